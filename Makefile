@@ -1,0 +1,82 @@
+# make demo   infers a tree from the bundled example on a SYCL device
+# make test   runs all tests
+# make lint   checks format, style and types      make format   rewrites the format
+# make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The SYCL stack has wheels for CPython 3.11 only. A shim may exist without its interpreter, so each is run.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+EXAMPLE := host/data/example
+
+# An activated environment, or a path of the user's, must not leak into ours.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.PHONY: help demo test lint format lock clean
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+demo: $(VENV)/.run
+	$(BIN)/syclade infer $(EXAMPLE)/matrix.csv --names $(EXAMPLE)/matrix.geneNames \
+		--fp-rate 0.001 --fn-rate 0.2 --device cpu --out demo-out --force
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy -p syclade
+	$(BIN)/mypy tests
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The build requirements are locked too, so that the package itself is built from locked versions.
+BUILD_REQUIREMENTS := pip setuptools wheel
+LOCK := printf '%s\n' $(BUILD_REQUIREMENTS) | $(BIN)/uv pip compile --quiet --no-config --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --strip-extras --python-version 3.11 \
+	--python-platform x86_64-manylinux_2_28 --custom-compile-command 'make lock' $(LOCK_ARGS) pyproject.toml -
+
+lock: $(VENV)/.dev
+	$(LOCK) --extra sycl --output-file requirements.lock
+	$(LOCK) --extra sycl --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) build dist demo-out *.egg-info
+
+# ---- the environment: made anew when a lock's content changes, the package installed anew with its metadata
+
+LOCKED := $(VENV)/.locked-$(shell cat requirements.lock requirements-dev.lock | cksum | tr ' ' '-')
+
+$(LOCKED):
+	@[ -n '$(PYTHON)' ] || { echo 'No Python 3.11 found: say where, as in make PYTHON=python3.11' >&2; exit 1; }
+	rm -rf $(VENV)
+	$(PYTHON) -m venv --without-pip $(VENV)
+	@touch $@
+
+# The first pip comes from outside: Debian's Python cannot put one into an environment by itself.
+# setuptools warns at every editable install; nothing here can be mended by that.
+define install
+	@echo 'Installing the versions of $(1) into $(VENV), some minutes when they are not there yet'
+	@if [ -x $(BIN)/pip ]; then pip=($(BIN)/python -m pip); else pip=($(PYTHON) -m pip --python $(VENV)); fi; \
+	"$${pip[@]}" --quiet --disable-pip-version-check \
+		install --only-binary :all: --require-hashes --requirement $(1)
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check \
+		install --no-build-isolation --no-deps --editable .
+endef
+
+$(VENV)/.run: $(LOCKED) pyproject.toml
+	$(call install,requirements.lock)
+	@touch $@
+
+$(VENV)/.dev: $(LOCKED) pyproject.toml
+	$(call install,requirements-dev.lock)
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,1 @@
+"""The mirror of the kernels in numpy, vectorised over the slots."""

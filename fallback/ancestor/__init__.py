@@ -1,0 +1,1 @@
+"""The chain's stages on ancestor matrices, in numpy."""

@@ -1,0 +1,1 @@
+"""Everything around the kernels: devices, files, pipeline, API and command line."""

@@ -1,0 +1,36 @@
+"""Backends: the runners that keep chain states, one kind a technology."""
+
+from __future__ import annotations
+
+from syclade.host.backends.base import Runner
+from syclade.host.devices import Device
+from syclade.host.encodings import Encoding
+
+__all__ = ["Runner", "default_slots", "make_runner"]
+
+SLOTS_PER_UNIT = 4
+"""Slots a compute unit: enough that the units end together when chains end at different times."""
+
+NUMPY_SLOTS = 256
+"""Slots of the fallback: its cost a call is spread over all of them."""
+
+
+def make_runner(device: Device, encoding: Encoding, slots: int, seed: int) -> Runner:
+    """A runner of `slots` slots on a device.
+
+    Raises:
+        DeviceError: the device does not open, cannot build the kernel, or has too little memory.
+    """
+    if device.kind == "numpy":
+        from syclade.host.backends.numpy_runner import NumpyRunner
+
+        return NumpyRunner(encoding, slots, seed)
+    from syclade.host.backends.sycl_runner import SyclRunner
+
+    return SyclRunner(encoding, slots, seed, device.filter)
+
+
+def default_slots(device: Device, chains: int) -> int:
+    """How many slots keep a device busy, and no more than there are chains."""
+    wanted = NUMPY_SLOTS if device.kind == "numpy" else SLOTS_PER_UNIT * device.units
+    return max(1, min(chains, wanted))

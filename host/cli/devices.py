@@ -1,0 +1,37 @@
+"""``syclade devices``: what there is to run on."""
+
+from __future__ import annotations
+
+import click
+
+from syclade.host.cli import options
+
+__all__ = ["command"]
+
+
+@click.command("devices")
+@options.json_option()
+def command(as_json: bool) -> None:
+    """List the devices: filter string, name, kind, and whether each is usable or why not.
+
+    Every device is tried anew, in a process of its own, and the verdicts are remembered.
+    """
+    from syclade.host.devices import list_devices, stack_problem
+
+    devices = list_devices(refresh=True)
+    problem = stack_problem() if len(devices) == 1 else None
+    if as_json:
+        import json
+
+        click.echo(json.dumps([device.as_dict() for device in devices], indent=2))
+    else:
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table("filter", "kind", "units", "name", "usable")
+        for device in devices:
+            verdict = "yes" if device.usable else f"no: {device.reason}"
+            table.add_row(device.filter, device.kind, str(device.units), device.name, verdict)
+        Console().print(table)
+    if problem is not None:
+        click.echo(f"syclade: no SYCL device: {problem}", err=True)

@@ -1,0 +1,130 @@
+"""``syclade infer``: the main job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+
+if TYPE_CHECKING:
+    from syclade.host.inference import InferenceProgress
+
+__all__ = ["command"]
+
+
+@click.command("infer")
+@click.argument("matrix", type=options.INPUT_FILE)
+@options.fp_rate_option()
+@options.fn_rate_option()
+@options.names_option()
+@click.option(
+    "--chains", type=click.IntRange(min=1), default=8, show_default=True, help="Independent chains."
+)
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Steps a chain."
+)
+@options.seed_option()
+@click.option("--gamma", type=float, default=1.0, show_default=True, help="Exponent of the likelihood.")
+@click.option(
+    "--move-probs",
+    type=float,
+    nargs=3,
+    default=(0.55, 0.4, 0.05),
+    show_default=True,
+    metavar="P L S",
+    help="Weights of prune and reattach, swap labels, swap subtrees.",
+)
+@options.device_option()
+@click.option(
+    "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
+)
+@options.out_option()
+@options.force_option()
+@click.option("--quiet", is_flag=True, help="Print only the log-likelihood.")
+def command(
+    matrix: Path,
+    names: Path | None,
+    move_probs: tuple[float, float, float],
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Infer the maximum-likelihood mutation tree of MATRIX.
+
+    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
+    3 (missing). DIR gets tree.newick, tree.gv and summary.json.
+    """
+    from syclade.host.inference import infer
+    from syclade.host.output import check_output
+    from syclade.host.result import FILES
+
+    if out is not None:
+        check_output(out, FILES, force)
+    _show_choices(quiet)
+    with _progress_bar(quiet) as progress:
+        result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
+    if out is not None:
+        result.write(out, force=force)
+    if quiet:
+        click.echo(repr(result.log_likelihood))
+        return
+    click.echo(f"log-likelihood {result.log_likelihood:.6f}")
+    click.echo(
+        f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
+        f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
+    )
+    if out is None:
+        click.echo(result.to_newick().rstrip("\n"))
+    else:
+        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+
+
+def _show_choices(quiet: bool) -> None:
+    """Let the log say which device is taken and why; warnings are shown even when quiet."""
+    import logging
+
+    class ToStderr(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(f"syclade: {record.getMessage()}", err=True)
+
+    logger = logging.getLogger("syclade")
+    logger.handlers = [ToStderr()]
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[Callable[[InferenceProgress], None] | None]:
+    """A progress bar on standard error, where that is a terminal."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.percentage:3.0f} %"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[best]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("chains", total=1, rate="", best="")
+
+        def show(state: InferenceProgress) -> None:
+            bar.update(
+                task,
+                completed=state.steps_done,
+                total=state.steps_total,
+                rate=f"{state.steps_per_second / 1e3:.0f} ksteps/s",
+                best=f"best {state.log_likelihood:.4f}",
+            )
+
+        yield show

@@ -1,0 +1,122 @@
+"""The command ``syclade``: finds the subcommand, and turns errors into words and exit statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from syclade.host.errors import SycladeError
+
+__all__ = ["cli", "main"]
+
+# Each command's module is imported when the command is used, so that help and errors come at once.
+_COMMANDS = {
+    "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
+    "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
+    "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
+    "bench": ("syclade.host.cli.bench", "Measure chain steps per second."),
+    "devices": ("syclade.host.cli.devices", "List the devices and whether they are usable."),
+    "quality": ("syclade.quality.cli.quality", "Check the quality of the results."),
+}
+
+EXIT_ERROR = 2
+EXIT_INTERRUPTED = 130
+"""As a shell reports a program that Ctrl-C ended: 128 + SIGINT."""
+EXIT_BROKEN_PIPE = 1
+"""As click exits when it is the one to find the pipe broken."""
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        import syclade
+
+        click.echo(f"syclade {syclade.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Maximum-likelihood mutation trees of tumours, searched on a SYCL device.
+
+    The model and the chain are SCITE's (Jahn, Kuipers, Beerenwinkel 2016).
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits.
+
+    Exit status: 0 when all went well, 2 for an error (told in a line on standard error), 130 after Ctrl-C.
+
+    Args:
+        arguments: those after the program's name; None takes the process's own.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        status = cli.main(arguments, prog_name="syclade", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _silence()
+    except SycladeError as error:
+        return _complain(str(error))
+    except click.ClickException as error:
+        error.show()
+        return EXIT_ERROR
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        return EXIT_INTERRUPTED
+    except MemoryError:
+        return _complain("out of memory")
+    return status if isinstance(status, int) else 0
+
+
+def _complain(text: str) -> int:
+    _say(f"error: {text}")
+    return EXIT_ERROR
+
+
+def _say(text: str) -> None:
+    """Writes to standard error, if anybody still reads it."""
+    with contextlib.suppress(BrokenPipeError):
+        click.echo(f"syclade: {text}", err=True)
+
+
+def _silence() -> int:
+    """Nobody reads our output any more (``| head``): drop the rest, lest its flush fails at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return EXIT_BROKEN_PIPE

@@ -1,0 +1,126 @@
+"""Options that several commands have, so that they mean and say the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "INPUT_FILE",
+    "SEED",
+    "Probability",
+    "device_option",
+    "fn_rate_option",
+    "force_option",
+    "fp_rate_option",
+    "json_option",
+    "names_option",
+    "out_option",
+    "seed_option",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DEFAULT_SEED = 1
+
+
+class Probability(click.ParamType[float]):
+    """A number between 0 and 1; with ``inside``, both ends excluded."""
+
+    name = "probability"
+
+    def __init__(self, *, inside: bool) -> None:
+        self.inside = inside
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, or a usage error that names the range."""
+        try:
+            number = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        if not (0 < number < 1 if self.inside else 0 <= number <= 1):  # NaN is neither
+            ends = ", both excluded" if self.inside else ""
+            self.fail(f"{value} is not between 0 and 1{ends}.", param, ctx)
+        return number
+
+
+SEED = click.IntRange(0, 2**64 - 1)
+# Whether a file can be read is found out where it is read, which says it better.
+INPUT_FILE = click.Path(path_type=Path)
+
+
+def fp_rate_option() -> Callable[[Command], Command]:
+    """``--fp-rate``, required."""
+    return click.option(
+        "--fp-rate",
+        type=Probability(inside=True),
+        required=True,
+        help="Probability of observing a mutation that is not there (SCITE's -fd).",
+    )
+
+
+def fn_rate_option() -> Callable[[Command], Command]:
+    """``--fn-rate``, required."""
+    return click.option(
+        "--fn-rate",
+        type=Probability(inside=True),
+        required=True,
+        help="Probability of not observing a mutation (SCITE's -ad).",
+    )
+
+
+def seed_option() -> Callable[[Command], Command]:
+    """``--seed``, 0 to 2^64 - 1."""
+    return click.option(
+        "--seed",
+        type=SEED,
+        default=DEFAULT_SEED,
+        show_default=True,
+        metavar="INTEGER",
+        help="Seed of the random numbers; equal seeds give equal results.",
+    )
+
+
+def names_option() -> Callable[[Command], Command]:
+    """``--names``."""
+    return click.option(
+        "--names",
+        type=INPUT_FILE,
+        metavar="FILE",
+        help="Names of the mutations, one a line. Without it they are numbered from 1.",
+    )
+
+
+def device_option() -> Callable[[Command], Command]:
+    """``--device``, ``auto`` by default."""
+    return click.option(
+        "--device",
+        default="auto",
+        show_default=True,
+        metavar="auto|cpu|fpga-emu|fpga|numpy|FILTER",
+        help="Where to run; FILTER as 'syclade devices' lists it.",
+    )
+
+
+def out_option(*, required: bool = False) -> Callable[[Command], Command]:
+    """``--out``, a directory."""
+    return click.option(
+        "--out",
+        type=INPUT_FILE,
+        required=required,
+        metavar="DIR",
+        help="Directory for the files; made if need be.",
+    )
+
+
+def force_option() -> Callable[[Command], Command]:
+    """``--force``."""
+    return click.option("--force", is_flag=True, help="Replace files that exist in the directory.")
+
+
+def json_option() -> Callable[[Command], Command]:
+    """``--json``, as the parameter ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -1,0 +1,53 @@
+"""``syclade score``: the log-likelihood of a given tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from syclade.host.cli import options
+
+__all__ = ["command"]
+
+
+@click.command("score")
+@click.argument("matrix", type=options.INPUT_FILE)
+@click.argument("tree", type=options.INPUT_FILE)
+@options.fp_rate_option()
+@options.fn_rate_option()
+@options.names_option()
+@options.json_option()
+def command(
+    matrix: Path, tree: Path, fp_rate: float, fn_rate: float, names: Path | None, as_json: bool
+) -> None:
+    """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
+
+    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
+    3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's.
+    """
+    import json
+
+    from syclade.host.likelihood import event_counts, log_likelihood_of_counts
+    from syclade.host.matrix import read_matrix
+    from syclade.host.rates import Rates
+    from syclade.host.treefile import read_tree
+
+    rates = Rates(fp_rate, fn_rate)
+    observed = read_matrix(matrix, names)
+    counts = event_counts(observed, rates, read_tree(tree, observed.mutations))
+    score = log_likelihood_of_counts(counts, rates)
+    if not as_json:
+        click.echo(repr(score))
+        return
+    report = {
+        "log_likelihood": score,
+        "event_counts": {
+            str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])} for d in (0, 1, 3)
+        },
+        "n_mutations": observed.n_mutations,
+        "n_cells": observed.n_cells,
+        "fp_rate": rates.fp_rate,
+        "fn_rate": rates.fn_rate,
+    }
+    click.echo(json.dumps(report, indent=2))

@@ -1,0 +1,100 @@
+"""``syclade simulate``: a matrix with a known tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from syclade.host.cli import options
+
+if TYPE_CHECKING:
+    from syclade.quality.simulate import Simulation
+
+__all__ = ["command"]
+
+FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
+
+
+@click.command("simulate")
+@click.option(
+    "--cells", type=click.IntRange(min=1), required=True, metavar="M", help="Number of cells (columns)."
+)
+@click.option(
+    "--mutations", type=click.IntRange(min=1), required=True, metavar="N", help="Number of mutations (rows)."
+)
+@options.fp_rate_option()
+@options.fn_rate_option()
+@click.option(
+    "--missing",
+    type=options.Probability(inside=False),
+    default=0.0,
+    show_default=True,
+    help="Probability that a value is missing.",
+)
+@options.seed_option()
+@options.out_option(required=True)
+@options.force_option()
+def command(
+    cells: int,
+    mutations: int,
+    fp_rate: float,
+    fn_rate: float,
+    missing: float,
+    seed: int,
+    out: Path,
+    force: bool,
+) -> None:
+    """Write a simulated matrix and its true tree.
+
+    The tree is drawn uniformly from all mutation trees and every cell is attached to a random node of it.
+    DIR gets matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and
+    simulation.json.
+    """
+    from syclade.host.output import check_output, write_files
+
+    # The one place where the host needs quality/: a command is a front, not a part of the machine.
+    from syclade.quality.simulate import simulate
+
+    check_output(out, FILES, force)
+    made = simulate(cells, mutations, fp_rate, fn_rate, missing, seed)
+    report = {
+        "cells": cells,
+        "mutations": mutations,
+        "fp_rate": fp_rate,
+        "fn_rate": fn_rate,
+        "missing": missing,
+        "seed": seed,
+    }
+    write_files(out, _files(made, report), force)
+
+
+def _files(made: Simulation, parameters: dict[str, float]) -> dict[str, str]:
+    """The text of each of ``FILES``."""
+    import json
+
+    import syclade
+    from syclade.host.graphviz import to_graphviz
+    from syclade.host.likelihood import log_likelihood
+    from syclade.host.matrix import format_matrix
+    from syclade.host.newick import to_newick
+    from syclade.host.rates import Rates
+
+    matrix = made.matrix
+    rates = Rates(parameters["fp_rate"], parameters["fn_rate"])
+    report = {
+        **parameters,
+        "version": syclade.__version__,
+        "log_likelihood": log_likelihood(matrix, rates, made.parents),
+        "parents": made.parents.tolist(),
+        "attachments": made.attachments.tolist(),
+    }
+    texts = (
+        format_matrix(matrix.values),
+        "".join(f"{name}\n" for name in matrix.mutations),
+        to_newick(made.parents, matrix.mutations),
+        to_graphviz(made.parents, matrix.mutations),
+        json.dumps(report, indent=2) + "\n",
+    )
+    return dict(zip(FILES, texts, strict=True))

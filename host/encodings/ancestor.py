@@ -1,0 +1,91 @@
+"""The ancestor matrix: a row of bits a node, the design of ffSCITE (kernels/ancestor)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.encodings.base import Encoding, round_up
+from syclade.kernels.ancestor.arguments import ARGUMENTS
+
+__all__ = ["AncestorEncoding"]
+
+LANES = 16
+"""Work-items a slot: the fastest of 8, 16 and 32 on the CPU device (two AVX-512 registers of words)."""
+
+WORD_BITS = 64
+
+
+class AncestorEncoding(Encoding):
+    """Row y holds a bit for every ancestor of node y, y itself included, in words of 64 bits."""
+
+    name = "ancestor"
+    factory = "syclade.kernels.ancestor.chain_step:make_chain_steps"
+    arguments = ARGUMENTS
+
+    def _constants(self) -> dict[str, int]:
+        problem = self.problem
+        return {
+            "nodes": round_up(problem.nodes, LANES),
+            "words": round_up(problem.nodes, WORD_BITS) // WORD_BITS,
+            "cells": round_up(problem.columns.shape[1], LANES),
+            "lanes": LANES,
+        }
+
+    def problem_arrays(self, seed: int) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        problem, cells = self.problem, self.constants["cells"]
+        multiplicity = np.zeros(cells, dtype=np.int64)
+        multiplicity[: len(problem.multiplicity)] = problem.multiplicity
+        return {
+            "ones": self._pack(problem.columns == 1, cells),
+            "zeros": self._pack(problem.columns == 0, cells),
+            "multiplicity": multiplicity,
+            "log_table": problem.log_table,
+            "log_sizes": problem.log_sizes,
+            "parameters": self.parameter_block(seed),
+        }
+
+    def _pack(self, bits: NDArray[np.bool_], width: int) -> NDArray[np.uint64]:
+        """(rows, columns) of truth values as (words, width) uint64: bit r of column c."""
+        words = self.constants["words"]
+        padded = np.zeros((width, words * WORD_BITS), dtype=np.bool_)
+        padded[: bits.shape[1], : bits.shape[0]] = bits.T
+        packed = np.packbits(padded, axis=1, bitorder="little").view("<u8")
+        return np.ascontiguousarray(packed.T.astype(np.uint64))
+
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+        """The rows of ancestors, (words, nodes) uint64, under the name `ancestors`."""
+        matrix = np.zeros((self.constants["words"], self.constants["nodes"]), dtype=np.uint64)
+        root = self.problem.mutations
+        pending = [root]
+        children: list[list[int]] = [[] for _ in range(root + 1)]
+        for node, parent in enumerate(parents[:-1].tolist()):
+            children[parent].append(node)
+        while pending:
+            node = pending.pop()
+            if node != root:
+                matrix[:, node] = matrix[:, parents[node]]
+            matrix[node // WORD_BITS, node] |= np.uint64(1 << node % WORD_BITS)
+            pending.extend(children[node])
+        return {"ancestors": matrix}
+
+    def decode(self, arrays: dict[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """The parent of y is the one node whose row is y's without y itself (SCIENCE.md 3)."""
+        matrix = arrays["ancestors"]
+        nodes = self.problem.nodes
+        owner = {matrix[:, node].tobytes(): node for node in range(nodes)}
+        parents = np.full(nodes, self.problem.mutations, dtype=np.int32)
+        for node in range(nodes - 1):
+            row = matrix[:, node].copy()
+            row[node // WORD_BITS] &= ~np.uint64(1 << node % WORD_BITS)
+            parents[node] = owner[row.tobytes()]
+        return parents
+
+    def numpy_steps(self) -> Any:
+        """See `Encoding.numpy_steps`."""
+        from syclade.fallback.ancestor.chain_step import AncestorChainSteps
+
+        return AncestorChainSteps(self.problem)

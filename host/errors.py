@@ -1,0 +1,102 @@
+"""The errors a user can meet: each tells what is wrong, where, and what to do about it.
+
+All of them survive pickling, so that they can cross a process border.
+"""
+
+from __future__ import annotations
+
+import os
+
+__all__ = [
+    "DeviceError",
+    "MatrixError",
+    "OptionError",
+    "OutputError",
+    "RatesError",
+    "SycladeError",
+    "TreeError",
+]
+
+
+class SycladeError(Exception):
+    """Base of every error that syclade raises on purpose.
+
+    Attributes:
+        message: what is wrong, in one sentence.
+        hint: what to do about it, or None.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def location(self) -> str:
+        """Where the error is, as ``path:line:column``; empty when there is no such place."""
+        return ""
+
+    def __str__(self) -> str:
+        where = self.location()
+        text = f"{where}: {self.message}" if where else self.message
+        return text if self.hint is None else f"{text}\nhint: {self.hint}"
+
+
+class _FileError(SycladeError):
+    """An error at a place in a file."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        self.column = column
+
+    def location(self) -> str:
+        """``path:line:column``, as far as they are known; ``line N`` in a text without a path."""
+        if self.path is None:
+            return "" if self.line is None else f"line {self.line}"
+        parts = (self.path, self.line, self.column)
+        return ":".join(str(part) for part in parts if part is not None)
+
+
+class MatrixError(_FileError):
+    """A mutation matrix, or the names of its mutations, cannot be used.
+
+    Attributes:
+        path: the file, or None for an array.
+        line: line of the file, from 1, or None.
+        column: column of the text in that line (characters, from 1), or None.
+    """
+
+
+class TreeError(_FileError):
+    """A mutation tree cannot be used.
+
+    Attributes:
+        path: the file, or None.
+        line: line of the file, from 1, or None.
+        column: column of the text in that line (characters, from 1), or None.
+    """
+
+
+class OptionError(SycladeError):
+    """An option or argument has a value that cannot be used."""
+
+
+class RatesError(OptionError):
+    """An error rate cannot be used."""
+
+
+class DeviceError(SycladeError):
+    """A device does not exist or cannot run."""
+
+
+class OutputError(SycladeError):
+    """A result cannot be written."""

@@ -1,0 +1,168 @@
+"""The main job: from a mutation matrix to the most likely mutation tree."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.errors import OptionError
+from syclade.host.matrix import Matrix, matrix_from_array, read_matrix
+from syclade.host.problem import DEFAULT_MOVE_PROBABILITIES, make_problem
+from syclade.host.rates import Rates
+
+if TYPE_CHECKING:
+    from syclade.host.result import Result
+
+__all__ = ["InferenceProgress", "infer", "score"]
+
+DEFAULT_CHAINS = 8
+DEFAULT_STEPS = 100_000
+DEFAULT_SEED = 1
+
+
+@dataclass(frozen=True)
+class InferenceProgress:
+    """How far an inference is.
+
+    Attributes:
+        steps_done, steps_total: chain steps over all chains.
+        log_likelihood: of the best tree yet, natural log, from the chain's integer score.
+        steps_per_second: chain steps a second since the first.
+    """
+
+    steps_done: int
+    steps_total: int
+    log_likelihood: float
+    steps_per_second: float
+
+
+def infer(
+    matrix: Any,
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    names: str | os.PathLike[str] | Sequence[str] | None = None,
+    chains: int = DEFAULT_CHAINS,
+    steps: int = DEFAULT_STEPS,
+    seed: int = DEFAULT_SEED,
+    gamma: float = 1.0,
+    move_probabilities: tuple[float, float, float] = DEFAULT_MOVE_PROBABILITIES,
+    device: str = "auto",
+    slots: int | None = None,
+    progress: Callable[[InferenceProgress], None] | None = None,
+) -> Result:
+    """Infer the maximum-likelihood mutation tree with SCITE's Markov chain.
+
+    Equal arguments give equal trees on every device, for any number of slots.
+
+    Args:
+        matrix: a path to a file in SCITE's format, or an array of shape (mutations, cells) with entries 0
+            (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
+        fp_rate: probability of observing a mutation that is not there (alpha).
+        fn_rate: probability of not observing a mutation (beta).
+        names: the mutations' names, or a file with one a line; 1 … n without.
+        chains: number of independent chains, each from a uniform random tree.
+        steps: steps of each chain.
+        seed: 0 … 2^64-1.
+        gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
+        move_probabilities: prune and reattach, swap labels, swap subtrees; scaled to sum 1.
+        device: auto, cpu, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        slots: chain states on the device at once; chosen from the device without.
+        progress: called about ten times a second.
+
+    Returns:
+        The best tree over all chains, its float64 log-likelihood, and how it was found.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
+
+    Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
+    """
+    from syclade.host.backends import default_slots, make_runner
+    from syclade.host.devices import choose_device
+    from syclade.host.encodings import make_encoding
+    from syclade.host.pipeline import Progress, run_chains
+    from syclade.host.result import make_result
+
+    chains = _whole("--chains", chains, 1, 2**32 - 1)
+    steps = _whole("--steps", steps, 1, 2**62 - 1)
+    seed = _whole("--seed", seed, 0, 2**64 - 1)
+    slots = None if slots is None else _whole("--slots", slots, 1, 2**31 - 1)
+    observed = load_matrix(matrix, names)
+    rates = Rates(fp_rate, fn_rate)
+    problem = make_problem(observed, rates, gamma=gamma, move_probabilities=move_probabilities)
+    chosen = choose_device(device)
+    capacity = slots if slots is not None else default_slots(chosen, chains)
+    runner = make_runner(chosen, make_encoding("ancestor")(problem), capacity, seed)
+
+    def report(state: Progress) -> None:
+        if progress is not None:
+            progress(
+                InferenceProgress(
+                    state.steps_done,
+                    state.steps_total,
+                    problem.to_nats(state.best_score),
+                    state.steps_done / max(state.seconds, 1e-9),
+                )
+            )
+
+    try:
+        outcome = run_chains(problem, runner, chains=chains, steps=steps, progress=report)
+    finally:
+        runner.close()
+    return make_result(observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed)
+
+
+def score(
+    matrix: Any,
+    tree: Any,
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    names: str | os.PathLike[str] | Sequence[str] | None = None,
+) -> float:
+    """The log-likelihood of a tree: natural log, float64, every cell at its best attachment.
+
+    Args:
+        matrix: as for `infer`.
+        tree: a path to a Newick or GraphViz file (ours or SCITE's), or a parent vector of shape (n + 1,).
+        fp_rate: probability of observing a mutation that is not there.
+        fn_rate: probability of not observing a mutation.
+        names: as for `infer`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+    """
+    from syclade.host.likelihood import log_likelihood
+    from syclade.host.treefile import read_tree
+
+    observed = load_matrix(matrix, names)
+    rates = Rates(fp_rate, fn_rate)
+    parents = read_tree(tree, observed.mutations) if isinstance(tree, (str, os.PathLike)) else tree
+    return log_likelihood(observed, rates, parents)
+
+
+def load_matrix(matrix: Any, names: str | os.PathLike[str] | Sequence[str] | None = None) -> Matrix:
+    """A Matrix from whatever describes one: see `infer`."""
+    if isinstance(matrix, Matrix):
+        return matrix
+    if isinstance(matrix, (str, os.PathLike)):
+        return read_matrix(matrix, names)
+    from syclade.host.names import read_names
+
+    listed = read_names(names) if isinstance(names, (str, os.PathLike)) else names
+    return matrix_from_array(matrix, listed)
+
+
+def _whole(option: str, value: Any, low: int, high: int) -> int:
+    """The value as an int of Python's, if it is a whole number in the range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise OptionError(f"{option} is {value!r}, which is no whole number") from None
+    if not low <= number <= high:
+        raise OptionError(f"{option} is {number}", hint=f"use a whole number from {low} to {high}")
+    return number

@@ -1,0 +1,61 @@
+"""Reads a whole text file, whatever its line ends, or says why it cannot."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+
+from syclade.host.errors import MatrixError, TreeError
+
+__all__ = ["read_lines_as_lf", "read_text"]
+
+FileErrorType = type[MatrixError] | type[TreeError]
+
+
+def read_lines_as_lf(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """The bytes of a text file, without a byte-order mark, CR and CRLF turned into LF.
+
+    Args:
+        path: the file.
+        error: the class to raise when the file cannot be read or is no text.
+    """
+    data = _read_bytes(path, error)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise error(
+            "the file is binary, not text", path=path, line=line, hint="save it as plain text (UTF-8)"
+        )
+    return data
+
+
+def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
+    """The text of a UTF-8 file, without a byte-order mark, CR and CRLF turned into LF.
+
+    Raises what ``read_lines_as_lf`` raises, and ``error`` for bytes that are not UTF-8.
+    """
+    data = read_lines_as_lf(path, error)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise error(
+            "the file is not UTF-8 text", path=path, line=line, hint="save it as plain text (UTF-8)"
+        ) from None
+
+
+def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise error("no such file", path=path) from None
+    except IsADirectoryError:
+        raise error("this is a directory, not a file", path=path) from None
+    except OSError as problem:
+        raise error(f"cannot be read: {problem.strerror or problem}", path=path) from None
+    except ValueError as problem:  # a path with a null character
+        raise error(f"cannot be read: {problem}", path=None) from None

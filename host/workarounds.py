@@ -1,0 +1,246 @@
+"""Cures for faults of the frozen SYCL stack, all of them, each with the version that has the fault.
+
+Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
+`tests/test_workarounds.py` fails for every cure that is no longer needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from syclade.host.errors import DeviceError
+
+__all__ = [
+    "dpnp_stand_in",
+    "let_emulator_take_spirv",
+    "load_dpnp_libraries",
+    "load_runtime_libraries",
+    "prepare",
+    "register_numba_implementations",
+    "register_opencl_drivers",
+    "restore_driver_variable",
+]
+
+_INSTALL_HINT = "install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11)"
+
+RUNTIME_LIBRARIES = (
+    ("intel-cmplr-lib-rt", "libintlc.so.5"),
+    ("intel-cmplr-lib-rt", "libimf.so"),
+    ("intel-cmplr-lib-rt", "libsvml.so"),
+    ("intel-cmplr-lib-rt", "libirng.so"),
+    ("intel-opencl-rt", "libOpenCL.so.1"),
+    ("intel-sycl-rt", "libsycl.so.7"),
+)
+DPNP_LIBRARIES = (
+    ("tbb", "libtbb.so.12"),
+    ("mkl", "libmkl_core.so.2"),
+    ("mkl", "libmkl_tbb_thread.so.2"),
+    ("mkl", "libmkl_intel_ilp64.so.2"),
+    ("onemkl-sycl-blas", "libmkl_sycl_blas.so.4"),
+    ("onemkl-sycl-lapack", "libmkl_sycl_lapack.so.4"),
+    ("onemkl-sycl-dft", "libmkl_sycl_dft.so.4"),
+    ("onemkl-sycl-rng", "libmkl_sycl_rng.so.4"),
+    ("onemkl-sycl-stats", "libmkl_sycl_stats.so.4"),
+    ("onemkl-sycl-vm", "libmkl_sycl_vm.so.4"),
+)
+DRIVER_VARIABLE = "OCL_ICD_FILENAMES"
+CPU_DRIVER = ("intel-opencl-rt", "libintelocl.so")
+EMULATOR_DRIVER = ("intel-opencl-fpga-emu-rt", "libintelocl_emu.so")
+
+
+_preparing = threading.Lock()
+
+
+def prepare() -> Any:
+    """Apply the start-up cures once and return the module `dpctl`.
+
+    Raises:
+        DeviceError: the SYCL stack is not installed, or its libraries do not load; the message says which.
+    """
+    with _preparing:
+        return _prepare()
+
+
+@cache
+def _prepare() -> Any:
+    users_drivers = os.environ.get(DRIVER_VARIABLE)
+    if "dpctl" not in sys.modules:
+        load_runtime_libraries()
+        register_opencl_drivers()
+    try:
+        import dpctl
+    except ImportError as error:
+        raise DeviceError(f"dpctl does not import: {error}", hint=_INSTALL_HINT) from error
+    let_emulator_take_spirv()
+    restore_driver_variable(users_drivers)
+    return dpctl
+
+
+def _installed(distribution: str, name: str) -> Path:
+    """Path of a library that an installed distribution brings."""
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        raise DeviceError(f"the package {distribution} is not installed", hint=_INSTALL_HINT) from None
+    for file in files:
+        if file.name == name:
+            return Path(str(file.locate())).resolve()
+    raise DeviceError(f"the package {distribution} has no {name}", hint=_INSTALL_HINT)
+
+
+def load_runtime_libraries() -> None:
+    """Load libraries that dpctl 0.17.0 and the 2024.2.2 runtimes cannot find: the wheels' rpath is broken."""
+    for distribution, name in RUNTIME_LIBRARIES:
+        path = _installed(distribution, name)
+        try:
+            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            raise DeviceError(f"{name} does not load: {error}", hint=_INSTALL_HINT) from error
+
+
+def register_opencl_drivers() -> None:
+    """Name the OpenCL drivers by absolute path: in a virtual environment the 2024.2.2 loader finds none."""
+    if DRIVER_VARIABLE in os.environ:
+        return  # the user has their own drivers
+    drivers = []
+    for distribution, name in (CPU_DRIVER, EMULATOR_DRIVER):
+        with contextlib.suppress(DeviceError):
+            drivers.append(str(_installed(distribution, name)))
+    os.environ[DRIVER_VARIABLE] = ":".join(drivers)
+
+
+def restore_driver_variable(value: str | None) -> None:
+    """Make the list of drivers what it was, once it has been read.
+
+    The OpenCL loader 2024.2.2 cuts the variable up in place, so that child processes would inherit the first
+    driver only, and see no emulator.
+
+    Args:
+        value: the user's, or None if there was none.
+    """
+    with contextlib.suppress(OSError, DeviceError):
+        _opencl_platforms(ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1"))))  # reads it
+    if value is None:
+        os.environ.pop(DRIVER_VARIABLE, None)
+    else:
+        os.environ[DRIVER_VARIABLE] = value
+
+
+@cache
+def let_emulator_take_spirv() -> bool:
+    """Let the FPGA emulator 2024.2.2 create programs from SPIR-V; returns whether anything was changed.
+
+    dpctl 0.17.0 calls clCreateProgramWithIL, of which this OpenCL 1.2 platform has only the KHR twin: its
+    dispatch table holds a function that refuses. In that table, and no other, the refusing entry (found by
+    address, never by position) is replaced by the twin.
+    """
+    try:
+        emulator = ctypes.CDLL(str(_installed(*EMULATOR_DRIVER)))
+        loader = ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1")))
+        refusing = ctypes.cast(emulator.clCreateProgramWithIL, ctypes.c_void_p).value
+        willing = ctypes.cast(emulator.clCreateProgramWithILKHR, ctypes.c_void_p).value
+    except (OSError, DeviceError, AttributeError):
+        return False
+    changed = False
+    for platform in _opencl_platforms(loader):
+        if "FPGA Emulation" not in _platform_name(loader, platform):
+            continue
+        table = ctypes.cast(platform, ctypes.POINTER(ctypes.c_void_p))[0]
+        entries = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))
+        for index in range(_DISPATCH_ENTRIES):
+            if entries[index] == refusing and refusing is not None:
+                entries[index] = willing
+                changed = True
+    return changed
+
+
+_DISPATCH_ENTRIES = 140
+"""Entries of cl_icd_dispatch that every driver of OpenCL 1.2 to 2.1 has."""
+
+_PLATFORM_NAME = 0x0902
+
+
+def _opencl_platforms(loader: ctypes.CDLL) -> list[int]:
+    """The platform objects that the OpenCL loader knows."""
+    count = ctypes.c_uint(0)
+    if loader.clGetPlatformIDs(0, None, ctypes.byref(count)) != 0:
+        return []
+    platforms = (ctypes.c_void_p * count.value)()
+    loader.clGetPlatformIDs(count, platforms, None)
+    return [platform for platform in platforms if platform]
+
+
+def _platform_name(loader: ctypes.CDLL, platform: int) -> str:
+    """CL_PLATFORM_NAME."""
+    text = ctypes.create_string_buffer(256)
+    loader.clGetPlatformInfo(ctypes.c_void_p(platform), _PLATFORM_NAME, ctypes.c_size_t(256), text, None)
+    return text.value.decode(errors="replace")
+
+
+class _StandIn(types.ModuleType):
+    """A module that has every name: each a class of its own."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = type(name, (), {})
+        setattr(self, name, value)
+        return value
+
+
+@contextlib.contextmanager
+def dpnp_stand_in() -> Iterator[None]:
+    """Let numba-dpex 0.23.0 import without dpnp, of which it needs names only.
+
+    The real one is 1.5 GB with MKL, slow to import, and its wheel 0.15.0 does not find its libraries.
+    """
+    if "dpnp" in sys.modules:
+        yield
+        return
+    stand_in, part = _StandIn("dpnp"), _StandIn("dpnp.dpnp_array")
+    stand_in.__path__ = []
+    setattr(stand_in, "dpnp_array", part)  # noqa: B010 - a module has no such attribute for type checkers
+    names = {"dpnp": stand_in, "dpnp.dpnp_array": part}
+    sys.modules.update(names)
+    try:
+        yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+
+
+def load_dpnp_libraries() -> None:
+    """Load libraries that dpnp 0.15.0 cannot find (its rpath is broken, too); `prepare` comes first.
+
+    syclade itself never imports dpnp, and who passes a dpnp array has evidently got it imported already. So
+    this is for those who have not: call it before `import dpnp`. MKL's libraries need symbols of each other,
+    so they are bound lazily, which ctypes does not offer.
+    """
+    loader = ctypes.CDLL(None)
+    loader.dlopen.restype = ctypes.c_void_p
+    loader.dlerror.restype = ctypes.c_char_p
+    for distribution, name in DPNP_LIBRARIES:
+        path = os.fsencode(_installed(distribution, name))
+        if not loader.dlopen(path, os.RTLD_LAZY | os.RTLD_GLOBAL):
+            raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=_INSTALL_HINT)
+
+
+def register_numba_implementations() -> None:
+    """Register numba 0.59.1's implementations of tuples, ranges and enums, which numba-dpex 0.23.0 uses.
+
+    They register only with the CPU target's context, and only when that is first used or refreshed;
+    numba-dpex never does so, and its kernels then do not compile.
+    """
+    from numba.core.registry import cpu_target
+
+    cpu_target.target_context.refresh()

@@ -1,0 +1,1 @@
+"""Device code: the chain's stages as numba-dpex kernels."""

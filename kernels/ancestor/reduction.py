@@ -1,0 +1,40 @@
+"""Reduction: the lanes' shares become the score of the tree; the accept test; the best tree is kept."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+
+def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (total, copy_rows) for matrices of `nodes` rows of `words` words."""
+    row_stride = np.uint64(nodes)
+    rounds = nodes // lanes
+
+    @dpex.device_func
+    def total(
+        shares,  # IN (slots, lanes) int64, flat
+        start,  # IN uint64: where the slot's shares start
+    ):
+        """Sum of all lanes' shares (int64); every lane computes it, which is cheaper than a broadcast."""
+        score = np.int64(0)
+        for lane in range(lanes):
+            score = score + shares[start + np.uint64(lane)]
+        return score
+
+    @dpex.device_func
+    def copy_rows(
+        source,  # IN (slots, words, nodes) uint64, flat
+        target,  # OUT (slots, words, nodes) uint64, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+    ):
+        """Copy the lane's rows of one slot's matrix."""
+        for index in range(words):
+            start = base + np.uint64(index) * row_stride
+            for part in range(rounds):
+                at = start + np.uint64(part * lanes) + lane
+                target[at] = source[at]
+
+    return total, copy_rows

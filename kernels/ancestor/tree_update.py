@@ -1,0 +1,92 @@
+"""Tree update: all four moves merged in one loop over the rows (thesis 3.1.2 to 3.1.6, SCIENCE.md 3).
+
+With rows of ancestors, p(v) the parent of v, and rows as bit sets:
+
+- prune v to t:         rows with v:        row(t)    | (row & ~row(p(v)))
+- swap unrelated:       rows with v:        row(p(w)) | (row & ~row(p(v)))
+                        rows with w:        row(p(v)) | (row & ~row(p(w)))
+- swap related:         rows with v:        row(p(w)) | (row & ~row(p(v)))
+  (w above v, t below)  rows with w only:   row(p(w)) | (row(t) & ~row(p(v))) | (row & ~row(p(w)))
+- swap labels:          rows v and w change places, and bits v and w in every row.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+from syclade.kernels.ancestor.find_parent import parent_row_word
+from syclade.kernels.proposal import (
+    PRUNE_AND_REATTACH,
+    SWAP_LABELS,
+    SWAP_RELATED_SUBTREES,
+    SWAP_UNRELATED_SUBTREES,
+)
+from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
+
+
+def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
+    """Device function for matrices of `nodes` rows of `words` words, rows dealt out to `lanes` work-items."""
+    row_stride = np.uint64(nodes)
+    rounds = nodes // lanes
+
+    @dpex.device_func
+    def swap_bits(word, other_word, node, other, index):
+        """Word `index` of a row with bits `node` and `other` exchanged; the words holding them are given."""
+        here = np.uint64((node >> WORD_SHIFT) == index)
+        there = np.uint64((other >> WORD_SHIFT) == index)
+        return word ^ (other_word * ((here << (node & WORD_MASK)) | (there << (other & WORD_MASK))))
+
+    @dpex.device_func
+    def tree_update(
+        ancestors,  # IN (slots, words, nodes) uint64, flat: the current trees
+        proposal,  # OUT (slots, words, nodes) uint64, flat: the proposed trees
+        base,  # IN uint64: where the slot's matrix starts
+        lane,  # IN uint64
+        kind,  # IN uint64: the move
+        v,  # IN uint64
+        w,  # IN uint64: the upper node of a related swap
+        t,  # IN uint64
+    ):
+        """Write the lane's rows of the proposed tree."""
+        is_swap = spread(np.uint64(kind == SWAP_LABELS))
+        is_prune = spread(np.uint64(kind == PRUNE_AND_REATTACH))
+        is_unrelated = spread(np.uint64(kind == SWAP_UNRELATED_SUBTREES))
+        is_related = spread(np.uint64(kind == SWAP_RELATED_SUBTREES))
+        moves_v = is_prune | is_unrelated | is_related
+        moves_w = is_unrelated | is_related
+        start_v = base + (v >> WORD_SHIFT) * row_stride
+        start_w = base + (w >> WORD_SHIFT) * row_stride
+        # Do bits v and w differ in the old rows w and v? Their own bits are set.
+        differs_in_w = bit_of(ancestors[start_v + w], v) ^ ONE
+        differs_in_v = bit_of(ancestors[start_w + v], w) ^ ONE
+        for index in range(words):
+            k = np.uint64(index)
+            start = base + k * row_stride
+            row_v = ancestors[start + v]
+            row_w = ancestors[start + w]
+            row_t = ancestors[start + t]
+            above_v = parent_row_word(row_v, v, k)
+            above_w = parent_row_word(row_w, w, k)
+            gain_v = (is_prune & row_t) | (moves_w & above_w)
+            gain_w = (is_unrelated & above_v) | (is_related & (above_w | (row_t & ~above_v)))
+            for part in range(rounds):
+                row = np.uint64(part * lanes) + lane
+                word = ancestors[start + row]
+                bit_v = bit_of(ancestors[start_v + row], v)
+                bit_w = bit_of(ancestors[start_w + row], w)
+                in_v = spread(bit_v) & moves_v
+                in_w = spread(bit_w) & moves_w & ~in_v
+                moved = (in_v & (gain_v | (word & ~above_v))) | (in_w & (gain_w | (word & ~above_w)))
+                kept = word & ~(in_v | in_w)
+                # Swapped labels: row v is made of row w and the other way round.
+                at_v = spread(np.uint64(row == v))
+                at_w = spread(np.uint64(row == w))
+                elsewhere = ~(at_v | at_w)
+                source = (at_v & row_w) | (at_w & row_v) | (elsewhere & word)
+                differs = (at_v & differs_in_w) | (at_w & differs_in_v) | (elsewhere & (bit_v ^ bit_w))
+                swapped = swap_bits(source, differs, v, w, k)
+                proposal[start + row] = (swapped & is_swap) | ((moved | kept) & ~is_swap)
+
+    return tree_update

@@ -1,0 +1,1 @@
+"""The tree as preorder intervals: a proposal costs O(cells)."""

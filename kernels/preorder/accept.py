@@ -1,0 +1,153 @@
+"""Accept: the tree takes the move, and the tables follow."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from syclade.kernels.preorder.blocks import make_blocks
+from syclade.kernels.preorder.changes import growth, permutation, shifted_runs
+from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.rebuild import make_rebuild
+from syclade.kernels.preorder.tree_update import make_tree_update
+from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_LABELS, SWAP_RELATED_SUBTREES
+
+_PRUNE = np.int64(PRUNE_AND_REATTACH)
+_LABELS = np.int64(SWAP_LABELS)
+_RELATED = np.int64(SWAP_RELATED_SUBTREES)
+_ONE = np.int64(1)
+_ZERO = np.int64(0)
+
+
+def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (start_tables, accept)."""
+    permute, take_permuted, swap_labels = make_tree_update(nodes, lanes)
+    joins, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
+    fill_tables, rebuild = make_rebuild(nodes, cells, block, lanes)
+    zero = np.int64(make_layout(nodes, block).zero)
+    rounds = nodes // lanes
+    block_bits = np.int64(block.bit_length() - 1)
+
+    @dpex.device_func
+    def start_tables(
+        group,
+        tables,  # OUT (slots, rows, cells) int32, flat
+        weights,  # IN (nodes, cells) int32, flat
+        parent,  # IN (slots, nodes) int32, flat
+        order,  # IN (slots, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
+        row,  # OUT (slots, nodes) int32, flat
+        block_of,  # OUT (slots, nodes) int32, flat
+        block_start,  # OUT (slots, nodes) int32, flat
+        base,  # IN uint64: where the slot's tree starts
+        table,  # IN uint64: where the slot's tables start
+        tree_nodes,  # IN int64
+        lane,  # IN uint64
+    ):
+        """Everything that follows from the tree; padding has the row of zeros."""
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + lane
+            padding = np.int64(np.int64(at) >= tree_nodes)
+            row[base + at] = np.int32(np.int64(at) + padding * (zero - np.int64(at)))
+        cut_anew(block_of, block_start, base, lane, tree_nodes)
+        kapi.group_barrier(group)
+        fill_tables(tables, weights, parent, order, position, row, block_start, base, table, tree_nodes, lane)
+
+    @dpex.device_func
+    def accept(
+        group,
+        parent,  # IN OUT (slots, nodes) int32, flat
+        order,  # IN OUT (slots, nodes) int32, flat
+        position,  # IN OUT (slots, nodes) int32, flat
+        size,  # IN OUT (slots, nodes) int32, flat
+        row,  # IN OUT (slots, nodes) int32, flat
+        block_of,  # IN OUT (slots, nodes) int32, flat
+        block_start,  # IN OUT (slots, nodes) int32, flat
+        fresh,  # SCRATCH (slots, 4, nodes) int32, flat
+        tables,  # IN OUT (slots, rows, cells) int32, flat
+        base,  # IN uint64: where the slot's tree starts
+        fresh_base,  # IN uint64
+        table,  # IN uint64: where the slot's tables start
+        tree_nodes,  # IN int64
+        lane,  # IN uint64
+        kind,  # IN int64: the move
+        v,
+        t,
+        x,  # IN int64: its intervals, as in intervals.py
+        y,
+        a1,
+        b1,
+        a2,
+        b2,
+        plus_1,  # IN int64: rows of its shifts
+        minus_1,
+        plus_2,
+        minus_2,
+    ):
+        """Change the tree and the tables; all lanes of the group come here together."""
+        above_x = np.int64(parent[base + np.uint64(x)])
+        above_y = np.int64(parent[base + np.uint64(y)])
+        start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4 = permutation(
+            parent, position, size, base, kind, v, t, a1, b1, a2, b2
+        )
+        run_1, end_run_1, run_2, end_run_2, run_3, end_run_3 = shifted_runs(
+            kind, a1, b1, a2, b2, start_1, start_2, start_3, start_4, stop, offset_1
+        )
+        blocks = ((tree_nodes - _ONE) >> block_bits) + _ONE
+        # Blocks to renew, unless told otherwise: all.
+        change_1, end_1, change_2, end_2 = _ZERO, blocks, _ZERO, _ZERO
+        if kind == _LABELS:
+            change_1 = np.int64(block_of[base + np.uint64(run_1)])
+            end_1 = np.int64(block_of[base + np.uint64(end_run_1 - _ONE)]) + _ONE
+            other = max(run_2, run_3)
+            end_other = max(end_run_2, end_run_3)
+            if other < end_other:
+                change_2 = max(np.int64(block_of[base + np.uint64(other)]), end_1)
+                end_2 = np.int64(block_of[base + np.uint64(end_other - _ONE)]) + _ONE
+            kapi.group_barrier(group)
+            swap_labels(parent, order, position, size, base, lane, x, y, above_x, above_y, a1, b1, a2, b2)
+        else:
+            growth_1, place_1, floor_1, growth_2, place_2, floor_2 = growth(
+                parent, position, base, kind, x, y, t, a1, b1, a2, b2
+            )
+            local, old, new = _ZERO, _ZERO, _ZERO
+            if kind == _PRUNE:
+                neighbour = start_1 - _ONE
+                if run_1 != start_1:
+                    neighbour = stop - _ONE
+                local, old, new = joins(block_of, block_start, base, a1, b1, neighbour)
+            permute(
+                order, position, size, row, block_of, fresh, base, fresh_base, lane,
+                start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4,
+                growth_1, place_1, floor_1, growth_2, place_2, floor_2,
+            )  # fmt: skip
+            kapi.group_barrier(group)
+            take_permuted(order, position, size, row, block_of, fresh, base, fresh_base, lane, start_1, stop)
+            if kind == _PRUNE:
+                parent[base + np.uint64(x)] = np.int32(t)
+            elif kind == _RELATED:
+                parent[base + np.uint64(y)] = np.int32(above_x)
+                parent[base + np.uint64(x)] = np.int32(t)
+            else:
+                parent[base + np.uint64(x)] = np.int32(above_y)
+                parent[base + np.uint64(y)] = np.int32(above_x)
+            if local != _ZERO:
+                change_1, end_1, change_2, end_2 = old, old + _ONE, new, new + np.int64(new != old)
+                kapi.group_barrier(group)
+                move_to_block(block_of, block_start, base, lane, run_1, end_run_1, old, new)
+            else:
+                kapi.group_barrier(group)
+                cut_anew(block_of, block_start, base, lane, tree_nodes)
+        kapi.group_barrier(group)
+        first_plus, first_minus, other_plus, other_minus = plus_1, minus_1, plus_2, minus_2
+        if kind == _RELATED:
+            first_plus, first_minus, other_plus, other_minus = plus_2, minus_2, plus_1, minus_1
+        rebuild(
+            tables, row, block_start, base, table, lane, blocks,
+            run_1, end_run_1, run_2, end_run_2, run_3, end_run_3,
+            first_plus, first_minus, other_plus, other_minus, change_1, end_1, change_2, end_2,
+        )  # fmt: skip
+
+    return start_tables, accept

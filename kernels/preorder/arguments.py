@@ -1,0 +1,47 @@
+"""The arguments of `chain_step.preorder_chain_steps`, in order."""
+
+from syclade.kernels.arguments import (
+    BEST_SCORE,
+    CHAIN,
+    LAST_STEP,
+    LOG_SIZES,
+    LOG_TABLE,
+    PARAMETER_BLOCK,
+    PROBLEM,
+    SCORE,
+    SCRATCH,
+    STATE,
+    STEP,
+    TALLY_BLOCK,
+    Argument,
+)
+
+_TREE: tuple[str | int, ...] = ("slots", "nodes")
+
+ARGUMENTS = (
+    Argument("weights", PROBLEM, "int32", ("nodes", "cells"), "what a mutation adds to each cell below it"),
+    Argument("multiplicity", PROBLEM, "int64", ("cells",), "how many cells have the column; 0 for padding"),
+    LOG_TABLE,
+    LOG_SIZES,
+    PARAMETER_BLOCK,
+    CHAIN,
+    STEP,
+    LAST_STEP,
+    SCORE,
+    BEST_SCORE,
+    Argument("parent", STATE, "int32", _TREE, "parent of each node"),
+    Argument("order", STATE, "int32", _TREE, "the node at each position of the preorder"),
+    Argument("position", STATE, "int32", _TREE, "position of each node in the preorder"),
+    Argument("size", STATE, "int32", _TREE, "number of nodes of each node's subtree"),
+    Argument("best_parent", STATE, "int32", _TREE, "parents in the best tree yet"),
+    Argument("row", SCRATCH, "int32", _TREE, "score row of each position"),
+    Argument("block_of", SCRATCH, "int32", _TREE, "block of each position"),
+    Argument("block_start", SCRATCH, "int32", _TREE, "first position of each block, and the end"),
+    Argument("fresh", SCRATCH, "int32", ("slots", 4, "nodes"), "the changed order, row, block and size"),
+    Argument("tables", SCRATCH, "int32", ("slots", "rows", "cells"), "see layout.py"),
+    Argument(
+        "drawn", SCRATCH, "int64", ("slots", 5, "lanes"), "a batch of draws: move, v, second node, extra, E"
+    ),
+    Argument("shares", SCRATCH, "int64", ("slots", 2, "lanes"), "each lane's share of a tree's score"),
+    TALLY_BLOCK,
+)

@@ -1,0 +1,86 @@
+"""Blocks of the preorder: each a run of neighbouring positions, of no fixed length.
+
+A subtree that lies in one block moves to the block of its new neighbour; then only these two change. Whatever
+does not fit this (large subtrees, blocks that would become empty or long) cuts the order into equal blocks
+anew.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+from syclade.kernels.preorder.layout import count_blocks
+
+_ONE = np.int64(1)
+_ZERO = np.int64(0)
+
+
+def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (joins, move_to_block, cut_anew) for blocks of about `block`, a power of two."""
+    rounds = nodes // lanes
+    block_rounds = -(-(count_blocks(nodes, block) + 1) // lanes)
+    block_bits = np.int64(block.bit_length() - 1)
+    longest = np.int64(2 * block)
+
+    @dpex.device_func
+    def joins(
+        block_of,  # IN (slots, nodes) int32, flat
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        a,  # IN int64: the run that moves
+        b,
+        neighbour,  # IN int64: position that will come before it
+    ):
+        """(1 if the run can move from its block to its new neighbour's, its block, that block), int64."""
+        old = np.int64(block_of[base + np.uint64(a)])
+        new = np.int64(block_of[base + np.uint64(neighbour)])
+        old_at = base + np.uint64(old)
+        new_at = base + np.uint64(new)
+        old_length = np.int64(block_start[old_at + np.uint64(1)]) - np.int64(block_start[old_at])
+        new_length = np.int64(block_start[new_at + np.uint64(1)]) - np.int64(block_start[new_at])
+        one_block = np.int64(old == np.int64(block_of[base + np.uint64(b - _ONE)]))
+        fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
+        return one_block * max(fits, np.int64(old == new)), old, new
+
+    @dpex.device_func
+    def move_to_block(
+        block_of,  # IN OUT (slots, nodes) int32, flat
+        block_start,  # IN OUT (slots, nodes) int32, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+        run,  # IN int64: where the run stands now
+        end_run,
+        old,  # IN int64: the block it has left
+        new,  # IN int64: the block it joins
+    ):
+        """Enter the run's new block, and shift the starts of the blocks between; each lane its own part."""
+        length = end_run - run
+        for part in range(block_rounds):
+            at = np.uint64(part * lanes) + lane
+            here = np.int64(at)
+            left = np.int64(here > old) * np.int64(here <= new)
+            right = np.int64(here > new) * np.int64(here <= old)
+            start = np.int64(block_start[base + at])
+            block_start[base + at] = np.int32(start + (right - left) * length)
+        for place in range(run, end_run):
+            block_of[base + np.uint64(place)] = np.int32(new)
+
+    @dpex.device_func
+    def cut_anew(
+        block_of,  # OUT (slots, nodes) int32, flat
+        block_start,  # OUT (slots, nodes) int32, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+        tree_nodes,  # IN int64
+    ):
+        """Equal blocks; padding counts to the last one."""
+        last = (tree_nodes - _ONE) >> block_bits
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + lane
+            here = np.int64(at)
+            block_of[base + at] = np.int32(min(here >> block_bits, last))
+            block_start[base + at] = np.int32(min(here << block_bits, tree_nodes))
+
+    return joins, move_to_block, cut_anew

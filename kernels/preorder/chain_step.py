@@ -1,0 +1,165 @@
+"""The stages composed: one kernel that does many chain steps, one work-group a slot.
+
+All control is done by every lane alike, and all branches are the same for all lanes: a branch that differs
+between lanes would stop the CPU device's compiler from vectorising. A lane owns the cells lane, lane + lanes,
+…, and no other lane touches their columns of the tables.
+"""
+
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from syclade.kernels.preorder.accept import make_accept
+from syclade.kernels.preorder.batch import make_draw_batch
+from syclade.kernels.preorder.intervals import make_intervals
+from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.propose import propose
+from syclade.kernels.preorder.reduction import make_reduction
+from syclade.kernels.preorder.score_mapping import make_score_mapping
+from syclade.kernels.proposal import NULL_MOVE
+
+_WORD_MASK = np.uint64(0xFFFFFFFF)
+_WORD = np.uint64(32)
+_KINDS = np.int64(5)  # kinds of move
+_LAST_TALLY = np.uint64(9)  # proposed, accepted
+_ONE = np.int64(1)
+_NULL = np.int64(NULL_MOVE)
+
+
+def make_chain_steps(
+    nodes: int, cells: int, block: int, lanes: int, weighted: int, wide: int, rows: int
+) -> Any:
+    """Kernel for up to `nodes` - 1 tree nodes and `cells` distinct columns (multiples of `lanes`, padded).
+
+    Args:
+        nodes: positions, a multiple of `lanes`, more than the tree's nodes.
+        cells: columns, a multiple of `lanes`.
+        block: positions a block, about; a power of two.
+        lanes: work-items a slot.
+        weighted: 1 if columns have multiplicities.
+        wide: 1 if a lane's share of a score may not fit in 32 bits.
+        rows: of a slot's tables, as `make_layout` has it.
+
+    Launch: global range (slots * lanes), local range (lanes).
+    """
+    assert lanes > int(_LAST_TALLY), "every tally needs a lane that keeps it"
+    assert make_layout(nodes, block).rows == rows
+    tree_size = np.uint64(nodes)
+    table_size = np.uint64(rows * cells)
+    lanes_u = np.uint64(lanes)
+    batch_mask = np.int64(lanes - 1)
+    draw_batch = make_draw_batch(lanes)
+    moved_intervals = make_intervals(nodes, block)
+    score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
+    total, copy_tree = make_reduction(nodes, lanes)
+    start_tables, accept = make_accept(nodes, cells, block, lanes)
+
+    @dpex.kernel
+    def preorder_chain_steps(
+        nd_item: kapi.NdItem,
+        weights,  # IN (nodes, cells) int32
+        multiplicity,  # IN (cells,) int64
+        log_table,  # IN (257,) int64
+        log_sizes,  # IN (log_sizes,) int64: ln(k) / gamma in units of 2^-f
+        parameters,  # IN (8,) int64: mutations, gain of a one, loss of a zero, prune below, swap below, seed
+        chain,  # IN (slots,) int64: the chain's number
+        step,  # IN OUT (slots,) int64: the next step
+        last_step,  # IN (slots,) int64: where to stop
+        score,  # IN OUT (slots,) int64
+        best_score,  # IN OUT (slots,) int64
+        parent,  # IN OUT (slots, nodes) int32
+        order,  # IN OUT (slots, nodes) int32
+        position,  # IN OUT (slots, nodes) int32
+        size,  # IN OUT (slots, nodes) int32
+        best_parent,  # IN OUT (slots, nodes) int32
+        row,  # SCRATCH (slots, nodes) int32
+        block_of,  # SCRATCH (slots, nodes) int32
+        block_start,  # SCRATCH (slots, nodes) int32
+        fresh,  # SCRATCH (slots, 4, nodes) int32
+        tables,  # SCRATCH (slots, rows, cells) int32
+        drawn,  # SCRATCH (slots, 5, lanes) int64
+        shares,  # SCRATCH (slots, 2, lanes) int64
+        tallies,  # IN OUT (slots, 10) int64: proposed by kind, accepted by kind
+    ):
+        group = nd_item.get_group()
+        slot = np.uint64(group.get_group_id(0))
+        lane = np.uint64(nd_item.get_local_id(0))
+        base = slot * tree_size
+        fresh_base = slot * tree_size * np.uint64(4)
+        table = slot * table_size
+        batch = slot * lanes_u * np.uint64(5)
+        share_base = slot * lanes_u * np.uint64(2)
+        mutations = parameters[np.uint64(0)]
+        prune_below = np.uint64(parameters[np.uint64(3)])
+        swap_below = np.uint64(parameters[np.uint64(4)])
+        key_0 = np.uint64(parameters[np.uint64(5)]) & _WORD_MASK
+        key_1 = np.uint64(parameters[np.uint64(5)]) >> _WORD
+        stream = np.uint64(chain[slot])
+        current = score[slot]
+        best = best_score[slot]
+        first_step = step[slot]
+        steps = max(last_step[slot] - first_step, np.int64(0))
+        # Every lane keeps one tally: to add to a shared one would count as often as lanes do so in turn.
+        tally_at = slot * (_LAST_TALLY + np.uint64(1)) + min(lane, _LAST_TALLY)
+        own_tally = np.int64(min(lane, _LAST_TALLY))
+        count = tallies[tally_at]
+        if steps > np.int64(0):
+            start_tables(
+                group, tables, weights, parent, order, position, row, block_of, block_start,
+                base, table, mutations + _ONE, lane,
+            )  # fmt: skip
+
+        evaluated = np.int64(0)
+        for done in range(steps):
+            now = np.int64(done) & batch_mask
+            if now == np.int64(0):
+                kapi.group_barrier(group)
+                draw_batch(
+                    drawn, batch, lane, np.uint64(first_step + np.int64(done)), stream, key_0, key_1,
+                    np.uint64(mutations), prune_below, swap_below, log_table,
+                )  # fmt: skip
+                kapi.group_barrier(group)
+            at = batch + np.uint64(now)
+            exponential = drawn[at + np.uint64(4) * lanes_u]
+            kind, v, w, t, size_c, size_b = propose(
+                position, size, base, drawn[at], drawn[at + lanes_u], drawn[at + np.uint64(2) * lanes_u],
+                drawn[at + np.uint64(3) * lanes_u], mutations,
+            )  # fmt: skip
+            shape, x, a1, b1, y, a2, b2, plus_1, minus_1, plus_2, minus_2 = moved_intervals(
+                parent, position, size, row, base, kind, v, w, t
+            )
+            moves = (kind != _NULL) and ((plus_1 != minus_1) or (plus_2 != minus_2))
+            proposed = current
+            if moves:
+                # Two buffers in turn: a lane may be a step ahead of another that still reads.
+                buffer = share_base + np.uint64(evaluated & _ONE) * lanes_u
+                evaluated = evaluated + _ONE
+                shares[buffer + lane] = score_mapping(
+                    tables, row, block_of, block_start, base, table, multiplicity, shape, a1, b1, a2, b2,
+                    plus_1, minus_1, plus_2, minus_2, lane,
+                )  # fmt: skip
+                kapi.group_barrier(group)
+                proposed = total(shares, buffer)
+            threshold = exponential + log_sizes[np.uint64(size_c)] - log_sizes[np.uint64(size_b)]
+            count = count + np.int64(kind == own_tally)
+            if proposed - current + threshold >= np.int64(0):
+                current = proposed
+                count = count + np.int64(kind + _KINDS == own_tally)
+                if moves:
+                    accept(
+                        group, parent, order, position, size, row, block_of, block_start, fresh, tables,
+                        base, fresh_base, table, mutations + _ONE, lane, kind, v, t, x, y,
+                        a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
+                    )  # fmt: skip
+                if proposed > best:
+                    best = proposed
+                    copy_tree(parent, best_parent, base, lane)
+
+        score[slot] = current
+        best_score[slot] = best
+        step[slot] = first_step + steps
+        tallies[tally_at] = count
+
+    return preorder_chain_steps

@@ -1,0 +1,137 @@
+"""Tree update: a move permutes at most four runs of the preorder (SCIENCE.md 4), sizes change above them.
+
+Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
+barrier.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+_ONE = np.uint64(1)
+
+
+@dpex.device_func
+def exchanged(label, v, w):
+    """v for w, w for v, any other label for itself (int64)."""
+    return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
+
+
+def make_tree_update(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (permute, take_permuted, swap_labels) for trees of up to `nodes` nodes."""
+    rounds = nodes // lanes
+    stride = np.uint64(nodes)
+    lane_bits = np.int64(lanes.bit_length() - 1)
+    all_lanes = np.int64(lanes - 1)
+
+    @dpex.device_func
+    def permute(
+        order,  # IN (slots, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
+        size,  # IN (slots, nodes) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        block_of,  # IN (slots, nodes) int32, flat
+        fresh,  # OUT (slots, 4, nodes) int32, flat: order, row, block, size
+        base,  # IN uint64: where the slot's tree starts
+        fresh_base,  # IN uint64
+        lane,  # IN uint64
+        start_1,  # IN int64: the first run's new place (where the change begins), the next runs' …
+        start_2,
+        start_3,
+        start_4,
+        stop,  # IN int64: end of the change
+        offset_1,  # IN int64: old less new place of the first run, and so on
+        offset_2,
+        offset_3,
+        offset_4,
+        growth_1,  # IN int64: what nodes above position place_1 (itself included) gain in size …
+        place_1,
+        floor_1,  # IN int64: … if their own position is at least floor_1
+        growth_2,
+        place_2,
+        floor_2,
+    ):
+        """Write the lane's part of the changed order and sizes."""
+        for part in range(start_1 >> lane_bits, (stop + all_lanes) >> lane_bits):
+            at = np.uint64(part * lanes) + lane
+            here = np.int64(at)
+            inside = np.int64(here >= start_1) * np.int64(here < stop)
+            step_2 = np.int64(here >= start_2) * (offset_2 - offset_1)
+            step_3 = np.int64(here >= start_3) * (offset_3 - offset_2)
+            step_4 = np.int64(here >= start_4) * (offset_4 - offset_3)
+            source = base + np.uint64(here + inside * (offset_1 + step_2 + step_3 + step_4))
+            fresh[fresh_base + at] = order[source]
+            fresh[fresh_base + stride + at] = row[source]
+            fresh[fresh_base + np.uint64(2) * stride + at] = block_of[source]
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + lane
+            begin = np.int64(position[base + at])
+            length = np.int64(size[base + at])
+            over_1 = np.int64(np.uint64(place_1 - begin) < np.uint64(length)) * np.int64(begin >= floor_1)
+            over_2 = np.int64(np.uint64(place_2 - begin) < np.uint64(length)) * np.int64(begin >= floor_2)
+            grown = length + over_1 * growth_1 + over_2 * growth_2
+            fresh[fresh_base + np.uint64(3) * stride + at] = np.int32(grown)
+
+    @dpex.device_func
+    def take_permuted(
+        order,  # OUT (slots, nodes) int32, flat
+        position,  # OUT (slots, nodes) int32, flat
+        size,  # OUT (slots, nodes) int32, flat
+        row,  # OUT (slots, nodes) int32, flat
+        block_of,  # OUT (slots, nodes) int32, flat
+        fresh,  # IN (slots, 4, nodes) int32, flat
+        base,  # IN uint64
+        fresh_base,  # IN uint64
+        lane,  # IN uint64
+        start,  # IN int64: the change
+        stop,
+    ):
+        """Make the changed order and sizes the current ones."""
+        for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
+            at = np.uint64(part * lanes) + lane
+            label = fresh[fresh_base + at]
+            order[base + at] = label
+            position[base + np.uint64(label)] = np.int32(at)
+            row[base + at] = fresh[fresh_base + stride + at]
+            block_of[base + at] = fresh[fresh_base + np.uint64(2) * stride + at]
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + lane
+            size[base + at] = fresh[fresh_base + np.uint64(3) * stride + at]
+
+    @dpex.device_func
+    def swap_labels(
+        parent,  # IN OUT (slots, nodes) int32, flat
+        order,  # OUT (slots, nodes) int32, flat
+        position,  # OUT (slots, nodes) int32, flat
+        size,  # OUT (slots, nodes) int32, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+        x,  # IN int64: the nodes, the first one first in the order
+        y,
+        above_x,  # IN int64: their parents
+        above_y,
+        a1,  # IN int64: their intervals
+        b1,
+        a2,
+        b2,
+    ):
+        """x and y change places: positions keep their rows, labels change."""
+        new_above_x = exchanged(above_y, x, y)
+        new_above_y = exchanged(above_x, x, y)
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + lane
+            here = np.int64(at)
+            above = exchanged(np.int64(parent[base + at]), x, y)
+            above = above + np.int64(here == x) * (new_above_x - above)
+            above = above + np.int64(here == y) * (new_above_y - above)
+            parent[base + at] = np.int32(above)
+        order[base + np.uint64(a1)] = np.int32(y)
+        order[base + np.uint64(a2)] = np.int32(x)
+        position[base + np.uint64(x)] = np.int32(a2)
+        position[base + np.uint64(y)] = np.int32(a1)
+        size[base + np.uint64(x)] = np.int32(b2 - a2)
+        size[base + np.uint64(y)] = np.int32(b1 - a1)
+
+    return permute, take_permuted, swap_labels

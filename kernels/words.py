@@ -1,0 +1,33 @@
+"""Bit-parallel words: 64 tree nodes a word."""
+
+import numba_dpex as dpex
+import numpy as np
+
+ONE = np.uint64(1)
+WORD_SHIFT = np.uint64(6)
+WORD_MASK = np.uint64(63)
+_PAIRS = np.uint64(0x5555555555555555)
+_NIBBLE_PAIRS = np.uint64(0x3333333333333333)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_BYTES = np.uint64(0x0101010101010101)
+
+
+@dpex.device_func
+def popcount(word):
+    """Number of bits set in a uint64, as uint64. The CPU compiler turns this formula into one instruction."""
+    word = word - ((word >> np.uint64(1)) & _PAIRS)
+    word = (word & _NIBBLE_PAIRS) + ((word >> np.uint64(2)) & _NIBBLE_PAIRS)
+    word = (word + (word >> np.uint64(4))) & _NIBBLES
+    return (word * _BYTES) >> np.uint64(56)
+
+
+@dpex.device_func
+def bit_of(word, node):
+    """Bit `node mod 64` of a uint64 word, as uint64 0 or 1."""
+    return (word >> (node & WORD_MASK)) & ONE
+
+
+@dpex.device_func
+def spread(bit):
+    """A word of all ones for bit 1, of all zeros for bit 0 (selection without a branch)."""
+    return np.uint64(0) - bit

@@ -1,0 +1,1 @@
+"""The oracle, the simulation and the comparison with the reference."""

@@ -1,0 +1,1 @@
+"""Commands of the program that belong to its quality side."""

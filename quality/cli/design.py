@@ -1,0 +1,257 @@
+"""``syclade design``: throughput, resources and pipeline of a circuit, by the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.host.errors import OptionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from syclade.quality.design.model import Design
+    from syclade.quality.design.simulation import Run
+    from syclade.quality.design.throughput import Prediction
+
+__all__ = ["command"]
+
+POSITIVE = click.IntRange(min=1)
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+# The timeline shows how the pipeline fills, and some round trips of the slots after that.
+TIMELINE_ROUNDS = 3
+PIPE_WIDTH = 120
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the user asked for, the design already changed as told.
+
+    Attributes:
+        design: the design.
+        published: the same before any change or fit.
+        cells: cells of the input, or None for the most.
+        mutations: likewise.
+        as_json: print JSON rather than tables.
+    """
+
+    design: Design
+    published: Design
+    cells: int | None
+    mutations: int | None
+    as_json: bool
+
+
+@click.command("design")
+@click.argument("design", metavar="[PRESET|FILE.toml]", required=False)
+@click.option("--cells", type=POSITIVE, help="Cells of the input; the most by default.")
+@click.option("--mutations", type=POSITIVE, help="Mutations of the input; the most by default.")
+@click.option("--clock-mhz", type=float, help="Clock in MHz.")
+@click.option("--n-max", type=POSITIVE, help="Tree nodes, and cells, the design is built for.")
+@click.option(
+    "--unroll", multiple=True, metavar="[LOOP=]K", help="Unroll factor; of 'mapping' without a name."
+)
+@click.option("--rows-per-packet", type=POSITIVE, help="Matrix rows sent at once between kernels.")
+@click.option("--proposer-ii", type=POSITIVE, help="Initiation interval of the change proposer.")
+@click.option("--replication", type=POSITIVE, help="Number of pipelines.")
+@click.option("--capacity", type=POSITIVE, help="Chain states in flight, c.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any parameter of the design.")
+@click.option("--without", multiple=True, metavar="STAGE", help="Leave out a stage and its resources.")
+@click.option("--sweep", is_flag=True, help="Vary the parameters in the preset's [sweep].")
+@click.option(
+    "--over", multiple=True, metavar="NAME=V1,V2,…", help="Vary this parameter (in place of [sweep])."
+)
+@click.option("--csv", "csv_file", type=OUTPUT_FILE, metavar="FILE", help="Write the sweep's points as CSV.")
+@click.option("--simulate", is_flag=True, help="Simulate the pipeline.")
+@click.option("--steps", type=POSITIVE, default=64, show_default=True, help="Steps a chain (--simulate).")
+@click.option("--chains", type=POSITIVE, help="Chains; twice the capacity by default (--simulate).")
+@click.option("--fitted", is_flag=True, help="Add overhead and latency fitted to published measurements.")
+@click.option(
+    "--plot", type=OUTPUT_FILE, metavar="FILE", help="Draw the sweep's front or the run's timeline."
+)
+@options.json_option()
+def command(design: str | None, as_json: bool, **given: Any) -> None:
+    """Predict the throughput and resources of a circuit; with no PRESET, list the presets.
+
+    A design is a file of facts: clock, unroll factors, resource table, and the source of each. Presets are
+    the published designs and models of this project's own. Nothing here needs a device.
+    """
+    from syclade.quality.design.reader import load_design
+
+    if design is None:
+        _list_presets(as_json)
+        return
+    sweeping = given["sweep"] or bool(given["over"])
+    _check_together(given, sweeping)
+    task = _prepare(load_design(design), as_json, given)
+    if sweeping:
+        _sweep(task, given["over"], given["csv_file"], given["plot"])
+    elif given["simulate"]:
+        _simulate(task, given["chains"], given["steps"], given["plot"])
+    else:
+        _predict(task)
+
+
+def _check_together(given: dict[str, Any], sweeping: bool) -> None:
+    """Options that would silently do nothing are refused."""
+    if sweeping and given["simulate"]:
+        raise OptionError("--simulate and --sweep do not go together", hint="give one of them")
+    if given["csv_file"] and not sweeping:
+        raise OptionError("--csv needs a sweep", hint="add --sweep or --over NAME=V1,V2")
+    if given["plot"] and not (sweeping or given["simulate"]):
+        raise OptionError("--plot needs a sweep or a simulation", hint="add --sweep or --simulate")
+    if given["chains"] and not given["simulate"]:
+        raise OptionError("--chains needs a simulation", hint="add --simulate")
+
+
+def _prepare(design: Design, as_json: bool, given: dict[str, Any]) -> _Task:
+    from syclade.quality.design.shortfall import explain_shortfall
+
+    changed = explain_shortfall(design).design if given["fitted"] else design
+    for stage in given["without"]:
+        changed = changed.without(stage)
+    changed = changed.changed(_changes(design, given))
+    return _Task(changed, design, given["cells"], given["mutations"], as_json)
+
+
+def _changes(design: Design, given: dict[str, Any]) -> dict[str, float]:
+    """Parameters that the options set."""
+    named = ("clock_mhz", "n_max", "rows_per_packet", "proposer_ii", "replication", "capacity")
+    changes = {name: float(given[name]) for name in named if given[name] is not None}
+    factors = {each for stage in design.stages for each in stage.loops.values() if isinstance(each, str)}
+    for text in given["unroll"]:
+        name, value = _assignment(text if "=" in text else f"mapping={text}", "--unroll")
+        if name not in factors - {"all"}:
+            known = ", ".join(sorted(factors - {"all"})) or "none"
+            raise OptionError(f"design {design.name} has no unroll factor {name!r}", hint=f"it has: {known}")
+        changes[name] = _number(value, "--unroll")
+    for text in given["settings"]:
+        name, value = _assignment(text, "--set")
+        changes[name] = _number(value, "--set")
+    return changes
+
+
+def _assignment(text: str, option: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name and sign and value):
+        raise OptionError(f"{option} {text!r} is not of the form NAME=VALUE", hint="as in mapping=16")
+    return name.strip(), value
+
+
+def _number(text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{option}: {text!r} is not a number", hint="as in mapping=16") from None
+
+
+def _list_presets(as_json: bool) -> None:
+    from syclade.quality.design.reader import load_design, preset_names
+    from syclade.quality.design.tables import show_designs
+
+    designs = [load_design(name) for name in preset_names()]
+    if as_json:
+        _print_json([{"design": each.name, "status": each.status, "title": each.title} for each in designs])
+    else:
+        show_designs(_console(), designs)
+
+
+def _predict(task: _Task) -> None:
+    from syclade.quality.design.report import prediction_report
+    from syclade.quality.design.resources import estimate
+    from syclade.quality.design.tables import show_prediction
+    from syclade.quality.design.throughput import predict
+
+    prediction, resources = predict(task.design, task.cells, task.mutations), estimate(task.design)
+    if task.as_json:
+        _print_json(prediction_report(prediction, resources))
+    else:
+        show_prediction(_console(), prediction, resources)
+
+
+def _sweep(task: _Task, over: Iterable[str], csv_file: Path | None, plot: Path | None) -> None:
+    from syclade.quality.design.plots import plot_front
+    from syclade.quality.design.report import sweep_report
+    from syclade.quality.design.sweep import run_sweep, write_csv
+    from syclade.quality.design.tables import show_sweep
+    from syclade.quality.design.throughput import predict
+
+    pairs = [_assignment(text, "--over") for text in over]
+    axes = {name: tuple(_number(each, "--over") for each in values.split(",")) for name, values in pairs}
+    swept = run_sweep(task.design, axes or task.design.sweep, task.cells, task.mutations)
+    if csv_file is not None:
+        write_csv(swept, csv_file)
+    if plot is not None:
+        plot_front(swept, plot)
+    prediction = predict(task.design, task.cells, task.mutations)
+    if task.as_json:
+        _print_json(sweep_report(swept, prediction))
+    else:
+        show_sweep(_console(), swept, prediction)
+
+
+def _simulate(task: _Task, chains: int | None, steps: int, plot: Path | None) -> None:
+    from syclade.quality.design.plots import plot_simulation
+    from syclade.quality.design.report import simulation_report
+    from syclade.quality.design.shortfall import explain_shortfall
+    from syclade.quality.design.simulation import simulate, utilisation_by_capacity
+    from syclade.quality.design.tables import show_shortfall, show_simulation
+    from syclade.quality.design.throughput import predict
+
+    design, cells, mutations = task.design, task.cells, task.mutations
+    prediction = predict(design, cells, mutations)
+    shown = TIMELINE_ROUNDS * prediction.round_trip
+    run = simulate(design, cells, mutations, chains=chains, steps=steps, timeline=shown)
+    by_capacity = utilisation_by_capacity(design, _capacities(prediction), cells, mutations)
+    by_size = _by_size(design)
+    measured = any(each.measured is not None for each in task.published.benchmarks)
+    shortfall = explain_shortfall(task.published) if measured else None
+    if plot is not None:
+        plot_simulation(design, run, by_capacity, plot)
+    if task.as_json:
+        _print_json(simulation_report(prediction, run, by_capacity, by_size, shortfall, task.published))
+        return
+    console = _console()
+    show_simulation(console, prediction, run, by_capacity, by_size)
+    if shortfall is not None:
+        show_shortfall(console, task.published, shortfall)
+
+
+def _capacities(prediction: Prediction) -> list[int]:
+    """Powers of two up to what fills the pipeline, that number itself, and the design's own."""
+    enough = prediction.smallest_capacity
+    powers = {2**k for k in range(enough.bit_length())}
+    return sorted(powers | {enough, prediction.design.capacity})
+
+
+def _by_size(design: Design) -> list[tuple[Prediction, Run]]:
+    """Runs at the published input sizes that the design holds, or at halves of its largest."""
+    from syclade.quality.design.simulation import simulate
+    from syclade.quality.design.throughput import predict
+
+    most = (int(design.value("cells_max")), design.nodes_max - 1)
+    published = {(each.cells, each.mutations) for each in design.benchmarks}
+    halves = {(max(1, most[0] // k), max(1, (most[1] + 1) // k - 1)) for k in (1, 2, 4)}
+    sizes = [size for size in published or halves if size[0] <= most[0] and size[1] <= most[1]]
+    return [(predict(design, *size), simulate(design, *size, steps=32)) for size in sorted(sizes)]
+
+
+def _console() -> Console:
+    """Standard output; wide enough for every table where no terminal sets the width."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, PIPE_WIDTH)
+    return console
+
+
+def _print_json(value: object) -> None:
+    import json
+
+    click.echo(json.dumps(value, indent=2))

@@ -1,0 +1,164 @@
+"""``syclade quality posterior``: does the chain sample its posterior?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.host.errors import OptionError
+from syclade.quality.cli.progress import Show, progress_bar
+
+if TYPE_CHECKING:
+    from syclade.host.devices import Device
+    from syclade.quality.posterior_check import PosteriorCase
+
+__all__ = ["command"]
+
+FILES = ("posterior.json", "posterior.png")
+
+
+@click.command("posterior")
+@options.device_option()
+@click.option(
+    "--mutations",
+    type=click.IntRange(2, 5),
+    multiple=True,
+    default=(3, 4, 5),
+    show_default=True,
+    metavar="N",
+    help="Size of the trees, 2 to 5; may be given more than once.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1000),
+    default=1_000_000,
+    show_default=True,
+    help="Independent reads for each size, each with the step that follows it.",
+)
+@click.option(
+    "--gamma",
+    type=click.FloatRange(0.01, 10),
+    default=1.5,
+    show_default=True,
+    help="Exponent of the likelihood; with 1 a chain that forgets it would not be found out.",
+)
+@click.option(
+    "--move-probs",
+    type=float,
+    nargs=3,
+    default=(0.3, 0.3, 0.4),
+    show_default=True,
+    metavar="P L S",
+    help="Weights of prune and reattach, swap labels, swap subtrees.",
+)
+@click.option("--encoding", default="ancestor", show_default=True, help="How trees stand on the device.")
+@options.seed_option()
+@options.out_option(required=True)
+@options.force_option()
+def command(
+    device: str,
+    mutations: tuple[int, ...],
+    gamma: float,
+    move_probs: tuple[float, float, float],
+    out: Path,
+    force: bool,
+    **settings: Any,
+) -> int:
+    """Compare what the chain does on small trees with what it should do, exactly.
+
+    All trees of N mutations are enumerated. Three things must hold: the proposals are in detailed balance
+    (exact fractions), the visit frequencies of independent reads are those of the posterior, and single
+    steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
+    """
+    from syclade.host.devices import choose_device
+    from syclade.host.output import check_output
+    from syclade.quality.extras import require_extras
+
+    require_extras()
+    _check_encoding(settings["encoding"])
+    check_output(out, FILES, force)
+    chosen = choose_device(device)
+    cases = []
+    with progress_bar() as show:
+        for size in sorted(set(mutations)):
+            cases.append(_check(size, gamma, move_probs, chosen, show, **settings))
+    _write(cases, {"device": chosen.filter, "move_probabilities": move_probs, **settings}, out, force)
+    _print(cases, chosen, out)
+    return 0 if all(case.holds for case in cases) else 1
+
+
+def _check(
+    mutations: int,
+    gamma: float,
+    move_probs: tuple[float, float, float],
+    device: Device,
+    show: Show,
+    *,
+    samples: int,
+    encoding: str,
+    seed: int,
+) -> PosteriorCase:
+    from syclade.quality.chain_samples import sample_chain
+    from syclade.quality.posterior_check import judge
+    from syclade.quality.small_target import make_target, small_problem
+
+    what = f"{mutations} mutations"
+    show(f"{what}: enumerating", 0, 1)
+    target = make_target(small_problem(mutations, gamma, move_probs))
+    drawn = sample_chain(
+        target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
+    )
+    try:
+        return judge(target, drawn)
+    except ValueError as problem:
+        raise OptionError(
+            f"{what}: {problem}", hint="give more --samples, or a gamma nearer to 1"
+        ) from problem
+
+
+def _check_encoding(name: str) -> None:
+    from syclade.host.encodings import ENCODINGS
+
+    if name not in ENCODINGS:
+        raise OptionError(f"there is no encoding {name!r} (--encoding)", hint=f"use {' or '.join(ENCODINGS)}")
+
+
+def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, force: bool) -> None:
+    import json
+
+    import syclade
+    from syclade.host.output import write_files
+    from syclade.quality.posterior_check import posterior_report
+    from syclade.quality.posterior_plot import plot_posterior
+
+    report = posterior_report(cases, {**settings, "version": syclade.__version__})
+    plot_posterior(cases, out / FILES[1])
+    write_files(out, {FILES[0]: json.dumps(report, indent=2) + "\n"}, force)
+
+
+def _print(cases: list[PosteriorCase], device: Device, out: Path) -> None:
+    for case in cases:
+        visits, steps = case.visits, case.steps
+        rate = case.samples.steps / max(case.samples.seconds, 1e-9)
+        click.echo(
+            f"{case.target.problem.mutations} mutations, {len(case.target.trees)} trees, "
+            f"gamma {case.target.problem.gamma:g}: {'holds' if case.holds else 'DOES NOT HOLD'}"
+        )
+        click.echo(f"  proposals: detailed balance {'holds' if case.balanced else 'is broken'}")
+        click.echo(
+            f"  visits: {visits.samples} samples, distance {visits.total_variation:.2e} "
+            f"(expected {visits.expected_total_variation:.2e}, limit {visits.total_variation_limit:.2e}), "
+            f"p = {visits.fit.p_value:.3g}; finds deviations from {visits.detectable_deviation:.1%}"
+        )
+        click.echo(
+            f"  steps: {steps.steps} from {steps.rows} trees, p = {steps.p_value:.3g}, "
+            f"{steps.impossible} impossible; finds deviations from {steps.detectable_deviation:.1%}"
+        )
+        click.echo(
+            f"  {case.samples.steps} chain steps on {device.filter} ({device.name}): "
+            f"{case.samples.seconds:.1f} s, {rate / 1e3:.0f} ksteps/s"
+        )
+    click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")

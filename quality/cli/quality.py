@@ -1,0 +1,42 @@
+"""``syclade quality``: the checks that anyone can repeat, one module each."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+__all__ = ["command"]
+
+# Each check's module is imported when it is used, so that help comes at once.
+_CHECKS = {
+    "tost": ("syclade.quality.cli.tost", "Compare optima with SCITE's: two one-sided t-tests."),
+    "reference": ("syclade.quality.cli.reference", "Make a reference folder with your own SCITE."),
+    "posterior": ("syclade.quality.cli.posterior", "Compare visit frequencies with the exact posterior."),
+}
+
+
+class _LazyChecks(click.Group):
+    """A group that knows its checks' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_CHECKS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _CHECKS:
+            return None
+        check = importlib.import_module(_CHECKS[cmd_name][0]).command
+        assert isinstance(check, click.Command)
+        return check
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _CHECKS.items()])
+
+
+@click.group("quality", cls=_LazyChecks)
+def command() -> None:
+    """Check the quality of the results.
+
+    Exit status of a check: 0 it holds, 1 it does not, 2 it could not be made.
+    """

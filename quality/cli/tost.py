@@ -1,0 +1,158 @@
+"""``syclade quality tost``: are our optima as good as SCITE's?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from syclade.quality.reference_folder import Reference
+    from syclade.quality.reference_scores import ScoredInput
+    from syclade.quality.tost import Equivalence
+    from syclade.quality.tost_runs import Comparison, RunSettings
+
+__all__ = ["command"]
+
+FILES = ("tost.json", "tost.png")
+KEPT = "inputs"
+
+FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
+"""Those of the thesis's test, for a folder that does not tell its own."""
+
+
+@click.command("tost")
+@click.option("--reference", type=options.INPUT_FILE, required=True, metavar="DIR", help="Reference folder.")
+@options.device_option()
+@click.option("--chains", type=click.IntRange(min=1), help=f"Chains; as SCITE's runs, or {CHAINS}.")
+@click.option("--steps", type=click.IntRange(min=1), help=f"Steps a chain; as SCITE's runs, or {STEPS}.")
+@click.option(
+    "--fp-rate",
+    type=options.Probability(inside=True),
+    help=f"SCITE's -fd, where the folder has no reference.json; {FP_RATE:g} by default.",
+)
+@click.option(
+    "--fn-rate",
+    type=options.Probability(inside=True),
+    help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
+)
+@options.seed_option()
+@click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
+@options.out_option(required=True)
+@options.force_option()
+def command(
+    reference: Path, device: str, seed: int, limit: int | None, out: Path, force: bool, **given: Any
+) -> int:
+    """Compare our best trees with SCITE's by two one-sided paired t-tests.
+
+    Every input of the reference folder is inferred, and both trees are scored by one scorer, which must
+    agree with SCITE's logs. Equivalent means: better or worse by less than one flipped bit on the mean, each
+    at significance 0.01. DIR gets tost.json, tost.png and a file for each input in DIR/inputs; what was done
+    with the same settings is not done again.
+    """
+    from syclade.host.devices import choose_device
+    from syclade.host.output import check_output
+    from syclade.quality.extras import require_extras
+    from syclade.quality.reference_folder import read_reference
+    from syclade.quality.reference_scores import score_reference
+
+    require_extras()
+    folder = read_reference(reference)
+    check_output(out, FILES, force)
+    found = choose_device(device)
+    settings = _settings(folder, given, seed, found.filter)
+    scored = score_reference(folder.inputs[:limit], settings.rates)
+    _print_start(scored, settings, found.name)
+    comparisons = _compare_all(scored, settings, out / KEPT, force)
+    result = _judge(comparisons, settings.rates.flip_effect())
+    _write(result, comparisons, scored, settings, found.name, out, force)
+    _print(result, comparisons, out)
+    return 0 if result.equivalent else 1
+
+
+def _print_start(scored: list[ScoredInput], settings: RunSettings, device_name: str) -> None:
+    rates, worst = settings.rates, max(abs(each.discrepancy) for each in scored)
+    click.echo(
+        f"{len(scored)} inputs, {settings.chains} chains of {settings.steps} steps on {settings.device} "
+        f"({device_name}), error rates {rates.fp_rate:g} and {rates.fn_rate:g}"
+    )
+    click.echo(f"scores of SCITE's trees: ours are those of its logs, within {worst:.1e} nat")
+
+
+def _settings(folder: Reference, given: dict[str, Any], seed: int, device: str) -> RunSettings:
+    """SCITE's own settings, as far as the folder tells them and the user does not want others."""
+    from syclade.host.rates import Rates
+    from syclade.quality.tost_runs import RunSettings
+
+    return RunSettings(
+        rates=Rates(
+            folder.rate("fp_rate", given["fp_rate"], FP_RATE),
+            folder.rate("fn_rate", given["fn_rate"], FN_RATE),
+        ),
+        chains=given["chains"] or folder.settings.get("chains", CHAINS),
+        steps=given["steps"] or folder.settings.get("steps", STEPS),
+        seed=seed,
+        device=device,
+    )
+
+
+def _compare_all(
+    scored: list[ScoredInput], settings: RunSettings, kept: Path, force: bool
+) -> list[Comparison]:
+    from syclade.quality.tost_runs import compare
+
+    comparisons = []
+    steps = settings.chains * settings.steps
+    with progress_bar() as show:
+        for number, each in enumerate(scored):
+            before, total = number * steps, len(scored) * steps
+            what = f"input {each.name}, {number + 1} of {len(scored)}"
+            show(what, before, total)
+
+            def step(done: float, what: str = what, before: int = before, total: int = total) -> None:
+                show(what, before + done, total)
+
+            comparisons.append(compare(each, settings, kept, force, step))
+    return comparisons
+
+
+def _judge(comparisons: list[Comparison], margin: float) -> Equivalence:
+    from syclade.quality.tost import Differences, tost
+
+    ours = [each.ours for each in comparisons]
+    return tost(Differences.between(ours, [each.scite for each in comparisons]), margin)
+
+
+def _write(
+    result: Equivalence,
+    comparisons: list[Comparison],
+    scored: list[ScoredInput],
+    settings: RunSettings,
+    device_name: str,
+    out: Path,
+    force: bool,
+) -> None:
+    import json
+
+    from syclade.host.output import write_files
+    from syclade.quality.tost_plot import plot_tost
+    from syclade.quality.tost_report import tost_report
+
+    report = tost_report(result, comparisons, scored, {**settings.values(), "device_name": device_name})
+    plot_tost(result, comparisons, out / FILES[1])
+    write_files(out, {FILES[0]: json.dumps(report, indent=2) + "\n"}, force)
+
+
+def _print(result: Equivalence, comparisons: list[Comparison], out: Path) -> None:
+    from syclade.quality.tost_report import tost_lines
+
+    for line in tost_lines(result):
+        click.echo(line)
+    kept = sum(each.kept for each in comparisons)
+    earlier = f" ({kept} inputs from an earlier run)" if kept else ""
+    click.echo(f"chains: {sum(each.seconds for each in comparisons):.1f} s{earlier}")
+    click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")

@@ -1,0 +1,119 @@
+"""Figures of the design model; matplotlib (extra ``quality``) is imported only when one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syclade.host.errors import OptionError, OutputError
+from syclade.quality.design.model import Design
+from syclade.quality.design.simulation import Run, UtilisationPoint
+from syclade.quality.design.sweep import Point, Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_front", "plot_simulation"]
+
+# Percent of the device; variants far beyond it would only squeeze the others.
+MOST_LOGIC = 120.0
+
+
+def plot_front(sweep: Sweep, path: Path) -> None:
+    """Throughput against logic: all variants, the Pareto front, and the published designs by name.
+
+    Raises:
+        OptionError: matplotlib is missing, or does not know the file's ending.
+        OutputError: the file cannot be written.
+    """
+    figure, (axes,) = _figure(1, (7, 5))
+    unlikely = [point for point in sweep.points if not point.resources.routable]
+    likely = [point for point in sweep.points if point.resources.routable]
+    _scatter(axes, unlikely, "variant, too much logic or RAM", marker="x", color="0.7")
+    _scatter(axes, likely, "variant", marker=".", color="C0")
+    front = sweep.front
+    axes.plot(
+        [point.logic * 100 for point in front],
+        [_msteps(point) for point in front],
+        color="C1",
+        drawstyle="steps-post",
+        label="front",
+    )
+    _scatter(axes, sweep.published, "published design", marker="D", color="C3")
+    for index, point in enumerate(sweep.published):
+        # The names of neighbours go above and below, lest they overlap.
+        place = (5, -13) if index % 2 else (5, 6)
+        axes.annotate(point.design, (point.logic * 100, _msteps(point)), place, textcoords="offset points")
+    if sweep.points:
+        limit = sweep.points[0].prediction.design.device.logic_limit
+        axes.axvline(limit * 100, color="0.5", linestyle=":", label="hard to route beyond")
+    axes.set_xlabel("look-up tables used [%]")
+    axes.set_ylabel("throughput [Msteps/s]")
+    axes.set_yscale("log")
+    axes.set_xlim(right=min(axes.get_xlim()[1], MOST_LOGIC))
+    axes.legend()
+    _save(figure, path)
+
+
+def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint], path: Path) -> None:
+    """The stages over time, coloured by slot, above utilisation against states in flight.
+
+    Raises:
+        OptionError: matplotlib is missing, or does not know the file's ending.
+        OutputError: the file cannot be written.
+    """
+    figure, (above, below) = _figure(2, (9, 7))
+    names = [stage.name for stage in design.stages]
+    for interval in run.timeline:
+        bar = (interval.start, interval.end - interval.start)
+        colour = f"C{interval.slot % 10}"
+        above.broken_barh([bar], (names.index(interval.stage) - 0.4, 0.8), facecolors=colour)
+    above.set_yticks(range(len(names)), names)
+    above.invert_yaxis()
+    above.set_xlabel(f"cycles; one colour a slot, {run.capacity} slots")
+    above.set_title(f"{design.name}: stages over time")
+    below.plot(
+        [point.capacity for point in points], [point.utilisation * 100 for point in points], marker="o"
+    )
+    below.axvline(run.capacity, color="0.5", linestyle=":", label=f"c = {run.capacity}")
+    below.set_xlabel("chain states in flight, c")
+    below.set_ylabel("throughput of the full pipeline [%]")
+    below.set_ylim(0, 105)
+    below.set_xscale("log", base=2)
+    below.legend()
+    _save(figure, path)
+
+
+def _figure(rows: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """A figure with axes below one another, drawn without any window system."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise OptionError("plots need matplotlib", hint="pip install 'syclade[quality]'") from error
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
+
+
+def _scatter(axes: Axes, points: Sequence[Point], label: str, *, marker: str, color: str) -> None:
+    if points:
+        logic = [point.logic * 100 for point in points]
+        axes.scatter(logic, [_msteps(point) for point in points], marker=marker, color=color, label=label)
+
+
+def _msteps(point: Point) -> float:
+    return point.ksteps_per_s / 1000
+
+
+def _save(figure: Figure, path: Path) -> None:
+    try:
+        figure.savefig(path, dpi=150)
+    except ValueError as error:
+        raise OptionError(
+            f"cannot draw {path}: {error}", hint="end the name in .png, .svg or .pdf"
+        ) from error
+    except OSError as error:
+        raise OutputError(f"cannot write the figure to {path}: {error}") from error

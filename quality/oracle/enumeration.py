@@ -1,0 +1,170 @@
+"""The proposal kernel and the posterior over all trees of a few mutations, exactly.
+
+Written from the definition of the moves (Jahn, Kuipers, Beerenwinkel 2016, Methods), not from the random
+words: these must come out with the same probabilities. Up to 4 mutations (125 trees) take a moment, 5 (1296
+trees) take seconds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.quality.oracle.moves import (
+    neighbourhood_sizes,
+    prune_and_reattach,
+    swap_labels,
+    swap_subtrees_related,
+    swap_subtrees_unrelated,
+)
+from syclade.quality.oracle.proposal import Cuts
+from syclade.quality.oracle.trees import ParentVector, all_trees, descendants, is_ancestor, non_descendants
+
+
+class Proposal(NamedTuple):
+    """One way to a tree: its probability, and the factor f of its acceptance min(1, f · π(T')/π(T))."""
+
+    target: ParentVector
+    probability: Fraction
+    factor: Fraction
+
+
+Factor = Callable[[ParentVector, int, int], Fraction]
+"""f of a swap of related subtrees from the old tree, the lower and the upper node."""
+
+Kernel = dict[ParentVector, list[Proposal]]
+"""For every tree all its proposals; several may lead to one tree, with different factors."""
+
+
+def neighbourhood_factor(tree: ParentVector, lower: int, upper: int) -> Fraction:
+    """f = |C| / |B|, the right one."""
+    return Fraction(*neighbourhood_sizes(tree, lower, upper))
+
+
+def thesis_factor(tree: ParentVector, lower: int, upper: int) -> Fraction:
+    """f = |C| / |desc(w)| as the ffSCITE thesis prints it: breaks detailed balance, a negative control."""
+    return Fraction(len(descendants(tree, lower)), len(descendants(tree, upper)))
+
+
+def move_probabilities(cuts: Cuts) -> tuple[Fraction, Fraction, Fraction]:
+    """Probabilities of prune and reattach, swap labels, swap subtrees that the thresholds stand for."""
+    return (
+        Fraction(cuts.labels, 65536),
+        Fraction(cuts.subtrees - cuts.labels, 65536),
+        Fraction(65536 - cuts.subtrees, 65536),
+    )
+
+
+def kernel(n: int, cuts: Cuts, factor: Factor = neighbourhood_factor) -> Kernel:
+    """All proposals of all trees of n mutations. The probabilities of a tree's proposals sum to 1."""
+    probabilities = move_probabilities(cuts)
+    return {tree: list(proposals(tree, probabilities, factor)) for tree in all_trees(n)}
+
+
+def proposals(
+    tree: ParentVector,
+    probabilities: tuple[Fraction, Fraction, Fraction],
+    factor: Factor = neighbourhood_factor,
+) -> Iterator[Proposal]:
+    """All proposals of one tree."""
+    n = len(tree) - 1
+    prune, labels, subtrees = probabilities
+    for v in range(n):
+        places = non_descendants(tree, v)
+        for t in places:
+            yield Proposal(prune_and_reattach(tree, v, t), prune / n / len(places), Fraction(1))
+    if n == 1:
+        yield Proposal(tree, labels + subtrees, Fraction(1))
+        return
+    pair = Fraction(1, n * (n - 1))  # ordered pairs of distinct mutations
+    for v in range(n):
+        for w in range(n):
+            if v != w:
+                yield Proposal(swap_labels(tree, v, w), labels * pair, Fraction(1))
+                yield from _subtree_swaps(tree, v, w, subtrees * pair, factor)
+
+
+def _subtree_swaps(tree: ParentVector, v: int, w: int, share: Fraction, factor: Factor) -> Iterator[Proposal]:
+    if is_ancestor(tree, v, w):
+        v, w = w, v
+    if not is_ancestor(tree, w, v):
+        yield Proposal(swap_subtrees_unrelated(tree, v, w), share, Fraction(1))
+        return
+    places = descendants(tree, v)
+    for t in places:
+        yield Proposal(swap_subtrees_related(tree, v, w, t), share / len(places), factor(tree, v, w))
+
+
+def proposal_probabilities(tree_proposals: Sequence[Proposal]) -> dict[ParentVector, Fraction]:
+    """Q(T, T') of one tree T: the probability to propose T', by whatever way."""
+    row: dict[ParentVector, Fraction] = {}
+    for proposal in tree_proposals:
+        row[proposal.target] = row.get(proposal.target, Fraction(0)) + proposal.probability
+    return row
+
+
+def imbalance(chain_kernel: Kernel, weight: Mapping[ParentVector, Fraction]) -> Fraction:
+    """max over T, T' of |π(T) P(T, T') - π(T') P(T', T)|, π = weight: exactly 0 iff detailed balance holds.
+
+    A way of probability q and factor f carries π(T) q min(1, f π(T')/π(T)) = q min(π(T), f π(T')) to T'.
+    """
+    net: dict[tuple[ParentVector, ParentVector], Fraction] = {}
+    for tree, ways in chain_kernel.items():
+        for target, probability, factor in ways:
+            flow = probability * min(weight[tree], factor * weight[target])
+            pair, sign = ((tree, target), 1) if tree < target else ((target, tree), -1)
+            net[pair] = net.get(pair, Fraction(0)) + (sign * flow if tree != target else 0)
+    return max(abs(flow) for flow in net.values())
+
+
+def is_ergodic(chain_kernel: Kernel) -> bool:
+    """Whether every tree leads to every other (irreducible) and some tree to itself (aperiodic).
+
+    Acceptance probabilities are positive whenever all likelihoods are, so the proposals decide it.
+    """
+    forwards = {
+        tree: {way.target for way in ways if way.probability > 0} for tree, ways in chain_kernel.items()
+    }
+    backwards: dict[ParentVector, set[ParentVector]] = {tree: set() for tree in chain_kernel}
+    for tree, targets in forwards.items():
+        for target in targets:
+            backwards[target].add(tree)
+    irreducible = all(_reachable(edges) == set(chain_kernel) for edges in (forwards, backwards))
+    return irreducible and any(tree in targets for tree, targets in forwards.items())
+
+
+def _reachable(edges: Mapping[ParentVector, set[ParentVector]]) -> set[ParentVector]:
+    """The trees that can be reached from the first one."""
+    frontier = {next(iter(edges))}
+    reached: set[ParentVector] = set()
+    while frontier:
+        reached |= frontier
+        frontier = {target for tree in frontier for target in edges[tree]} - reached
+    return reached
+
+
+def transition_matrix(chain_kernel: Kernel, scores: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+    """P(T, T') of the Metropolis-Hastings chain with these scores in nats, trees in the order of the kernel.
+
+    Rejected proposals stay where they are. Shape (N, N), rows sum to 1.
+    """
+    index = {tree: position for position, tree in enumerate(chain_kernel)}
+    matrix = np.zeros((len(index), len(index)))
+    for tree, ways in chain_kernel.items():
+        row = index[tree]
+        for target, probability, factor in ways:
+            column = index[target]
+            logarithm = gamma * (scores[column] - scores[row]) + np.log(float(factor))
+            accepted = float(probability) * np.exp(min(0.0, logarithm))
+            matrix[row, column] += accepted
+            matrix[row, row] += float(probability) - accepted
+    return matrix
+
+
+def exact_posterior(scores: Sequence[float] | NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+    """π(T) proportional to exp(γ · score(T)) over all trees given, scores in nats; sums to 1."""
+    exponents = gamma * np.asarray(scores, dtype=np.float64)
+    weights = np.exp(exponents - exponents.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float64)

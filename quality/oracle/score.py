@@ -1,0 +1,32 @@
+"""The score of a tree by brute force, in the chain's integer units."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.quality.oracle.trees import ParentsLike, path_to_root
+
+
+def cell_score(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> int:
+    """Score of one cell at its best node, relative to the root: max over the nodes of the sum along the path.
+
+    `column` has the cell's n observed values; `weights[d]` is the worth of carrying a mutation observed as d.
+    """
+    root = len(parents) - 1
+    best = 0  # attached to the root, a cell carries nothing
+    for node in range(root):
+        carried = path_to_root(parents, node)[:-1]
+        best = max(best, sum(weights[column[mutation]] for mutation in carried))
+    return best
+
+
+def tree_score(parents: ParentsLike, matrix: NDArray[np.integer[Any]], weights: Sequence[int]) -> int:
+    """Sum over the cells of their best scores (max score of SCITE), relative to all cells at the root.
+
+    `matrix`: observed values, shape (n, m); `weights`: four integers, by observed value,
+    logP(d|1) - logP(d|0) in units of 2^-f nat.
+    """
+    columns = [[int(value) for value in column] for column in matrix.T]
+    return sum(cell_score(parents, column, weights) for column in columns)

@@ -1,0 +1,88 @@
+"""Rooted labelled trees as parent vectors, and all of them for a small number of mutations.
+
+Mutations are 0 … n-1, the root is n and its own parent; a node is an ancestor and a descendant of itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ParentVector = tuple[int, ...]
+"""n + 1 parents; hashable, so that trees can be counted."""
+
+ParentsLike = Sequence[int] | NDArray[np.integer[Any]]
+"""What the oracle takes for a parent vector: a list, a tuple or an integer array of shape (n + 1,)."""
+
+
+def parent_vector(parents: ParentsLike) -> ParentVector:
+    """The same tree as a tuple of Python integers. ValueError if it is not a tree with root n."""
+    vector = tuple(int(parent) for parent in parents)
+    root = len(vector) - 1
+    if root < 1 or vector[root] != root:
+        raise ValueError(f"a parent vector ends in its root, which is its own parent: {vector}")
+    if any(not 0 <= parent <= root for parent in vector):
+        raise ValueError(f"a parent is no node of the tree: {vector}")
+    for node in range(root):
+        if path_to_root(vector, node)[-1] != root:
+            raise ValueError(f"node {node} does not reach the root: {vector}")
+    return vector
+
+
+def path_to_root(parents: ParentsLike, node: int) -> list[int]:
+    """The nodes from `node` to the root, both included.
+
+    In a vector that is no tree the walk stops after n + 1 nodes, elsewhere than at the root.
+    """
+    path = [node]
+    while int(parents[path[-1]]) != path[-1] and len(path) < len(parents):
+        path.append(int(parents[path[-1]]))
+    return path
+
+
+def is_ancestor(parents: ParentsLike, upper: int, lower: int) -> bool:
+    """Whether `upper` is `lower` or an ancestor of it."""
+    return upper in path_to_root(parents, lower)
+
+
+def descendants(parents: ParentsLike, v: int) -> list[int]:
+    """The nodes of the subtree of v, v included, in the order of their labels."""
+    return [node for node in range(len(parents)) if is_ancestor(parents, v, node)]
+
+
+def non_descendants(parents: ParentsLike, v: int) -> list[int]:
+    """The nodes outside the subtree of v, in the order of their labels."""
+    return [node for node in range(len(parents)) if not is_ancestor(parents, v, node)]
+
+
+def ancestor_matrix(parents: ParentsLike) -> NDArray[np.bool_]:
+    """Boolean, shape (n + 1, n + 1): entry [x, y] says that x is y or an ancestor of y."""
+    nodes = range(len(parents))
+    return np.array([[is_ancestor(parents, x, y) for y in nodes] for x in nodes], dtype=np.bool_)
+
+
+def from_pruefer(code: Sequence[int], n: int) -> ParentVector:
+    """The tree on the nodes 0 … n with this Prüfer code (n - 1 nodes), rooted at n.
+
+    Prüfer (1918): take the smallest leaf away again and again and write down its neighbour. Node n is the
+    greatest and a tree has two leaves, so n is never taken away: the neighbour lies towards n, the parent.
+    """
+    if n < 1 or len(code) != n - 1:
+        raise ValueError(f"the Prüfer code of a tree of {n} mutations has {n - 1} entries, not {len(code)}")
+    parents = [n] * (n + 1)
+    left = set(range(n + 1))
+    for position, neighbour in enumerate(code):
+        leaf = min(left.difference(code[position:]))
+        parents[leaf] = neighbour
+        left.remove(leaf)
+    return tuple(parents)
+
+
+def all_trees(n: int) -> Iterator[ParentVector]:
+    """Every tree of n mutations once: (n + 1)^(n - 1) parent vectors (Cayley's formula)."""
+    if n < 1:
+        raise ValueError("a tree has at least one mutation")
+    for code in product(range(n + 1), repeat=n - 1):
+        yield from_pruefer(code, n)

@@ -1,0 +1,207 @@
+"""Do visit frequencies agree with an exact posterior: total variation distance and goodness of fit.
+
+Both want independent samples, so a chain is thinned by its autocorrelation time first.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+SIGNIFICANCE = 0.001
+"""Of each of the two tests; a sampler that is right fails the check about twice in a thousand fresh runs."""
+
+POWER = 0.95
+"""With which probability a deviation is found that is called detectable."""
+
+LEAST_EXPECTED = 5.0
+"""Visits that a cell of the chi-square test expects at least (Cochran 1954)."""
+
+WINDOW = 5.0
+"""Autocorrelations are summed up to this many autocorrelation times (Sokal 1997)."""
+
+THINNING = 4.0
+"""Autocorrelation times between independent samples; by then an exponential decay is down to exp(-8)."""
+
+
+@dataclass(frozen=True)
+class GoodnessOfFit:
+    """Pearson's chi-square test; `cells` after pooling."""
+
+    statistic: float
+    cells: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The verdict on visit frequencies and what led to it."""
+
+    samples: int
+    total_variation: float
+    expected_total_variation: float
+    """Of as many independent samples of the posterior."""
+    total_variation_limit: float
+    fit: GoodnessOfFit
+    significance: float
+    detectable_deviation: float
+    """See `detectable_deviation`, for these samples and cells."""
+    holds: bool
+
+
+def total_variation(counts: ArrayLike, probabilities: ArrayLike) -> float:
+    """½ Σ |visits / samples - probability|, from 0 to 1; `counts` and `probabilities` of shape (trees,)."""
+    visits, exact = _checked(counts, probabilities)
+    return float(0.5 * np.abs(visits / visits.sum() - exact).sum())
+
+
+def expected_total_variation(probabilities: ArrayLike, samples: int) -> float:
+    """Mean total variation distance of independent samples: ½ Σ sqrt(2 p (1 - p) / (π N)).
+
+    A visit frequency is taken as normal, whose mean absolute deviation is sqrt(2/π) standard deviations.
+    """
+    variances = _variances(probabilities, samples)
+    return float(0.5 * np.sqrt(2 * variances / math.pi).sum())
+
+
+def total_variation_limit(
+    probabilities: ArrayLike, samples: int, significance: float = SIGNIFICANCE
+) -> float:
+    """What the distance of independent samples exceeds with about this probability.
+
+    The mean plus a normal quantile of its standard deviation ½ sqrt((1 - 2/π) Σ p (1 - p) / N), for which the
+    frequencies are taken as independent.
+    """
+    from scipy import stats
+
+    deviation = 0.5 * math.sqrt((1 - 2 / math.pi) * float(_variances(probabilities, samples).sum()))
+    return expected_total_variation(probabilities, samples) + float(stats.norm.isf(significance)) * deviation
+
+
+def goodness_of_fit(
+    counts: ArrayLike, probabilities: ArrayLike, least_expected: float = LEAST_EXPECTED
+) -> GoodnessOfFit:
+    """Chi-square test of the visits, with the improbable trees pooled into one cell.
+
+    ValueError if fewer than two cells are left.
+    """
+    from scipy import stats
+
+    visits, exact = _checked(counts, probabilities)
+    observed, expected = _pooled(visits, exact * visits.sum(), least_expected)
+    if len(expected) < 2:
+        raise ValueError(f"{int(visits.sum())} samples are too few: all trees fall into one cell")
+    result = stats.chisquare(observed, expected)
+    return GoodnessOfFit(float(result.statistic), len(expected), float(result.pvalue))
+
+
+def detectable_deviation(
+    cells: int, samples: int, significance: float = SIGNIFICANCE, power: float = POWER
+) -> float:
+    """Smallest deviation that the chi-square test finds with this power.
+
+    As the root mean square, over the posterior, of the relative error of a tree's probability (Cohen's w).
+    The statistic then has a noncentral chi-square distribution with noncentrality N w².
+    """
+    from scipy import optimize, stats
+
+    freedom = cells - 1
+    critical = stats.chi2.isf(significance, freedom)
+    noncentrality = optimize.brentq(
+        lambda shift: stats.ncx2.sf(critical, freedom, shift) - power, 1e-9, 100 + 10 * critical
+    )
+    return math.sqrt(float(noncentrality) / samples)
+
+
+def verdict(counts: ArrayLike, probabilities: ArrayLike, significance: float = SIGNIFICANCE) -> Agreement:
+    """Whether independent samples, counted by tree, are of the posterior: both tests must not reject.
+
+    `counts`: visits, shape (trees,), of thinned samples; `probabilities`: the posterior, same shape, sum 1.
+    ValueError on shapes, negative counts, no samples, or probabilities that do not sum to 1.
+    """
+    visits, exact = _checked(counts, probabilities)
+    samples = int(visits.sum())
+    distance = total_variation(visits, exact)
+    limit = total_variation_limit(exact, samples, significance)
+    fit = goodness_of_fit(visits, exact)
+    return Agreement(
+        samples=samples,
+        total_variation=distance,
+        expected_total_variation=expected_total_variation(exact, samples),
+        total_variation_limit=limit,
+        fit=fit,
+        significance=significance,
+        detectable_deviation=detectable_deviation(fit.cells, samples, significance),
+        holds=distance <= limit and fit.p_value >= significance,
+    )
+
+
+def integrated_autocorrelation_time(series: ArrayLike) -> float:
+    """1 + 2 Σ ρ(k) in steps, at least 1, of an observable; shape (steps,) or (chains, steps).
+
+    Window after Sokal 1997: up to the first lag k >= 5 τ(k). The mean is that of all chains, so that chains
+    which stay apart show. ValueError for a series that never changes, which says nothing about the time.
+    """
+    values = np.atleast_2d(np.asarray(series, dtype=np.float64))
+    covariance = _autocovariance(values - values.mean())
+    if not covariance[0] > 0:
+        raise ValueError("the observable never changes: take another one")
+    times = 2 * np.cumsum(covariance / covariance[0]) - 1
+    beyond = np.arange(len(times)) >= WINDOW * times
+    window = int(np.argmax(beyond)) if beyond.any() else len(times) - 1
+    return max(1.0, float(times[window]))
+
+
+def thinning_interval(observables: Sequence[ArrayLike]) -> int:
+    """Steps between samples that count as independent, by the slowest of several observables.
+
+    Take the score and the indicators of some probable trees: the score alone does not see the chain move
+    between trees that score alike.
+    """
+    return math.ceil(THINNING * max(integrated_autocorrelation_time(series) for series in observables))
+
+
+def _autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By lag, up to half the steps, mean over the chains; by Fourier transform, padded against wrapping."""
+    steps = centred.shape[1]
+    size = 1 << (2 * steps - 1).bit_length()
+    power = np.abs(np.fft.rfft(centred, size, axis=1)) ** 2
+    covariance = np.fft.irfft(power.mean(axis=0), size)[: max(1, steps // 2)]
+    return np.asarray(covariance / (steps - np.arange(len(covariance))), dtype=np.float64)
+
+
+def _pooled(
+    observed: NDArray[np.float64], expected: NDArray[np.float64], least: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same visits in cells of which each expects at least `least`: the least probable are added up."""
+    order = np.argsort(expected, kind="stable")
+    observed, expected = observed[order], expected[order]
+    pool = int(np.searchsorted(expected, least))
+    while 0 < pool < len(expected) and expected[:pool].sum() < least:
+        pool += 1
+    if pool == 0:
+        return observed, expected
+    return (
+        np.concatenate([[observed[:pool].sum()], observed[pool:]]),
+        np.concatenate([[expected[:pool].sum()], expected[pool:]]),
+    )
+
+
+def _variances(probabilities: ArrayLike, samples: int) -> NDArray[np.float64]:
+    """Variance of every tree's visit frequency in independent samples."""
+    exact = np.asarray(probabilities, dtype=np.float64)
+    return np.asarray(exact * (1 - exact) / samples, dtype=np.float64)
+
+
+def _checked(counts: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    visits = np.asarray(counts, dtype=np.float64)
+    exact = np.asarray(probabilities, dtype=np.float64)
+    if visits.ndim != 1 or visits.shape != exact.shape:
+        raise ValueError(f"one count a tree, not {visits.shape} for {exact.shape}")
+    if not (visits >= 0).all() or not visits.sum() > 0:
+        raise ValueError("counts are not negative and not all 0")
+    if not (exact >= 0).all() or abs(exact.sum() - 1) > 1e-9:
+        raise ValueError("probabilities are not negative and sum to 1")
+    return visits, exact

@@ -1,0 +1,61 @@
+"""The histogram of differences in bit flips (figure 4.2 of the ffSCITE thesis)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from syclade.quality.figures import new_figure, write_figure
+from syclade.quality.tost import Equivalence
+from syclade.quality.tost_report import mean_interval
+from syclade.quality.tost_runs import Comparison
+
+__all__ = ["plot_tost"]
+
+FINE, COARSE = 0.25, 1.0
+"""Widths of the bars in bit flips; zero and whole flips are in the middle of one."""
+
+WIDEST_FINE = 8.0
+"""Up to this range of differences the bars are fine."""
+
+
+def plot_tost(result: Equivalence, comparisons: Sequence[Comparison], path: Path) -> None:
+    """Draw how many inputs have each difference, with the margin and the interval of the mean.
+
+    TOST rejects both hypotheses iff the interval of confidence 1 - 2 · significance lies within the margin.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    flips = np.array([each.ours - each.scite for each in comparisons]) / result.delta
+    width = FINE if np.ptp(flips) <= WIDEST_FINE else COARSE
+    low, high = np.floor(min(flips.min(), -1) / width), np.ceil(max(flips.max(), 1) / width)
+    edges = (np.arange(low, high + 2) - 0.5) * width
+    figure = new_figure(7.0, 4.2)
+    axes = figure.add_subplot()
+    counts = np.histogram(flips, edges)[0]
+    centres = edges[:-1] + width / 2
+    bars = axes.bar(centres, counts, 0.9 * width, color="C0")
+    axes.bar_label(bars, [str(count) if count else "" for count in counts.tolist()], fontsize=8)
+    for side, label in ((-1, "margin: one bit flip"), (1, None)):
+        axes.axvline(side, color="C3", linestyle="--", linewidth=1, label=label, zorder=0)
+    axes.errorbar(
+        result.mean_flips,
+        0.5 * float(counts.max()),
+        xerr=result.mean_flips - mean_interval(result)[0],
+        color="C1",
+        marker="o",
+        markersize=4,
+        capsize=4,
+        label=f"mean, {1 - 2 * result.significance:.0%} confidence",
+    )
+    axes.set_xlabel("log-likelihood of syclade's tree less SCITE's [bit flips]")
+    axes.set_ylabel("inputs")
+    axes.set_title(
+        f"{result.equal} equal, {result.better} better, {result.worse} worse: "
+        f"{'equivalent' if result.equivalent else 'not shown to be equivalent'}"
+    )
+    axes.legend()
+    write_figure(figure, path)

@@ -1,0 +1,47 @@
+"""Which tree each slot holds, for thousands of slots at once, in any encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends import Runner
+from syclade.host.encodings import Encoding
+from syclade.quality.oracle.trees import ParentVector
+
+__all__ = ["TreeIndex"]
+
+
+class TreeIndex:
+    """Numbers the trees of a list by what they look like in a runner's memory.
+
+    A tree may have several looks (orders of its nodes, say): each is decoded once, when it is first met.
+    """
+
+    def __init__(self, encoding: Encoding, trees: Sequence[ParentVector]) -> None:
+        self._encoding = encoding
+        self._numbers = {tree: number for number, tree in enumerate(trees)}
+        self._names = tuple(encoding.encode(np.array(trees[0], dtype=np.int32)))
+        self._met: dict[bytes, int] = {}
+
+    def of(self, runner: Runner) -> NDArray[np.int64]:
+        """The number of the tree in each slot: int64, shape (slots,).
+
+        Raises:
+            KeyError: a slot's tree is none of the list.
+        """
+        arrays = {name: runner.read_all(name) for name in self._names}
+        parts = [np.ascontiguousarray(a).reshape(runner.slots, -1).view(np.uint8) for a in arrays.values()]
+        looks = np.concatenate(parts, axis=1)
+        whole = looks.view(np.dtype((np.void, looks.shape[1]))).ravel()
+        distinct, first, slots = np.unique(whole, return_index=True, return_inverse=True)
+        numbers = np.empty(len(distinct), dtype=np.int64)
+        for place, (look, slot) in enumerate(zip(distinct, first, strict=True)):
+            key = look.tobytes()
+            if key not in self._met:
+                parents = self._encoding.decode({name: array[slot] for name, array in arrays.items()})
+                self._met[key] = self._numbers[tuple(parents.tolist())]
+            numbers[place] = self._met[key]
+        return numbers[slots]

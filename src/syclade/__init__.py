@@ -1,0 +1,54 @@
+"""Maximum-likelihood mutation trees of tumours, searched by a Markov chain on a SYCL device.
+
+The names below are loaded when they are first used, so that ``import syclade`` is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from syclade.host.errors import SycladeError
+    from syclade.host.inference import infer, score
+    from syclade.host.matrix import read_matrix
+    from syclade.host.result import Result
+    from syclade.quality.simulate import simulate
+
+    __version__: str
+
+__all__ = ["Result", "SycladeError", "__version__", "infer", "read_matrix", "score", "simulate"]
+
+# Where each name lives; the one place to edit when a public name moves.
+_HOME = {
+    "Result": "syclade.host.result",
+    "SycladeError": "syclade.host.errors",
+    "infer": "syclade.host.inference",
+    "read_matrix": "syclade.host.matrix",
+    "score": "syclade.host.inference",
+    "simulate": "syclade.quality.simulate",
+}
+
+
+# Hidden from type checkers, which would take any name for one of ours.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a public name at its first use."""
+        value: object
+        if name == "__version__":
+            # importlib.metadata costs more than the rest of this module together.
+            from importlib.metadata import version
+
+            value = version("syclade")
+        elif name in _HOME:
+            value = getattr(import_module(_HOME[name]), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(set(globals()) | set(__all__))

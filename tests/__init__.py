@@ -1,0 +1,1 @@
+"""The tests; see the markers in pyproject.toml."""

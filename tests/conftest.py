@@ -1,0 +1,60 @@
+"""Which tests this machine can run, and the fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+
+# Where the stack has wheels, a missing device is a failure: these tests are never skipped there.
+HAS_SYCL_WHEELS = (sys.platform, platform.machine(), sys.version_info[:2]) == ("linux", "x86_64", (3, 11))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what cannot run here; under CI the shared data is expected, and its absence fails."""
+    absent = {}
+    if not SHARED.is_dir() and not os.environ.get("CI"):
+        absent["shared"] = "no folder ../shared beside the checkout"
+    if not HAS_SYCL_WHEELS:
+        absent["sycl"] = "the SYCL stack has no wheels for this platform"
+    for item in items:
+        for marker, reason in absent.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """Return the folder with the real data and SCITE's outputs; mark users with ``shared``."""
+    assert SHARED.is_dir(), "no folder ../shared beside the checkout"
+    return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let all tests of a session, and the processes they start, share compiled kernels, and no others."""
+    from syclade.host.cache import cache_folder
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    os.environ["SYCLADE_CACHE"] = str(folder / "syclade-cache")
+    cache_folder.cache_clear()
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a test, and the processes it starts, an empty cache folder of its own."""
+    from syclade.host.cache import cache_folder
+
+    monkeypatch.setenv("SYCLADE_CACHE", str(tmp_path / "own-cache"))
+    cache_folder.cache_clear()
+    yield tmp_path / "own-cache"
+    cache_folder.cache_clear()

@@ -1,0 +1,165 @@
+"""The package as it is installed: complete, light to import, and from locked versions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import ROOT
+
+FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES: list[str] = PROJECT["tool"]["setuptools"]["packages"]
+PACKAGE_DIR: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
+
+# An address anywhere, or a path that only one machine has.
+ADDRESS = re.compile(r"\b(?:https?|ftp|file|git\+ssh|ssh)://\S+")
+MACHINE_PATH = re.compile(r"(?<![\w.$}~*/-])/(?:home|root|work|Users|mnt|srv|tmp/\w)\b")
+
+
+def folders_with_python() -> list[Path]:
+    """Return every folder of the package that has a Python file."""
+    files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
+    return sorted({file.parent for file in files})
+
+
+def package_of(folder: Path) -> str:
+    """Return the package that a folder is mapped to."""
+    relative = folder.relative_to(ROOT).as_posix()
+    for package, mapped in PACKAGE_DIR.items():
+        if relative == mapped or relative.startswith(mapped + "/"):
+            return package + relative.removeprefix(mapped).replace("/", ".")
+    raise AssertionError(f"{relative} is in no package")
+
+
+def pins_of(lock: str) -> dict[str, str]:
+    """Return the versions that a lock file holds, by name."""
+    return dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", (ROOT / lock).read_text(), re.MULTILINE))
+
+
+def committed_files() -> list[str]:
+    """Return the files that git would commit, links left out."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    return [name for name in names if name and (ROOT / name).is_file() and not (ROOT / name).is_symlink()]
+
+
+def test_every_folder_is_a_listed_package() -> None:
+    folders = folders_with_python()
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+    assert sorted(PACKAGES) == sorted(package_of(folder) for folder in folders)
+
+
+def test_type_check_links_lead_to_the_packages() -> None:
+    links = ROOT / "typings" / "syclade"
+    for package, folder in PACKAGE_DIR.items():
+        if package != "syclade":
+            assert (links / package.removeprefix("syclade.")).resolve() == ROOT / folder
+    for name in ["__init__.py", "py.typed"]:
+        assert (links / name).resolve() == ROOT / "src" / "syclade" / name
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_module_and_data_file(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ["pyproject.toml", "README.md", "LICENSE"]:
+        shutil.copy(ROOT / name, tree / name)
+    # By way of the source distribution, which must have all that the wheel needs.
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(tree)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+
+    expected = set()
+    for folder in FOLDERS:
+        package = package_of(ROOT / folder).replace(".", "/")
+        for file in (ROOT / folder).rglob("*"):
+            if file.is_file() and "__pycache__" not in file.parts:
+                expected.add(f"{package}/{file.relative_to(ROOT / folder).as_posix()}")
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert packed == expected
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_hashes_and_no_address(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    requirements = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
+    assert len(requirements) == len(pins_of(lock)) > 0
+    assert [line for line in requirements if "--hash=sha256:" not in line] == []
+    assert not re.search(r"://|@|^\s*--(?:index|extra|find|trusted)|(?<=\s)[./]", text, re.MULTILINE)
+
+
+def test_the_locks_and_the_extra_agree() -> None:
+    run, dev = (pins_of(lock) for lock in LOCKS)
+    assert run.items() <= dev.items()
+    sycl = [entry.partition(";") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
+    marker = "sys_platform == 'linux' and platform_machine == 'x86_64' and python_version == '3.11'"
+    assert {condition.strip() for _, _, condition in sycl} == {marker}
+    assert dict(entry.split("==") for entry, _, _ in sycl).items() <= run.items()
+
+
+@pytest.mark.parametrize("name", ["infer", "Result", "SycladeError", "read_matrix", "score", "simulate"])
+def test_a_public_name_is_loaded_at_first_use(name: str) -> None:
+    import syclade
+
+    assert name in dir(syclade)
+    assert getattr(syclade, name).__name__ == name
+
+
+def test_the_version_is_the_installed_one() -> None:
+    import syclade
+
+    assert syclade.__version__ == version("syclade") == PROJECT["project"]["version"]
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    import syclade
+
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = syclade.no_such_name  # type: ignore[attr-defined]
+
+
+def test_import_is_quick_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, time; start = time.perf_counter(); import syclade; "
+        "seconds = time.perf_counter() - start; "
+        "heavy = {'numpy', 'scipy', 'networkx', 'click', 'rich', 'numba', 'dpctl'} & set(sys.modules); "
+        "assert not heavy, heavy; print(seconds)"
+    )
+    command = [sys.executable, "-c", code]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(3)]
+    assert statistics.median(float(run.stdout) for run in runs) < 0.3
+
+
+def test_no_machine_path_is_committed() -> None:
+    found = []
+    for name in committed_files():
+        try:
+            text = (ROOT / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name}: {match.group()}" for match in MACHINE_PATH.finditer(text)]
+    assert found == []
+
+
+def test_no_address_in_what_installs() -> None:
+    installers = {*LOCKS, "Makefile", "pyproject.toml", ".ci/run"}
+    files = [name for name in committed_files() if name in installers]
+    assert set(files) == installers
+    assert [name for name in files if ADDRESS.search((ROOT / name).read_text())] == []

@@ -1,0 +1,1 @@
+../../src/syclade/__init__.py
