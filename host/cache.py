@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "read_cached", "write_cached"]
+__all__ = ["cache_folder", "read_cached", "read_checked", "write_cached", "write_checked"]
 
 
 @cache
@@ -46,3 +47,18 @@ def write_cached(name: str, content: bytes) -> bool:
                 Path(temporary).unlink()
         return False
     return True
+
+
+def read_checked(name: str) -> bytes | None:
+    """What `write_checked` stored; None if there is none, or it is damaged."""
+    digest, _, content = (read_cached(name) or b"").partition(b"\n")
+    return content if digest == _digest(content) else None
+
+
+def write_checked(name: str, content: bytes) -> bool:
+    """Store what would crash a driver if it were damaged: with a digest. As `write_cached` otherwise."""
+    return write_cached(name, _digest(content) + b"\n" + content)
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

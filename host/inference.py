@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["InferenceProgress", "infer", "score"]
 
 DEFAULT_CHAINS = 8
-DEFAULT_STEPS = 100_000
 DEFAULT_SEED = 1
 
 
@@ -28,13 +27,14 @@ class InferenceProgress:
     """How far an inference is.
 
     Attributes:
-        steps_done, steps_total: chain steps over all chains.
+        steps_done: chain steps over all chains.
+        steps_total: how many there will be; None where the chains decide.
         log_likelihood: of the best tree yet, natural log, from the chain's integer score.
         steps_per_second: chain steps a second since the first.
     """
 
     steps_done: int
-    steps_total: int
+    steps_total: int | None
     log_likelihood: float
     steps_per_second: float
 
@@ -46,11 +46,12 @@ def infer(
     fn_rate: float,
     names: str | os.PathLike[str] | Sequence[str] | None = None,
     chains: int = DEFAULT_CHAINS,
-    steps: int = DEFAULT_STEPS,
+    steps: int | None = None,
     seed: int = DEFAULT_SEED,
     gamma: float = 1.0,
     move_probabilities: tuple[float, float, float] = DEFAULT_MOVE_PROBABILITIES,
     device: str = "auto",
+    encoding: str = "auto",
     slots: int | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
@@ -65,11 +66,12 @@ def infer(
         fn_rate: probability of not observing a mutation (beta).
         names: the mutations' names, or a file with one a line; 1 … n without.
         chains: number of independent chains, each from a uniform random tree.
-        steps: steps of each chain.
+        steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
         move_probabilities: prune and reattach, swap labels, swap subtrees; scaled to sum 1.
         device: auto, cpu, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
         slots: chain states on the device at once; chosen from the device without.
         progress: called about ten times a second.
 
@@ -82,13 +84,14 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     from syclade.host.backends import default_slots, make_runner
+    from syclade.host.convergence import StoppingRule, run_until_converged
     from syclade.host.devices import choose_device
-    from syclade.host.encodings import make_encoding
+    from syclade.host.encodings import choose_encoding
     from syclade.host.pipeline import Progress, run_chains
     from syclade.host.result import make_result
 
     chains = _whole("--chains", chains, 1, 2**32 - 1)
-    steps = _whole("--steps", steps, 1, 2**62 - 1)
+    steps = None if steps is None else _whole("--steps", steps, 1, 2**62 - 1)
     seed = _whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else _whole("--slots", slots, 1, 2**31 - 1)
     observed = load_matrix(matrix, names)
@@ -96,7 +99,8 @@ def infer(
     problem = make_problem(observed, rates, gamma=gamma, move_probabilities=move_probabilities)
     chosen = choose_device(device)
     capacity = slots if slots is not None else default_slots(chosen, chains)
-    runner = make_runner(chosen, make_encoding("ancestor")(problem), capacity, seed)
+    kind = choose_encoding(encoding, chosen)
+    runner = make_runner(chosen, kind(problem), capacity, seed)
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -110,10 +114,16 @@ def infer(
             )
 
     try:
-        outcome = run_chains(problem, runner, chains=chains, steps=steps, progress=report)
+        if steps is None:
+            rule = StoppingRule()
+            outcome, steps = run_until_converged(problem, runner, chains=chains, rule=rule, progress=report)
+        else:
+            outcome = run_chains(problem, runner, chains=chains, steps=steps, progress=report)
     finally:
         runner.close()
-    return make_result(observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed)
+    return make_result(
+        observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=kind.name
+    )
 
 
 def score(

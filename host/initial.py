@@ -1,4 +1,4 @@
-"""Initial trees: uniform over all rooted labelled trees, from Prüfer codes by the chain's own random words."""
+"""Initial trees: uniform over all rooted labelled trees, from Prüfer codes of random words."""
 
 from __future__ import annotations
 

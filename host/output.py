@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from syclade.host.errors import OutputError
 
@@ -47,15 +48,17 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     return folder
 
 
-def write_files(directory: str | os.PathLike[str], files: Mapping[str, str], force: bool = False) -> None:
-    """Writes text files, UTF-8 with LF line ends, each one whole or not at all.
+def write_files(
+    directory: str | os.PathLike[str], files: Mapping[str, str | bytes], force: bool = False
+) -> None:
+    """Writes files, each one whole or not at all; texts are UTF-8 with LF line ends.
 
     Every file is written under a passing name beside its place, and they take their places when all are
     on the disk: neither a full disk nor an interruption leaves a broken file or destroys an older one.
 
     Args:
         directory: where the files go; created with its parents.
-        files: the text of each file by its name.
+        files: the text or the bytes of each file by its name.
         force: whether files of these names may be replaced.
 
     Raises:
@@ -65,9 +68,9 @@ def write_files(directory: str | os.PathLike[str], files: Mapping[str, str], for
     waiting: dict[Path, Path] = {}
     place = folder
     try:
-        for name, text in files.items():
+        for name, content in files.items():
             place = folder / name
-            _write_beside(place, text, waiting)
+            _write_beside(place, content, waiting)
         for place, passing in waiting.items():
             passing.replace(place)
         _sync_directory(folder)
@@ -78,12 +81,13 @@ def write_files(directory: str | os.PathLike[str], files: Mapping[str, str], for
             passing.unlink(missing_ok=True)
 
 
-def _write_beside(place: Path, text: str, waiting: dict[Path, Path]) -> None:
-    """Writes the text to a new file beside its place, down to the disk, and notes it in ``waiting``."""
+def _write_beside(place: Path, content: str | bytes, waiting: dict[Path, Path]) -> None:
+    """Writes the content to a new file beside its place, down to the disk, and notes it in ``waiting``."""
     passing = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
     waiting[place] = passing
-    with passing.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    form: dict[str, Any] = {"encoding": "utf-8", "newline": "\n"} if isinstance(content, str) else {}
+    with passing.open("x" if form else "xb", **form) as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
 

@@ -19,7 +19,7 @@ from syclade.host.initial import initial_parents
 from syclade.host.problem import Problem
 from syclade.host.schedule import SlotSchedule
 
-__all__ = ["Outcome", "Progress", "initial_state", "run_chains"]
+__all__ = ["Clock", "Collector", "Outcome", "Progress", "initial_state", "run_chains", "run_round"]
 
 LAUNCH_SECONDS = 0.1
 """Aimed length of a launch: long against its cost of 0.05 ms, short for progress and Ctrl-C."""
@@ -32,13 +32,14 @@ class Progress:
     """How far a run is.
 
     Attributes:
-        steps_done, steps_total: chain steps over all chains.
+        steps_done: chain steps over all chains.
+        steps_total: how many there will be; None if that is not known.
         best_score: best integer score yet, in units of 2^-f nat.
         seconds: since the first launch.
     """
 
     steps_done: int
-    steps_total: int
+    steps_total: int | None
     best_score: int
     seconds: float
 
@@ -52,7 +53,8 @@ class Outcome:
         best_scores: int64, shape (chains,): best score of every chain, in units of 2^-f nat.
         tallies: int64, shape (10,): steps proposed and accepted by kind of move, over all chains.
         steps: chain steps done, over all chains.
-        seconds: wall time from the first launch to the last.
+        seconds: wall time of the chains.
+        converged: whether the chains agreed (see convergence.py); None if they were not asked.
     """
 
     best: ChainState
@@ -60,6 +62,7 @@ class Outcome:
     tallies: NDArray[np.int64]
     steps: int
     seconds: float
+    converged: bool | None = None
 
 
 def initial_state(problem: Problem, seed: int, chain: int) -> ChainState:
@@ -86,45 +89,129 @@ def run_chains(
         steps: steps of each chain, at least 1.
         progress: called after every launch.
     """
-    schedule = SlotSchedule(chains, steps, runner.slots)
-    best_scores = np.zeros(chains, dtype=np.int64)
-    tallies = np.zeros(10, dtype=np.int64)
-    best: ChainState | None = None
-    for slot, chain in enumerate(schedule.occupants):
-        if chain is not None:
-            runner.put(slot, initial_state(problem, runner.seed, chain))
-    launch = _FIRST_LAUNCH
-    done = 0
-    started = time.perf_counter()
+    collected = Collector(chains)
+    clock = Clock(chains * steps, progress)
+
+    def finish(slot: int) -> None:
+        collected.add(runner.get(slot))
+        clock.best_finished = collected.best_score
+
+    run_round(
+        runner,
+        SlotSchedule(chains, steps, runner.slots),
+        first_step=0,
+        start=lambda chain: initial_state(problem, runner.seed, chain),
+        finish=finish,
+        clock=clock,
+    )
+    return collected.outcome(clock)
+
+
+class Collector:
+    """What is kept of the chains that have finished."""
+
+    def __init__(self, chains: int) -> None:
+        self._best_scores = np.zeros(chains, dtype=np.int64)
+        self._tallies = np.zeros(10, dtype=np.int64)
+        self._best: ChainState | None = None
+
+    @property
+    def best_score(self) -> int | None:
+        """The best score yet, in units of 2^-f nat; None before the first chain."""
+        return None if self._best is None else self._best.best_score
+
+    def add(self, state: ChainState) -> None:
+        """A chain has finished."""
+        self._best_scores[state.chain] = state.best_score
+        self._tallies += state.tallies
+        best = self._best
+        if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
+            self._best = state
+
+    def outcome(self, clock: Clock, converged: bool | None = None) -> Outcome:
+        """All of it, once every chain has finished."""
+        assert self._best is not None
+        return Outcome(
+            self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged
+        )
+
+
+class Clock:
+    """Counts steps and time over all rounds of a run, and reports them."""
+
+    def __init__(self, steps_total: int | None, progress: Callable[[Progress], None] | None) -> None:
+        self.steps_done = 0
+        self.launch = _FIRST_LAUNCH
+        self.best_finished: int | None = None
+        self._steps_total = steps_total
+        self._progress = progress
+        self._started = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Wall time since the run began."""
+        return time.perf_counter() - self._started
+
+    def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
+        """A launch of `length` steps on so many occupied slots has ended."""
+        self.steps_done += length * slots
+        self.launch = _next_launch(self.launch, length, seconds)
+        if self._progress is not None:
+            best = best_score if self.best_finished is None else max(best_score, self.best_finished)
+            self._progress(Progress(self.steps_done, self._steps_total, best, self.seconds()))
+
+
+def run_round(
+    runner: Runner,
+    schedule: SlotSchedule,
+    *,
+    first_step: int,
+    start: Callable[[int], ChainState | None],
+    finish: Callable[[int], None],
+    clock: Clock,
+) -> None:
+    """Take every chain of a schedule from `first_step` to its end.
+
+    Args:
+        runner: its slots are overwritten.
+        schedule: not yet begun.
+        first_step: steps that every chain has already done.
+        start: the state of a chain, or None if it stands in its slot already.
+        finish: called with the slot of a chain that has done its steps, before another one takes the slot.
+        clock: counts.
+    """
+    _fill(runner, schedule, start)
     while not schedule.done:
-        length = min(launch, schedule.until_turnover)
+        length = min(clock.launch, schedule.until_turnover)
         targets = np.array(
             [
-                0 if chain is None else schedule.step_of(slot) + length
+                0 if chain is None else first_step + schedule.step_of(slot) + length
                 for slot, chain in enumerate(schedule.occupants)
             ],
             dtype=np.int64,
         )
-        occupied = sum(chain is not None for chain in schedule.occupants)
+        occupied = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
         launched = time.perf_counter()
         runner.advance(targets)
-        ended = time.perf_counter()
-        launch = _next_launch(launch, length, ended - launched)
-        done += length * occupied
-        running_best = int(runner.best_scores()[: len(schedule.occupants)].max())
+        seconds = time.perf_counter() - launched
+        best_score = int(runner.best_scores()[occupied].max())
         for turnover in schedule.advance(length):
-            state = runner.get(turnover.slot)
-            best_scores[state.chain] = state.best_score
-            tallies += state.tallies
-            if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
-                best = state
-            if turnover.next is not None:
-                runner.put(turnover.slot, initial_state(problem, runner.seed, turnover.next))
-        if progress is not None:
-            best_yet = running_best if best is None else max(running_best, best.best_score)
-            progress(Progress(done, chains * steps, best_yet, ended - started))
-    assert best is not None
-    return Outcome(best, best_scores, tallies, done, time.perf_counter() - started)
+            finish(turnover.slot)
+            state = None if turnover.next is None else start(turnover.next)
+            if state is not None:
+                runner.put(turnover.slot, state)
+        clock.launched(length, len(occupied), seconds, best_score)
+
+
+def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], ChainState | None]) -> None:
+    """Give the first chains their slots."""
+    states = [None if chain is None else start(chain) for chain in schedule.occupants]
+    present = [state for state in states if state is not None]
+    if len(present) == runner.slots:
+        runner.put_all(present)
+        return
+    for slot, state in enumerate(states):
+        if state is not None:
+            runner.put(slot, state)
 
 
 def _next_launch(launch: int, length: int, seconds: float) -> int:

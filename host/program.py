@@ -1,7 +1,8 @@
 """Compiled kernels: specialise, translate to SPIR-V once, keep it, and load it without numba.
 
 The SPIR-V of a kernel is stored in the user's cache under a key of its sources, the versions of the compiler
-and the specialisation, so that a later process imports neither numba nor numba-dpex.
+and the specialisation, so that a later process imports neither numba nor numba-dpex. What the driver makes of
+it is kept as well (`native_binary`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from syclade.host.cache import read_cached, write_cached
+from syclade.host.cache import read_checked, write_checked
 from syclade.host.errors import DeviceError
+from syclade.host.native_binary import build_program
 from syclade.host.workarounds import dpnp_stand_in, register_numba_implementations
 from syclade.kernels.arguments import Argument
 
-__all__ = ["KernelSpec", "Spirv", "compile_spirv", "load_kernel", "spirv_of"]
+__all__ = ["KernelSpec", "Spirv", "compile_spirv", "compiler_versions", "load_kernel", "source_digest", "spirv_of"]
 
 logger = logging.getLogger("syclade.program")
 
@@ -48,8 +50,8 @@ class KernelSpec:
         """Name of the compiled kernel in the cache."""
         content = json.dumps(
             [
-                _source_digest(),
-                _compiler_versions(),
+                source_digest(),
+                compiler_versions(),
                 self.factory,
                 sorted(self.constants.items()),
                 [(argument.name, argument.dtype) for argument in self.arguments],
@@ -72,7 +74,7 @@ class Spirv:
 
 
 @cache
-def _source_digest() -> str:
+def source_digest() -> str:
     """Digest of all device code."""
     import syclade.kernels
 
@@ -84,7 +86,7 @@ def _source_digest() -> str:
 
 
 @cache
-def _compiler_versions() -> list[str]:
+def compiler_versions() -> list[str]:
     versions = []
     for name in _COMPILERS:
         try:
@@ -107,15 +109,13 @@ def load_kernel(queue: Any, spec: KernelSpec) -> Any:
     Raises:
         DeviceError: the kernel cannot be compiled, or the device's compiler refuses it.
     """
-    import dpctl.program
-
     with _building:
         place = (spec.key(), queue.sycl_context, queue.sycl_device)
         if place in _built:
             return _built[place]
         spirv = spirv_of(queue, spec)
         try:
-            program = dpctl.program.create_program_from_spirv(queue, spirv.module)
+            program = build_program(queue, spirv.module)
             if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would give one that crashes
                 raise ValueError(f"the module has no entry point {spirv.entry_point}")
             _built[place] = program.get_sycl_kernel(spirv.entry_point)
@@ -128,21 +128,13 @@ def load_kernel(queue: Any, spec: KernelSpec) -> Any:
 def spirv_of(queue: Any, spec: KernelSpec) -> Spirv:
     """The kernel's SPIR-V, from the cache or compiled now."""
     key = spec.key()
-    stored = read_cached(f"spirv/{key}")
+    stored = read_checked(f"spirv/{key}")
     if stored is not None:
-        digest, _, content = stored.partition(b"\n")
-        # A driver may crash over a damaged module, so the content is checked.
-        if digest == _digest(content):
-            name, _, module = content.partition(b"\n")
-            return Spirv(name.decode(), module)
+        name, _, module = stored.partition(b"\n")
+        return Spirv(name.decode(), module)
     spirv = compile_spirv(queue, spec)
-    content = spirv.entry_point.encode() + b"\n" + spirv.module
-    write_cached(f"spirv/{key}", _digest(content) + b"\n" + content)
+    write_checked(f"spirv/{key}", spirv.entry_point.encode() + b"\n" + spirv.module)
     return spirv
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
 
 
 def compile_spirv(queue: Any, spec: KernelSpec) -> Spirv:

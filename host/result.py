@@ -39,7 +39,9 @@ class Result:
         rates: the error rates.
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
         moves: for each kind of move, steps (proposed, accepted) over all chains.
-        chains, steps, seed, gamma: as asked; `steps` is per chain.
+        chains, seed, gamma: as asked.
+        steps: that every chain has done.
+        converged: whether the chains agreed and so stopped; None if the number of steps was given.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
         slots: chain states on the device at once.
@@ -56,6 +58,7 @@ class Result:
     moves: dict[str, tuple[int, int]]
     chains: int
     steps: int
+    converged: bool | None
     seed: int
     gamma: float
     device: str
@@ -102,6 +105,7 @@ class Result:
             "gamma": self.gamma,
             "chains": self.chains,
             "steps": self.steps,
+            "converged": self.converged,
             "seed": self.seed,
             "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
             "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
@@ -138,7 +142,7 @@ def make_result(
     slots: int,
     steps: int,
     seed: int,
-    encoding: str = "ancestor",
+    encoding: str,
 ) -> Result:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
@@ -158,6 +162,7 @@ def make_result(
         },
         chains=len(outcome.best_scores),
         steps=steps,
+        converged=outcome.converged,
         seed=seed,
         gamma=problem.gamma,
         device=device.filter,

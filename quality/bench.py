@@ -1,10 +1,14 @@
 """Measures chain steps per second: the same launches as an inference makes, on a simulated input.
 
+Chains start from the tree that the input was simulated from, so that what is timed is the long run: the way
+there has more acceptances, and takes minutes on large inputs.
+
 Wall time says what a user gets; processor time, over all threads, says what a step costs one core.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import statistics
@@ -14,12 +18,14 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.chain_state import ChainState
 from syclade.host.devices import Device
-from syclade.host.encodings import make_encoding
+from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
-from syclade.host.pipeline import LAUNCH_SECONDS, initial_state
+from syclade.host.pipeline import LAUNCH_SECONDS
 from syclade.host.problem import Problem, make_problem
 from syclade.host.rates import Rates
 from syclade.quality.simulate import simulate
@@ -60,6 +66,7 @@ class Measurement:
         seed: of the input and of the chains.
         launch_steps: steps of each chain in a launch.
         acceptance: accepted part of the steps in the timed runs.
+        memory_bytes: of the kernel's arguments on the device.
         cores: processors this process may use.
         timings: the runs.
         versions: of Python and the packages that matter, as far as they are installed.
@@ -75,6 +82,7 @@ class Measurement:
     seed: int
     launch_steps: int
     acceptance: float
+    memory_bytes: int
     cores: int
     timings: tuple[Timing, ...]
     versions: dict[str, str]
@@ -113,7 +121,7 @@ class Measurement:
 
 def measure(
     device: Device,
-    encoding: str = "ancestor",
+    encoding: str = "auto",
     *,
     cells: int = 64,
     mutations: int = 63,
@@ -126,7 +134,7 @@ def measure(
 
     Args:
         device: a usable one.
-        encoding: name of an encoding.
+        encoding: name of an encoding; auto takes the one that inferences take.
         cells, mutations: size of the input.
         slots: chains at once; as an inference of many chains has by default.
         seconds: length of each timed run, at least.
@@ -140,12 +148,14 @@ def measure(
         raise OptionError(f"seconds (--seconds) is {seconds}", hint="give a positive number")
     if repeats < 1:
         raise OptionError(f"repeats (--repeats) is {repeats}", hint="give 1 or more")
-    matrix = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed).matrix
-    problem = make_problem(matrix, Rates(FP_RATE, FN_RATE))
+    simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
+    problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
     count = default_slots(device, MANY_CHAINS) if slots is None else slots
-    runner = make_runner(device, make_encoding(encoding)(problem), count, seed)
+    kind = choose_encoding(encoding, device)
+    runner = make_runner(device, kind(problem), count, seed)
     try:
-        launch_steps = _warm_up(problem, runner, seconds)
+        _start(problem, runner, simulation.parents)
+        launch_steps = _warm_up(runner, seconds)
         before = runner.read_all("tallies").sum(axis=0)
         timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
         tallies = runner.read_all("tallies").sum(axis=0) - before
@@ -155,13 +165,14 @@ def measure(
         device=device.filter,
         device_name=device.name,
         kind=device.kind,
-        encoding=encoding,
+        encoding=kind.name,
         cells=cells,
         mutations=mutations,
         slots=count,
         seed=seed,
         launch_steps=launch_steps,
         acceptance=float(tallies[5:].sum() / tallies[:5].sum()),
+        memory_bytes=_memory(runner),
         cores=_cores(),
         timings=timings,
         versions=versions(),
@@ -179,9 +190,23 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _warm_up(problem: Problem, runner: Runner, seconds: float) -> int:
-    """Fill the slots, run for a while, and return how many steps make a launch of the usual length."""
-    runner.put_all([initial_state(problem, runner.seed, chain) for chain in range(runner.slots)])
+def _start(problem: Problem, runner: Runner, parents: NDArray[np.int32]) -> None:
+    """Give every slot a chain at this tree."""
+    score = problem.score(parents)
+    runner.put_all([ChainState(chain, 0, score, score, parents, parents) for chain in range(runner.slots)])
+
+
+def _memory(runner: Runner) -> int:
+    """Bytes of all arguments of the kernel."""
+    sizes = runner.encoding.sizes(runner.slots)
+    return sum(
+        math.prod(argument.dimensions(sizes)) * np.dtype(argument.dtype).itemsize
+        for argument in runner.encoding.arguments
+    )
+
+
+def _warm_up(runner: Runner, seconds: float) -> int:
+    """Run for a while, and return how many steps make a launch of the usual length."""
     _launch(runner, 1)  # the first launch may still build something
     launch_steps, started = 1, time.perf_counter()
     while True:

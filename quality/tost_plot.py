@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from syclade.quality.tost_runs import Comparison
 
 __all__ = ["plot_tost"]
 
-FINE, COARSE = 0.25, 1.0
-"""Widths of the bars in bit flips; zero and whole flips are in the middle of one."""
+WIDTHS = ((2.0, 0.05), (8.0, 0.25), (math.inf, 1.0))
+"""Up to which difference a bar is how wide, in bit flips; zero and whole flips are in the middle of one.
 
-WIDEST_FINE = 8.0
-"""Up to this range of differences the bars are fine."""
+The smaller kind of flip, one that a false negative explains, is a tenth of a bit flip at the usual rates.
+"""
 
 
 def plot_tost(result: Equivalence, comparisons: Sequence[Comparison], path: Path) -> None:
@@ -30,7 +31,7 @@ def plot_tost(result: Equivalence, comparisons: Sequence[Comparison], path: Path
         OutputError: the file cannot be written.
     """
     flips = np.array([each.ours - each.scite for each in comparisons]) / result.delta
-    width = FINE if np.ptp(flips) <= WIDEST_FINE else COARSE
+    width = next(width for most, width in WIDTHS if np.abs(flips).max() <= most)
     low, high = np.floor(min(flips.min(), -1) / width), np.ceil(max(flips.max(), 1) / width)
     edges = (np.arange(low, high + 2) - 0.5) * width
     figure = new_figure(7.0, 4.2)

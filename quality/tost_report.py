@@ -55,7 +55,6 @@ def tost_report(
                 "difference": each.ours - each.scite,
                 "flips": (each.ours - each.scite) / result.delta,
                 "seconds": each.seconds,
-                "encoding": each.encoding,
             }
             for each in comparisons
         ],

@@ -28,7 +28,9 @@ class RunSettings:
     Attributes:
         rates: the error rates.
         chains, steps, seed: as for `infer`; `steps` is per chain.
-        device: filter string. The results are the same on every device; that they are is what one tests.
+        device: filter string.
+        encoding: how trees stand in the device's memory. The results depend neither on it nor on the device;
+            that they do not is part of what one tests.
     """
 
     rates: Rates
@@ -36,6 +38,7 @@ class RunSettings:
     steps: int
     seed: int
     device: str
+    encoding: str
 
     def values(self) -> dict[str, Any]:
         """All of that as plain values, with the version."""
@@ -45,6 +48,7 @@ class RunSettings:
             "steps": self.steps,
             "seed": self.seed,
             "device": self.device,
+            "encoding": self.encoding,
             "version": syclade.__version__,
         }
 
@@ -62,7 +66,6 @@ class Comparison:
         ours, scite: the log-likelihoods.
         parents: our tree, n + 1 parents.
         seconds: wall time of our chains.
-        encoding: how trees stood in the device's memory.
         kept: whether it was taken from an earlier run.
     """
 
@@ -71,7 +74,6 @@ class Comparison:
     scite: float
     parents: list[int]
     seconds: float
-    encoding: str
     kept: bool
 
 
@@ -105,13 +107,13 @@ def compare(
             steps=settings.steps,
             seed=settings.seed,
             device=settings.device,
+            encoding=settings.encoding,
             progress=None if progress is None else lambda state: progress(state.steps_done),
         )
         result = {
             "parents": done.parents.tolist(),
             "log_likelihood": done.log_likelihood,
             "seconds": done.seconds,
-            "encoding": done.encoding,
         }
         text = json.dumps({"settings": key, "result": result}, indent=2) + "\n"
         write_files(folder, {place.name: text}, force=True)  # _read_kept has refused what must stay
@@ -119,9 +121,8 @@ def compare(
         result = kept
     parents = np.array(result["parents"], dtype=np.int32)
     ours = log_likelihood(scored.matrix, settings.rates, parents)
-    seconds, encoding = float(result["seconds"]), str(result["encoding"])
-    name, tree = scored.name, parents.tolist()
-    return Comparison(name, ours, scored.log_likelihood, tree, seconds, encoding, kept is not None)
+    seconds, tree = float(result["seconds"]), parents.tolist()
+    return Comparison(scored.name, ours, scored.log_likelihood, tree, seconds, kept is not None)
 
 
 def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:
@@ -132,7 +133,7 @@ def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] 
         found = json.loads(place.read_text(encoding="utf-8"))
         settings, result = found["settings"], found["result"]
         other = sorted(name for name in key if settings.get(name) != key[name])
-        complete = {"parents", "seconds", "encoding"} <= set(result)
+        complete = {"parents", "seconds"} <= set(result)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         other, complete, result = ["content"], False, {}
     if not other and complete:

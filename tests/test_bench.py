@@ -14,7 +14,18 @@ from syclade.host.errors import OptionError
 from syclade.quality.bench import Measurement, Timing, measure, versions
 
 TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}
-TINY_OPTIONS = ["--cells", "12", "--mutations", "9", "--seconds", "0.02", "--repeats", "3"]
+TINY_OPTIONS = [
+    "--encoding",
+    "ancestor",
+    "--cells",
+    "12",
+    "--mutations",
+    "9",
+    "--seconds",
+    "0.02",
+    "--repeats",
+    "3",
+]
 
 
 def test_figures_by_hand() -> None:
@@ -34,7 +45,7 @@ def test_figures_by_hand() -> None:
     ["numpy", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))],
 )
 def test_measure(device: str) -> None:
-    measured = measure(choose_device(device), slots=3, **TINY)
+    measured = measure(choose_device(device), "ancestor", slots=3, **TINY)
     assert (measured.kind, measured.slots, measured.encoding) == (device, 3, "ancestor")
     assert (measured.cells, measured.mutations, len(measured.timings)) == (12, 9, 3)
     assert 0 < measured.acceptance < 1
@@ -45,7 +56,7 @@ def test_measure(device: str) -> None:
 
 
 def test_slots_by_default_are_those_of_many_chains() -> None:
-    assert measure(NUMPY, cells=2, mutations=2, seconds=0.01, repeats=1).slots == 256
+    assert measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 256
 
 
 def test_versions() -> None:
@@ -58,7 +69,7 @@ def test_versions() -> None:
 @pytest.mark.parametrize("change", [{"seconds": 0}, {"seconds": float("nan")}, {"repeats": 0}, {"cells": 0}])
 def test_refusals(change: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=next(iter(change))):
-        measure(NUMPY, **(TINY | change))
+        measure(NUMPY, "ancestor", **(TINY | change))
 
 
 def test_json() -> None:

@@ -22,8 +22,10 @@ from syclade.host.treefile import read_tree
 from syclade.host.workarounds import prepare
 from syclade.quality.simulate import simulate
 
+from .backends import BACKENDS
+
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
-QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy"}
+QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", "encoding": "ancestor"}
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
     "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "chains", "steps", "seed",
@@ -124,6 +126,7 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
         ({"names": ["a", "b"]}, MatrixError, "names"),
         ({"names": ["a"] * 8}, MatrixError, "a"),
         ({"device": "nonsense"}, DeviceError, "nonsense"),
+        ({"encoding": "nonsense"}, OptionError, "nonsense"),
         ({"matrix": [[0, 2]]}, MatrixError, "is 2"),
         ({"matrix": [[0, 1], [1]]}, MatrixError, "list"),
         ({"matrix": []}, MatrixError, "dimensions"),
@@ -220,10 +223,11 @@ def outcome(values: NDArray[np.uint8], **options: Any) -> tuple[list[int], float
 @pytest.mark.parametrize(("cells", "mutations"), [(64, 63), (96, 95)])
 def test_devices_and_slots_agree(cells: int, mutations: int) -> None:
     values = simulate(cells, mutations, 1e-3, 0.25, 0.25, 1).matrix.values
-    expected = outcome(values, device="numpy")
-    for device in ("cpu", "fpga-emu", "numpy"):
+    expected = outcome(values, device="numpy", encoding="ancestor")
+    for backend in BACKENDS:
         for slots in (1, 3, 6):
-            assert outcome(values, device=device, slots=slots) == expected, (device, slots)
+            options = {"device": backend.device, "encoding": backend.encoding, "slots": slots}
+            assert outcome(values, **options) == expected, options
 
 
 @pytest.mark.shared

@@ -152,11 +152,40 @@ def outcome(where: str, n: int) -> Outcome:
     return Outcome(after["updated"], after["proposed"].astype(np.int64), after["score"])
 
 
+@cache
+def moved_rows(n: int) -> NDArray[np.uint64]:
+    """(trees, words, nodes): after the oracle's moves."""
+    return rows_of(n, [apply(move, tree) for tree, move in inputs(n)])
+
+
+@cache
+def drawn_moves(n: int) -> list[tuple[Move, tuple[int, int]]]:
+    """What the oracle proposes with the random words, and its sizes |C| and |B|."""
+    words = random_words(n).tolist()
+    moves = [proposal.propose((*w, 0), tree, CUTS) for (tree, _), w in zip(inputs(n), words, strict=True)]
+    return [(move, correction_sizes(move, tree)) for (tree, _), move in zip(inputs(n), moves, strict=True)]
+
+
+@cache
+def oracle_scores(n: int) -> list[int]:
+    """Of every input's tree."""
+    problem = problem_of(n)
+
+    def weighted(tree: ParentVector) -> int:
+        scores = [
+            tree_score(tree, problem.columns[:, [c]], problem.weights)
+            for c in range(problem.columns.shape[1])
+        ]
+        return sum(int(count) * score for count, score in zip(problem.multiplicity, scores, strict=True))
+
+    known = {tree: weighted(tree) for tree in {tree for tree, _ in inputs(n)}}
+    return [known[tree] for tree, _ in inputs(n)]
+
+
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("n", SIZES)
 def test_moves(where: str, n: int) -> None:
-    expected = rows_of(n, [apply(move, tree) for tree, move in inputs(n)])
-    wrong = np.flatnonzero((outcome(where, n).updated != expected).any(axis=(1, 2)))
+    wrong = np.flatnonzero((outcome(where, n).updated != moved_rows(n)).any(axis=(1, 2)))
     assert [inputs(n)[index] for index in wrong] == []
 
 
@@ -165,34 +194,27 @@ def test_moves(where: str, n: int) -> None:
 def test_proposals(where: str, n: int) -> None:
     """The move and its correction; nodes that a move has no use for may be any."""
     drawn = outcome(where, n).proposed.tolist()
-    for (tree, _), words, (kind, v, w, t, size_c, size_b) in zip(
-        inputs(n), random_words(n).tolist(), drawn, strict=True
-    ):
-        move = proposal.propose((*words, 0), tree, CUTS)
+    for (kind, v, w, t, *sizes), (move, expected_sizes) in zip(drawn, drawn_moves(n), strict=True):
         ours = Move(
             Kind(kind),
             v if move.v != proposal.UNUSED else move.v,
             w if move.w != proposal.UNUSED else move.w,
             t if move.t != proposal.UNUSED else move.t,
         )
-        assert ours == move, (tree, words)
-        assert (size_c, size_b) == correction_sizes(move, tree)
+        assert (ours, tuple(sizes)) == (move, expected_sizes)
 
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("n", SIZES)
 def test_scores(where: str, n: int) -> None:
+    assert outcome(where, n).score.tolist() == oracle_scores(n)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_scores_of_the_problem(n: int) -> None:
     problem = problem_of(n)
-    weights = problem.weights
-    known = {
-        tree: sum(
-            int(count) * tree_score(tree, problem.columns[:, [cell]], weights)
-            for cell, count in enumerate(problem.multiplicity)
-        )
-        for tree in {tree for tree, _ in inputs(n)}
-    }
-    assert outcome(where, n).score.tolist() == [known[tree] for tree, _ in inputs(n)]
-    assert all(problem.score(np.array(tree, np.int32)) == score for tree, score in known.items())
+    scores = {tree: score for (tree, _), score in zip(inputs(n), oracle_scores(n), strict=True)}
+    assert all(problem.score(np.array(tree, np.int32)) == score for tree, score in scores.items())
 
 
 def test_the_inputs_are_all_there_are() -> None:

@@ -182,7 +182,18 @@ def test_the_command_fails_with_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     greedy(monkeypatch)
-    options = ["--device", "numpy", "--mutations", "3", "--samples", "2000", "--out", str(tmp_path)]
+    options = [
+        "--device",
+        "numpy",
+        "--encoding",
+        "ancestor",
+        "--mutations",
+        "3",
+        "--samples",
+        "2000",
+        "--out",
+        str(tmp_path),
+    ]
     with pytest.raises(SystemExit) as caught:
         main_module.main(["quality", "posterior", *options])
     assert caught.value.code == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,6 +35,10 @@ class FakeRunner:
     def put(self, slot: int, state: ChainState) -> None:
         self.states[slot] = state
         self.puts.append((slot, state.chain))
+
+    def put_all(self, states: Sequence[ChainState]) -> None:
+        for slot, state in enumerate(states):
+            self.put(slot, state)
 
     def get(self, slot: int) -> ChainState:
         state = self.states[slot]

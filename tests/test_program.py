@@ -73,7 +73,7 @@ def test_the_key_does_not_depend_on_the_order_of_constants() -> None:
     assert replace(SPEC, constants=one).key() == replace(SPEC, constants=other).key()
 
 
-@pytest.mark.parametrize("function", ["_source_digest", "_compiler_versions"])
+@pytest.mark.parametrize("function", ["source_digest", "compiler_versions"])
 def test_the_key_has_the_sources_and_the_versions(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
     before = SPEC.key()
     monkeypatch.setattr(module, function, lambda: "another")

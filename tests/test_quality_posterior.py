@@ -87,7 +87,7 @@ def test_reports_are_not_replaced(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("--encoding", "none"), "there is no encoding 'none' (--encoding)\nhint: use ancestor"),
+        (("--encoding", "none"), "'none' is not one of 'auto', 'preorder', 'ancestor'"),
         (("--mutations", 6), "'--mutations': 6 is not in the range"),
         (("--gamma", 0), "'--gamma': 0.0 is not in the range"),
         (("--move-probs", 0, 1, 0), "the chain hardly moves"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from syclade.host.likelihood import log_likelihood
 from syclade.host.matrix import format_matrix, matrix_from_array
 from syclade.host.newick import to_newick
 from syclade.host.rates import Rates
-from syclade.quality import tost_runs
+from syclade.quality import extras, tost_runs
 from syclade.quality.simulate import simulate
 
 RATES = Rates(0.01, 0.2)
@@ -125,6 +127,30 @@ def test_rates_other_than_the_folders_are_refused(run: Any, reference: Path) -> 
     status, said = run(reference, "--fn-rate", "0.3")
     assert status == 2
     assert "reference.json says 0.2" in said
+
+
+def test_missing_extras_are_told_before_anything_is_run(
+    run: Any, reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "statsmodels" else object())
+    status, said = run(reference)
+    assert status == 2
+    assert "this check needs statsmodels" in said
+    assert "pip install 'syclade[quality]'" in said
+
+
+def test_help_comes_without_heavy_imports() -> None:
+    code = (
+        "import sys; from syclade.host.cli.main import main\n"
+        "try: main(['quality', '--help'])\n"
+        "except SystemExit as end: print(end.code, *sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    for name in ("tost", "reference", "posterior"):
+        assert name in done.stdout
+    status, *modules = done.stdout.splitlines()[-1].split()
+    assert status == "0"
+    assert {"numpy", "scipy", "matplotlib", "statsmodels", "rich"}.isdisjoint(modules)
 
 
 # ---- going on where it stopped

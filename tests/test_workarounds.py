@@ -148,7 +148,7 @@ BOTH = [Backend("cpu", "ancestor"), Backend("fpga-emu", "ancestor")]
 
 def final_tree(backend: Backend, chain: int) -> list[int]:
     """The tree after 80 steps."""
-    return run_alone(backend, CASE, chain, 80).parents.tolist()
+    return [int(parent) for parent in run_alone(backend, CASE, chain, 80).parents]
 
 
 def expected_tree(chain: int) -> list[int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.host.errors import OptionError
 
 if TYPE_CHECKING:
     from syclade.quality.bench import Measurement
@@ -16,6 +18,13 @@ __all__ = ["command"]
 
 @click.command("bench")
 @options.device_option()
+@click.option(
+    "--encoding",
+    type=click.Choice(["auto", "preorder", "ancestor"]),
+    default="auto",
+    show_default=True,
+    help="How trees stand in the device's memory.",
+)
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
@@ -27,14 +36,21 @@ __all__ = ["command"]
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
+@click.option("--suite", is_flag=True, help="Measure all sizes, usable devices and encodings.")
+@click.option("--scaling", is_flag=True, help="Vary cells, mutations, slots and threads.")
+@click.option("--plot", type=options.INPUT_FILE, metavar="FILE", help="With --scaling: a plot, as PNG.")
 @options.json_option()
 def command(
     device: str,
+    encoding: str,
     cells: int,
     mutations: int,
     slots: int | None,
     seconds: float,
     repeats: int,
+    suite: bool,
+    scaling: bool,
+    plot: Path | None,
     as_json: bool,
 ) -> None:
     """Measure chain steps per second on a simulated input, after a warm-up.
@@ -47,9 +63,17 @@ def command(
     # As with simulate: a command is a front, not a part of the machine.
     from syclade.quality.bench import measure
 
+    if suite and scaling:
+        raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
+    if suite:
+        _suite(device, seconds, repeats, as_json)
+        return
+    if scaling:
+        _scaling(device, encoding, seconds, repeats, plot, as_json)
+        return
     chosen = choose_device(device)
     measured = measure(
-        chosen, cells=cells, mutations=mutations, slots=slots, seconds=seconds, repeats=repeats
+        chosen, encoding, cells=cells, mutations=mutations, slots=slots, seconds=seconds, repeats=repeats
     )
     if as_json:
         import json
@@ -57,6 +81,52 @@ def command(
         click.echo(json.dumps(measured.as_dict(), indent=2))
     else:
         _print_table(measured)
+
+
+def _suite(device: str, seconds: float, repeats: int, as_json: bool) -> None:
+    import json
+
+    from syclade.host.devices import choose_device, list_devices
+    from syclade.quality.bench_suite import run_suite
+    from syclade.quality.bench_tables import suite_table
+
+    every = [each for each in list_devices() if each.usable]
+    chosen = every if device == "auto" else [choose_device(device)]
+    reports = run_suite(chosen, seconds=seconds, repeats=repeats, done=_tell)
+    click.echo(json.dumps(reports, indent=2) if as_json else suite_table(reports))
+
+
+def _scaling(
+    device: str, encoding: str, seconds: float, repeats: int, plot: Path | None, as_json: bool
+) -> None:
+    import json
+    from dataclasses import asdict
+
+    from syclade.host.devices import choose_device
+    from syclade.quality.bench_suite import run_scaling
+    from syclade.quality.bench_tables import plot_scaling, scaling_table
+
+    points = run_scaling(
+        choose_device(device),
+        encoding,
+        seconds=seconds,
+        repeats=repeats,
+        done=lambda point: _tell(point.report),
+    )
+    click.echo(
+        json.dumps([asdict(point) for point in points], indent=2) if as_json else scaling_table(points)
+    )
+    if plot is not None:
+        plot_scaling(points, plot)
+
+
+def _tell(report: dict[str, Any]) -> None:
+    """One line of progress on standard error."""
+    click.echo(
+        f"{report['cells']} x {report['mutations']}, {report['slots']} slots, {report['kind']}, "
+        f"{report['encoding']}: {report['steps_per_second'] / 1e3:.4g} ksteps/s",
+        err=True,
+    )
 
 
 def _print_table(measured: Measurement) -> None:

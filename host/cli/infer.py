@@ -26,7 +26,9 @@ __all__ = ["command"]
     "--chains", type=click.IntRange(min=1), default=8, show_default=True, help="Independent chains."
 )
 @click.option(
-    "--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Steps a chain."
+    "--steps",
+    type=click.IntRange(min=1),
+    help="Steps a chain. Without, the chains go on until half of them agree on the best score.",
 )
 @options.seed_option()
 @click.option("--gamma", type=float, default=1.0, show_default=True, help="Exponent of the likelihood.")
@@ -40,6 +42,13 @@ __all__ = ["command"]
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
 @options.device_option()
+@click.option(
+    "--encoding",
+    type=click.Choice(["auto", "preorder", "ancestor"]),
+    default="auto",
+    show_default=True,
+    help="How trees stand in the device's memory; changes the speed only.",
+)
 @click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
@@ -79,6 +88,8 @@ def command(
         f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
     )
+    if result.converged is False:
+        click.echo("the chains do not agree on the best tree: more --chains may find a better one")
     if out is None:
         click.echo(result.to_newick().rstrip("\n"))
     else:
@@ -109,20 +120,21 @@ def _progress_bar(quiet: bool) -> Iterator[Callable[[InferenceProgress], None] |
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.percentage:3.0f} %"),
         BarColumn(),
+        TextColumn("{task.fields[steps]}"),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[best]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("chains", total=1, rate="", best="")
+        task = bar.add_task("chains", total=None, steps="", rate="", best="")
 
         def show(state: InferenceProgress) -> None:
             bar.update(
                 task,
                 completed=state.steps_done,
                 total=state.steps_total,
+                steps=f"{state.steps_done / 1e6:.1f} Msteps",
                 rate=f"{state.steps_per_second / 1e3:.0f} ksteps/s",
                 best=f"best {state.log_likelihood:.4f}",
             )

@@ -26,11 +26,15 @@ class AncestorEncoding(Encoding):
     arguments = ARGUMENTS
 
     def _constants(self) -> dict[str, int]:
-        problem = self.problem
+        return self.capacity(self.problem.nodes, self.problem.columns.shape[1])
+
+    @staticmethod
+    def capacity(nodes: int, columns: int) -> dict[str, int]:
+        """Constants of a kernel for so many tree nodes and distinct columns; any with more serve as well."""
         return {
-            "nodes": round_up(problem.nodes, LANES),
-            "words": round_up(problem.nodes, WORD_BITS) // WORD_BITS,
-            "cells": round_up(problem.columns.shape[1], LANES),
+            "nodes": round_up(nodes, LANES),
+            "words": round_up(nodes, WORD_BITS) // WORD_BITS,
+            "cells": round_up(columns, LANES),
             "lanes": LANES,
         }
 

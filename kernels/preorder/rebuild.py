@@ -81,9 +81,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
             greater_row(tables, column, at, at - np.uint64(1), prefix + node)
         greater_row(tables, column, after + np.uint64(blocks - _ONE), zero, zero)
         for step in range(_ONE, blocks):
-            number = np.uint64(blocks - _ONE - np.int64(step))
-            node = np.uint64(row[base + np.uint64(block_start[base + number + np.uint64(1)])])
-            at = after + number
+            earlier = np.uint64(blocks - _ONE - np.int64(step))
+            node = np.uint64(row[base + np.uint64(block_start[base + earlier + np.uint64(1)])])
+            at = after + earlier
             greater_row(tables, column, at, at + np.uint64(1), suffix + node)
 
     @dpex.device_func
@@ -108,9 +108,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
             tables[at + zero * width] = np.int32(0)
             tables[at + (suffix + zero) * width] = np.int32(0)
             tables[at + root * width] = np.int32(0)
-            for node in range(nodes):
-                weight = weights[np.uint64(node) * width + np.uint64(part * lanes) + lane]
-                tables[at + (weight_rows + np.uint64(node)) * width] = weight
+            for gene in range(nodes):
+                weight = weights[np.uint64(gene) * width + np.uint64(part * lanes) + lane]
+                tables[at + (weight_rows + np.uint64(gene)) * width] = weight
         for place in range(_ONE, tree_nodes):
             label = np.uint64(order[base + np.uint64(place)])
             above = np.uint64(row[base + np.uint64(position[base + np.uint64(parent[base + label])])])
@@ -190,10 +190,13 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
         shift_run(tables, row, base, column, shift_rows, start_1, stop_1)
         shift_run(tables, row, base, column, shift_rows, start_2, stop_2)
         shift_run(tables, row, base, column, other_shift, start_3, stop_3)
-        for number in range(change_1, end_1):
-            renew_block(tables, row, block_start, base, column, np.int64(number))
-        for number in range(change_2, end_2):
-            renew_block(tables, row, block_start, base, column, np.int64(number))
+        first = end_1 - change_1
+        for count in range(first + max(end_2 - change_2, np.int64(0))):
+            # One loop for both runs of blocks: a second copy of the code would double its compilation.
+            number = np.int64(count) + change_1
+            if np.int64(count) >= first:
+                number = np.int64(count) - first + change_2
+            renew_block(tables, row, block_start, base, column, number)
         renew_blocks_around(tables, row, block_start, base, column, blocks)
 
     return fill_tables, rebuild

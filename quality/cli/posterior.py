@@ -9,6 +9,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.errors import OptionError
+from syclade.quality.cli.encoding import encoding_option
 from syclade.quality.cli.progress import Show, progress_bar
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ FILES = ("posterior.json", "posterior.png")
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
-@click.option("--encoding", default="ancestor", show_default=True, help="How trees stand on the device.")
+@encoding_option()
 @options.seed_option()
 @options.out_option(required=True)
 @options.force_option()
@@ -74,19 +75,20 @@ def command(
     steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
     """
     from syclade.host.devices import choose_device
+    from syclade.host.encodings import choose_encoding
     from syclade.host.output import check_output
     from syclade.quality.extras import require_extras
 
     require_extras()
-    _check_encoding(settings["encoding"])
     check_output(out, FILES, force)
     chosen = choose_device(device)
+    settings["encoding"] = choose_encoding(settings["encoding"], chosen).name
     cases = []
     with progress_bar() as show:
         for size in sorted(set(mutations)):
             cases.append(_check(size, gamma, move_probs, chosen, show, **settings))
     _write(cases, {"device": chosen.filter, "move_probabilities": move_probs, **settings}, out, force)
-    _print(cases, chosen, out)
+    _print(cases, chosen, settings["encoding"], out)
     return 0 if all(case.holds for case in cases) else 1
 
 
@@ -119,13 +121,6 @@ def _check(
         ) from problem
 
 
-def _check_encoding(name: str) -> None:
-    from syclade.host.encodings import ENCODINGS
-
-    if name not in ENCODINGS:
-        raise OptionError(f"there is no encoding {name!r} (--encoding)", hint=f"use {' or '.join(ENCODINGS)}")
-
-
 def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, force: bool) -> None:
     import json
 
@@ -139,7 +134,7 @@ def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, forc
     write_files(out, {FILES[0]: json.dumps(report, indent=2) + "\n"}, force)
 
 
-def _print(cases: list[PosteriorCase], device: Device, out: Path) -> None:
+def _print(cases: list[PosteriorCase], device: Device, encoding: str, out: Path) -> None:
     for case in cases:
         visits, steps = case.visits, case.steps
         rate = case.samples.steps / max(case.samples.seconds, 1e-9)
@@ -158,7 +153,7 @@ def _print(cases: list[PosteriorCase], device: Device, out: Path) -> None:
             f"{steps.impossible} impossible; finds deviations from {steps.detectable_deviation:.1%}"
         )
         click.echo(
-            f"  {case.samples.steps} chain steps on {device.filter} ({device.name}): "
+            f"  {case.samples.steps} chain steps ({encoding}) on {device.filter} ({device.name}): "
             f"{case.samples.seconds:.1f} s, {rate / 1e3:.0f} ksteps/s"
         )
     click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli.encoding import encoding_option
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from syclade.host.devices import Device
     from syclade.quality.reference_folder import Reference
     from syclade.quality.reference_scores import ScoredInput
     from syclade.quality.tost import Equivalence
@@ -40,12 +42,13 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
     type=options.Probability(inside=True),
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
+@encoding_option()
 @options.seed_option()
 @click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
 @options.out_option(required=True)
 @options.force_option()
 def command(
-    reference: Path, device: str, seed: int, limit: int | None, out: Path, force: bool, **given: Any
+    reference: Path, device: str, encoding: str, limit: int | None, out: Path, force: bool, **given: Any
 ) -> int:
     """Compare our best trees with SCITE's by two one-sided paired t-tests.
 
@@ -55,6 +58,7 @@ def command(
     with the same settings is not done again.
     """
     from syclade.host.devices import choose_device
+    from syclade.host.encodings import choose_encoding
     from syclade.host.output import check_output
     from syclade.quality.extras import require_extras
     from syclade.quality.reference_folder import read_reference
@@ -64,7 +68,7 @@ def command(
     folder = read_reference(reference)
     check_output(out, FILES, force)
     found = choose_device(device)
-    settings = _settings(folder, given, seed, found.filter)
+    settings = _settings(folder, given, found, choose_encoding(encoding, found).name)
     scored = score_reference(folder.inputs[:limit], settings.rates)
     _print_start(scored, settings, found.name)
     comparisons = _compare_all(scored, settings, out / KEPT, force)
@@ -78,12 +82,12 @@ def _print_start(scored: list[ScoredInput], settings: RunSettings, device_name: 
     rates, worst = settings.rates, max(abs(each.discrepancy) for each in scored)
     click.echo(
         f"{len(scored)} inputs, {settings.chains} chains of {settings.steps} steps on {settings.device} "
-        f"({device_name}), error rates {rates.fp_rate:g} and {rates.fn_rate:g}"
+        f"({device_name}, {settings.encoding}), error rates {rates.fp_rate:g} and {rates.fn_rate:g}"
     )
     click.echo(f"scores of SCITE's trees: ours are those of its logs, within {worst:.1e} nat")
 
 
-def _settings(folder: Reference, given: dict[str, Any], seed: int, device: str) -> RunSettings:
+def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding: str) -> RunSettings:
     """SCITE's own settings, as far as the folder tells them and the user does not want others."""
     from syclade.host.rates import Rates
     from syclade.quality.tost_runs import RunSettings
@@ -95,8 +99,9 @@ def _settings(folder: Reference, given: dict[str, Any], seed: int, device: str) 
         ),
         chains=given["chains"] or folder.settings.get("chains", CHAINS),
         steps=given["steps"] or folder.settings.get("steps", STEPS),
-        seed=seed,
-        device=device,
+        seed=given["seed"],
+        device=device.filter,
+        encoding=encoding,
     )
 
 

@@ -1,0 +1,233 @@
+"""Runs the inference in an exported folder on a SYCL device: needs dpctl, numpy and the Intel runtimes, no more.
+
+    python load_design.py [--device cpu|fpga-emu|FILTER] [--kernels chain_steps|stages]
+
+Reads manifest.json, problem.npz and the SPIR-V beside it, runs every chain, and prints what came out as JSON.
+Exit status: 0 when the results are those that manifest.json expects, 1 when they differ, 2 for an error.
+
+One file, so that it can be read from top to bottom and rewritten for another host. Known to work with dpctl
+0.17.0 (numpy 1.26, runtimes 2024.2.2) and 0.21.1 (numpy 2, emulator and CPU runtime 2025.0.5).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+STEPS_A_LAUNCH = 2000
+STAGES = ("propose", "tree_update", "score_mapping", "reduction")
+KINDS = {"cpu": "opencl:cpu:0", "fpga-emu": "opencl:accelerator:0"}
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Run the exported inference on a SYCL device.")
+    parser.add_argument("--device", default="cpu", help="cpu, fpga-emu or a dpctl filter string")
+    parser.add_argument("--kernels", default="chain_steps", choices=("chain_steps", "stages"))
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent, help="the exported folder")
+    asked = parser.parse_args()
+    try:
+        report = run(asked.folder, KINDS.get(asked.device, asked.device), asked.kernels)
+    except Exception as error:
+        print(f"load_design: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(report, indent=2))
+    return 0 if report["as_expected"] else 1
+
+
+def run(folder: Path, device: str, kernels: str) -> dict[str, Any]:
+    """Run all chains; what came out."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    problem = manifest["problem"]
+    dpctl = start()
+    import numpy as np
+
+    with np.load(io.BytesIO(checked(folder, problem)), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    design = Design(folder, manifest, dpctl.SyclQueue(device), arrays)
+    names = ("chain_steps",) if kernels == "chain_steps" else STAGES
+    loaded = [design.load(name) for name in names]
+    started = time.perf_counter()
+    length = STEPS_A_LAUNCH if kernels == "chain_steps" else 1
+    if kernels == "stages":
+        design.write("last_step", np.full(design.slots, problem["steps"], np.int64))
+    for done in range(0, problem["steps"], length):
+        if kernels == "chain_steps":
+            target = min(done + length, problem["steps"])
+            design.write("last_step", np.full(design.slots, target, np.int64))
+        for kernel in loaded:
+            design.launch(*kernel)
+    seconds = time.perf_counter() - started
+    found = results(design, problem)
+    return {
+        "as_expected": found == problem["expected"],
+        **found,
+        "log_likelihood": problem["base"] + math.ldexp(max(found["best_scores"]), -problem["scale_bits"]),
+        "kernels": list(names),
+        "steps": problem["steps"],
+        "seconds": seconds,
+        "device": design.queue.sycl_device.name.strip(),
+        "driver": design.queue.sycl_device.driver_version,
+        "dpctl": dpctl.__version__,
+        "numpy": np.__version__,
+    }
+
+
+class Design:
+    """The kernels' arguments in device memory, and the launches."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any], queue: Any, arrays: dict[str, Any]) -> None:
+        import numpy as np
+
+        self.folder = folder
+        self.queue = queue
+        self.slots = len(arrays["chain"])
+        self.kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
+        self.lanes = manifest["constants"]["lanes"]
+        self.memory: dict[str, Any] = {}
+        self.arrays: dict[str, Any] = {}
+        symbols = {**manifest["constants"], "slots": self.slots, "log_sizes": len(arrays["log_sizes"])}
+        for kernel in manifest["kernels"]:
+            for argument in kernel["arguments"]:
+                name = argument["name"]
+                if name not in self.memory:
+                    shape = [symbols.get(part, part) for part in argument["shape"]]
+                    values = arrays.get(name, np.zeros(shape, argument["type"]))
+                    if list(values.shape) != shape or str(values.dtype) != argument["type"]:
+                        raise ValueError(f"problem.npz: {name} is {values.dtype} {values.shape}")
+                    self._allocate(name, values)
+
+    def _allocate(self, name: str, values: Any) -> None:
+        import dpctl.memory
+
+        self.arrays[name] = values
+        self.memory[name] = dpctl.memory.MemoryUSMDevice(values.nbytes, queue=self.queue)
+        self.write(name, values)
+
+    def write(self, name: str, values: Any) -> None:
+        """Copy an array to the device."""
+        import numpy as np
+
+        self.memory[name].copy_from_host(np.ascontiguousarray(values).reshape(-1).view(np.uint8))
+
+    def read(self, name: str) -> Any:
+        """Copy an array from the device."""
+        import numpy as np
+
+        like = self.arrays[name]
+        raw = self.memory[name].copy_to_host()
+        return np.frombuffer(raw, like.dtype, like.size).reshape(like.shape)
+
+    def load(self, name: str) -> tuple[Any, list[Any]]:
+        """A kernel and its flat arguments: five for each array (manifest.json, "flattening")."""
+        import dpctl.program
+
+        described = self.kernels[name]
+        program = dpctl.program.create_program_from_spirv(self.queue, checked(self.folder, described))
+        flat: list[Any] = []
+        for argument in described["arguments"]:
+            values = self.arrays[argument["name"]]
+            sizes = (ctypes.c_longlong(values.size), ctypes.c_longlong(values.itemsize))
+            flat += [*sizes, self.memory[argument["name"]], *sizes]
+        return program.get_sycl_kernel(described["entry_point"]), flat
+
+    def launch(self, kernel: Any, flat: list[Any]) -> None:
+        """One launch, a work-group a slot."""
+        self.queue.submit(kernel, flat, [self.slots * self.lanes], [self.lanes]).wait()
+
+
+def results(design: Design, problem: dict[str, Any]) -> dict[str, Any]:
+    """The best score of every chain, and the best tree of all: of equal ones, the lowest chain's."""
+    scores = design.read("best_score").tolist()
+    best = scores.index(max(scores))
+    return {
+        "best_scores": scores,
+        "parents": parents_of(design.read("best_ancestors")[best], problem["mutations"] + 1),
+    }
+
+
+def parents_of(matrix: Any, nodes: int) -> list[int]:
+    """The parent of y is the node whose row is y's without the bit of y; the root, the last, is its own."""
+    rows = [sum(int(word) << (64 * k) for k, word in enumerate(matrix[:, node])) for node in range(nodes)]
+    owner = {row: node for node, row in enumerate(rows)}
+    return [owner[rows[node] & ~(1 << node)] for node in range(nodes - 1)] + [nodes - 1]
+
+
+def checked(folder: Path, entry: dict[str, Any]) -> bytes:
+    """A file's content, if it is what the manifest says: a driver may crash over a damaged module."""
+    content = (folder / entry["file"]).read_bytes()
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise ValueError(f"{entry['file']} is not the file that manifest.json describes")
+    return content
+
+
+# ---- start-up, for runtimes in a virtual environment: the wheels find neither libraries nor drivers
+
+
+def start() -> Any:
+    """Make libraries and drivers known, import dpctl, and let the emulator take SPIR-V."""
+    if "dpctl" not in sys.modules:
+        for distribution, pattern in (
+            *(("intel-cmplr-lib-rt", name) for name in ("libintlc.so.5", "libimf.so", "libsvml.so")),
+            ("intel-cmplr-lib-rt", "libirng.so"),
+            ("intel-opencl-rt", "libOpenCL.so.1"),
+            ("intel-sycl-rt", r"libsycl\.so\.\d+"),
+        ):
+            for path in installed(distribution, pattern)[:1]:
+                ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        drivers = installed("intel-opencl-rt", "libintelocl.so") + emulator()
+        os.environ.setdefault("OCL_ICD_FILENAMES", ":".join(drivers))
+    import dpctl
+
+    let_emulator_take_spirv()
+    return dpctl
+
+
+def installed(distribution: str, pattern: str) -> list[str]:
+    """Paths of an installed package's libraries whose names match."""
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        return []
+    return [str(Path(str(file.locate())).resolve()) for file in files if re.fullmatch(pattern, file.name)]
+
+
+def emulator() -> list[str]:
+    """The FPGA emulator's driver, if it is installed."""
+    return installed("intel-opencl-fpga-emu-rt", "libintelocl_emu.so")
+
+
+def let_emulator_take_spirv() -> None:
+    """Put the emulator's willing clCreateProgramWithILKHR where dpctl's calls end, by address."""
+    for path in emulator():
+        driver, loader = ctypes.CDLL(path), ctypes.CDLL(installed("intel-opencl-rt", "libOpenCL.so.1")[0])
+        refusing = ctypes.cast(driver.clCreateProgramWithIL, ctypes.c_void_p).value
+        willing = ctypes.cast(driver.clCreateProgramWithILKHR, ctypes.c_void_p).value
+        count = ctypes.c_uint(0)
+        loader.clGetPlatformIDs(0, None, ctypes.byref(count))
+        platforms = (ctypes.c_void_p * count.value)()
+        loader.clGetPlatformIDs(count, platforms, None)
+        for platform in platforms:
+            name = ctypes.create_string_buffer(256)
+            size = ctypes.c_size_t(len(name))
+            loader.clGetPlatformInfo(ctypes.c_void_p(platform), 0x0902, size, name, None)
+            if b"FPGA Emulation" in name.value:
+                table = ctypes.cast(platform, ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p)))[0]
+                for index in range(140):  # entries that every driver has
+                    if table[index] == refusing:
+                        table[index] = willing
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""manifest.json: everything about an export that a program or a person needs to use it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import syclade
+from syclade.host.export.kernels import STAGES, ExportedKernel
+from syclade.host.program import compiler_versions
+from syclade.host.spirv import header
+from syclade.kernels.ancestor.stage_arguments import StageArgument
+from syclade.kernels.arguments import PARAMETERS
+
+__all__ = ["make_manifest", "sha256"]
+
+FLATTENED = ("items", "item_bytes", "data", "shape", "stride_bytes")
+_FLATTENING = {
+    "order": list(FLATTENED),
+    "meaning": "every array is five arguments of the kernel, in this order: number of elements (int64), bytes "
+    "of an element (int64), address in global memory, number of elements again (int64), bytes from one "
+    "element to the next (int64). Arrays are flat, C order, the last axis of `shape` fastest.",
+}
+_DIRECTIONS = {
+    "in": "read only",
+    "out": "what the launch has not written itself, it does not read; needs no contents beforehand",
+    "inout": "read and written",
+}
+_ROLES = {
+    "problem": "the same for all slots, for a whole inference",
+    "state": "what a chain's next step needs; copy it in and out to move a chain",
+    "info": "diagnostics",
+    "scratch": "from one stage to the next; means nothing between steps",
+}
+
+
+def sha256(content: bytes) -> str:
+    """Hexadecimal digest of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def make_manifest(
+    kernels: Mapping[ExportedKernel, bytes],
+    sizes: Mapping[str, int],
+    constants: Mapping[str, int],
+    vector: dict[str, Any],
+    files: Mapping[str, bytes],
+) -> dict[str, Any]:
+    """The manifest as plain values.
+
+    Args:
+        kernels: each kernel's module.
+        sizes: `cells` and `mutations` that fit.
+        constants: what the kernels are specialised by.
+        vector: from `describe_vector`.
+        files: other files of the folder, such as images.
+    """
+    # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
+    numbers = {**constants, "log_sizes": sizes["mutations"] + 2}
+    modules = iter(kernels.values())
+    version = header(next(modules))[1]
+    return {
+        "format": "syclade export",
+        "format_version": 1,
+        "syclade": syclade.__version__,
+        "compilers": compiler_versions(),
+        "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
+        "encoding": "ancestor",
+        "sizes": dict(sizes),
+        "constants": dict(constants),
+        "symbols": {
+            "slots": "chain states in memory, free to choose at run time",
+            "log_sizes": "mutations of the problem + 2, free to choose at run time",
+            "nodes": "tree nodes, root included, padded to a multiple of lanes",
+            "words": "64-bit words of a row of ancestors",
+            "cells": "distinct columns of the matrix, padded to a multiple of lanes",
+            "lanes": "work-items of a work-group",
+        },
+        "parameters": list(PARAMETERS),
+        "flattening": _FLATTENING,
+        "directions": _DIRECTIONS,
+        "roles": _ROLES,
+        "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
+        "kernels": [_kernel(kernel, module, numbers) for kernel, module in kernels.items()],
+        "problem": vector,
+        "files": {name: sha256(content) for name, content in files.items()},
+    }
+
+
+def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "meaning": kernel.meaning,
+        "file": kernel.file,
+        "sha256": sha256(module),
+        "entry_point": kernel.entry_point,
+        "constants": dict(kernel.spec.constants),
+        "work_size": {"global": ["slots * lanes"], "local": [numbers["lanes"]]},
+        "arguments": [_argument(index, one, numbers) for index, one in enumerate(kernel.arguments)],
+    }
+
+
+def _argument(index: int, described: StageArgument, numbers: Mapping[str, int]) -> dict[str, Any]:
+    argument, direction = described
+    first = index * len(FLATTENED)
+    return {
+        "name": argument.name,
+        "type": argument.dtype,
+        "shape": list(argument.shape),
+        "numbers": [numbers.get(part, part) if isinstance(part, str) else part for part in argument.shape],
+        "direction": direction,
+        "role": argument.role,
+        "meaning": argument.meaning,
+        "flat_arguments": [first, first + len(FLATTENED) - 1],
+    }

@@ -1,0 +1,136 @@
+"""SPIR-V modules as lists of instructions, for the little that is changed in them before they leave the house.
+
+Source: SPIR-V Specification, version 1.4, section 2.3, "Physical Layout of a SPIR-V Module and Instruction".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+__all__ = [
+    "MAGIC",
+    "Instruction",
+    "Op",
+    "entry_points",
+    "header",
+    "instructions",
+    "interface_of",
+    "is_spirv",
+    "module_of",
+    "rename_entry_point",
+]
+
+MAGIC = struct.pack("<I", 0x07230203)
+_HEADER_WORDS = 5
+_LINKAGE = 41  # decoration LinkageAttributes
+
+
+class Op:
+    """The instructions that somebody here looks at."""
+
+    NAME = 5
+    EXT_INST = 12
+    ENTRY_POINT = 15
+    FUNCTION = 54
+    FUNCTION_PARAMETER = 55
+    VARIABLE = 59
+    LOAD = 61
+    STORE = 62
+    DECORATE = 71
+    COMPOSITE_EXTRACT = 81
+    COMPOSITE_INSERT = 82
+
+
+class Instruction(NamedTuple):
+    """One instruction: its code and its operands, a word each."""
+
+    code: int
+    operands: tuple[int, ...]
+
+
+def is_spirv(content: bytes) -> bool:
+    """Whether bytes begin as a little-endian SPIR-V module does."""
+    return content[:4] == MAGIC
+
+
+def header(module: bytes) -> tuple[int, ...]:
+    """The five words before the first instruction: magic, version, generator, bound, schema."""
+    return struct.unpack_from(f"<{_HEADER_WORDS}I", module)
+
+
+def instructions(module: bytes) -> Iterator[Instruction]:
+    """The module's instructions, in order.
+
+    Raises:
+        ValueError: the bytes are no SPIR-V module, or end in the middle of an instruction.
+    """
+    if not is_spirv(module) or len(module) % 4 or len(module) < 4 * _HEADER_WORDS:
+        raise ValueError("no SPIR-V module")
+    words = struct.unpack(f"<{len(module) // 4}I", module)
+    at = _HEADER_WORDS
+    while at < len(words):
+        length, code = words[at] >> 16, words[at] & 0xFFFF
+        if length == 0 or at + length > len(words):
+            raise ValueError(f"the SPIR-V module is cut off at word {at}")
+        yield Instruction(code, words[at + 1 : at + length])
+        at += length
+
+
+def module_of(start: Iterable[int], body: Iterable[Instruction]) -> bytes:
+    """The module with this header and these instructions: the inverse of `header` and `instructions`."""
+    words = list(start)
+    for code, operands in body:
+        words += [(len(operands) + 1) << 16 | code, *operands]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def entry_points(module: bytes) -> list[str]:
+    """Names of the module's kernels."""
+    found = (one.operands for one in instructions(module) if one.code == Op.ENTRY_POINT)
+    return [_text(operands[2:])[0] for operands in found]
+
+
+def interface_of(operands: tuple[int, ...]) -> tuple[int, ...]:
+    """The variables that an entry point lists, from its operands."""
+    return operands[2 + _text(operands[2:])[1] :]
+
+
+def rename_entry_point(module: bytes, name: str) -> bytes:
+    """Give the module's one kernel another name. The names of its other functions are not used by anybody.
+
+    Raises:
+        ValueError: there is not exactly one kernel.
+    """
+    (old,) = entry_points(module)
+    body = []
+    for one in instructions(module):
+        code, operands = one
+        if code == Op.ENTRY_POINT:
+            _, length = _text(operands[2:])
+            operands = (*operands[:2], *_words(name), *operands[2 + length :])
+        elif code == Op.NAME and _text(operands[1:])[0] == old:
+            operands = (operands[0], *_words(name))
+        elif code == Op.DECORATE and operands[1] == _LINKAGE:
+            text, length = _text(operands[2:])
+            if text == old:
+                operands = (*operands[:2], *_words(name), *operands[2 + length :])
+        body.append(Instruction(code, operands))
+    return module_of(header(module), body)
+
+
+def _text(words: tuple[int, ...]) -> tuple[str, int]:
+    """A literal string at the beginning of operands, and how many of them it takes."""
+    for length in range(1, len(words) + 1):
+        if words[length - 1] >> 24 == 0:
+            content = struct.pack(f"<{length}I", *words[:length])
+            return content.partition(b"\0")[0].decode(), length
+    raise ValueError("a string in the SPIR-V module does not end")
+
+
+def _words(text: str) -> tuple[int, ...]:
+    """A literal string as operands."""
+    content = text.encode() + b"\0"
+    content += bytes(-len(content) % 4)
+    return struct.unpack(f"<{len(content) // 4}I", content)

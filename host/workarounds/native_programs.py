@@ -1,0 +1,102 @@
+"""Programs that OpenCL made, for a dpctl that can make them from SPIR-V and source only.
+
+dpctl 0.17.0 takes no native binary and no program object. It is given one by the way its own library goes:
+`sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2) exports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from syclade.host.opencl import Place, library
+
+__all__ = ["opened_place", "sycl_program"]
+
+_EXECUTABLE, _OPENCL = 2, 1  # of sycl::bundle_state and sycl::backend
+
+
+class _Functions(NamedTuple):
+    """Foreign functions: the first three are C++, and take their object as first argument.
+
+    Attributes:
+        context_of, device_of: the OpenCL object behind a sycl::context or sycl::device; the context's count
+            of references goes up.
+        make_bundle: (where, cl_program, context, …) constructs a sycl::kernel_bundle at `where`.
+        allocate: operator new: what dpctl gives back with operator delete.
+        wrap: a dpctl program that owns a kernel bundle.
+    """
+
+    context_of: Any
+    device_of: Any
+    make_bundle: Any
+    allocate: Any
+    wrap: Any
+
+
+_BUNDLE_BYTES = 16
+"""A sycl::kernel_bundle is one std::shared_ptr."""
+
+
+@cache
+def _functions() -> _Functions | None:
+    """The functions; None where this dpctl or SYCL runtime has not got them."""
+    from dpctl.program import _program
+
+    address = ctypes.c_void_p
+    try:
+        sycl = ctypes.CDLL("libsycl.so.7")
+        context_of = sycl._ZNK4sycl3_V17context9getNativeEv
+        device_of = sycl._ZNK4sycl3_V16device9getNativeEv
+        make_bundle = (
+            sycl._ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE
+        )
+        allocate = ctypes.CDLL("libstdc++.so.6")._Znwm
+        capsule = _program.__pyx_capi__["SyclProgram_Make"]
+    except (OSError, AttributeError, KeyError):
+        return None
+    for function in (context_of, device_of):
+        function.argtypes, function.restype = [address], address
+    # The object comes back through a hidden first argument.
+    make_bundle.argtypes = [address, address, address, ctypes.c_bool, ctypes.c_ubyte, ctypes.c_byte]
+    make_bundle.restype = None
+    allocate.argtypes, allocate.restype = [ctypes.c_size_t], address
+    python = ctypes.pythonapi
+    python.PyCapsule_GetName.argtypes, python.PyCapsule_GetName.restype = [ctypes.py_object], ctypes.c_char_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    python.PyCapsule_GetPointer.restype = address
+    entry = python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))
+    wrap = ctypes.PYFUNCTYPE(ctypes.py_object, address)(entry)
+    return _Functions(context_of, device_of, make_bundle, allocate, wrap)
+
+
+@contextlib.contextmanager
+def opened_place(queue: Any) -> Iterator[Place | None]:
+    """The OpenCL context and device of a dpctl queue; None if it is not OpenCL's or cannot be found out."""
+    functions = _functions()
+    if functions is None or not str(queue.backend).endswith("opencl"):
+        yield None
+        return
+    context = functions.context_of(queue.sycl_context.addressof_ref())
+    try:
+        yield Place(context, functions.device_of(queue.sycl_device.addressof_ref()))
+    finally:
+        library().clReleaseContext(context)
+
+
+def sycl_program(queue: Any, program: int) -> Any:
+    """A `dpctl.program.SyclProgram` of an OpenCL program that is built; it takes a reference of its own.
+
+    Args:
+        queue: one that `opened_place` could open.
+        program: a cl_program of the queue's context.
+    """
+    functions = _functions()
+    assert functions is not None, "nothing was opened"
+    bundle = functions.allocate(_BUNDLE_BYTES)
+    context = queue.sycl_context.addressof_ref()
+    functions.make_bundle(bundle, program, context, False, _EXECUTABLE, _OPENCL)
+    return functions.wrap(bundle)

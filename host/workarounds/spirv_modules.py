@@ -1,0 +1,67 @@
+"""What the compilers leave wrong in a kernel's SPIR-V: the drivers at hand overlook it, spirv-val does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syclade.host.spirv import Instruction, Op, header, instructions, interface_of, module_of
+
+__all__ = ["with_listed_variables", "without_stray_variables"]
+
+_FUNCTION_STORAGE = 7
+
+# Which operands of an instruction are ids of values; in all others every operand is taken for one.
+_VALUES = {Op.LOAD: slice(2, 3), Op.STORE: slice(0, 2), Op.COMPOSITE_EXTRACT: slice(2, 3)}
+_VALUES |= {Op.COMPOSITE_INSERT: slice(2, 4), Op.EXT_INST: slice(4, None)}
+
+
+def without_stray_variables(module: bytes) -> bytes:
+    """A module without the variables of storage class Function that stand outside of functions.
+
+    numba 0.59.1 makes one for every function that it compiles, for exceptions and globals, which device code
+    has not got; numba-dpex 0.23.0 leaves them in. One that is used stays.
+    """
+    body = list(instructions(module))
+    stray = {
+        one.operands[1]
+        for one in _before_functions(body)
+        if one.code == Op.VARIABLE and one.operands[2] == _FUNCTION_STORAGE
+    }
+    inside = False
+    for one in body:
+        inside = inside or one.code == Op.FUNCTION
+        if inside:
+            stray.difference_update(one.operands[_VALUES.get(one.code, slice(None))])
+    return module_of(header(module), _without(body, stray))
+
+
+def with_listed_variables(module: bytes) -> bytes:
+    """A module whose kernels list all variables outside of functions, as SPIR-V 1.4 wants.
+
+    dpcpp-llvm-spirv 2024.2.0 writes version 1.4, and lists none, which was right up to version 1.3.
+    """
+    body = list(instructions(module))
+    listed = tuple(one.operands[1] for one in _before_functions(body) if one.code == Op.VARIABLE)
+    for index, (code, operands) in enumerate(body):
+        if code == Op.ENTRY_POINT:
+            missing = tuple(variable for variable in listed if variable not in interface_of(operands))
+            body[index] = Instruction(code, (*operands, *missing))
+    return module_of(header(module), body)
+
+
+def _before_functions(body: list[Instruction]) -> Iterator[Instruction]:
+    """The module's instructions up to its first function."""
+    for one in body:
+        if one.code == Op.FUNCTION:
+            return
+        yield one
+
+
+def _without(body: list[Instruction], stray: set[int]) -> Iterator[Instruction]:
+    """The instructions, less what defines, names or lists these variables."""
+    for code, operands in body:
+        if code in (Op.NAME, Op.DECORATE) and operands[0] in stray:
+            continue
+        if code == Op.VARIABLE and operands[1] in stray:
+            continue
+        yield Instruction(code, operands)
