@@ -52,6 +52,7 @@ def infer(
     move_probabilities: tuple[float, float, float] = DEFAULT_MOVE_PROBABILITIES,
     device: str = "auto",
     encoding: str = "auto",
+    image: str | os.PathLike[str] | None = None,
     slots: int | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
@@ -72,6 +73,7 @@ def infer(
         move_probabilities: prune and reattach, swap labels, swap subtrees; scaled to sum 1.
         device: auto, cpu, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
+        image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
         slots: chain states on the device at once; chosen from the device without.
         progress: called about ten times a second.
 
@@ -88,6 +90,7 @@ def infer(
     from syclade.host.devices import choose_device
     from syclade.host.encodings import choose_encoding
     from syclade.host.pipeline import Progress, run_chains
+    from syclade.host.precompiled import open_image
     from syclade.host.result import make_result
 
     chains = _whole("--chains", chains, 1, 2**32 - 1)
@@ -97,10 +100,13 @@ def infer(
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)
     problem = make_problem(observed, rates, gamma=gamma, move_probabilities=move_probabilities)
-    chosen = choose_device(device)
+    if image is None:
+        used, chosen = None, choose_device(device)
+        made = choose_encoding(encoding, chosen)(problem)
+    else:
+        used, chosen, made = open_image(image, device, encoding, problem)
     capacity = slots if slots is not None else default_slots(chosen, chains)
-    kind = choose_encoding(encoding, chosen)
-    runner = make_runner(chosen, kind(problem), capacity, seed)
+    runner = make_runner(chosen, made, capacity, seed, used)
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -122,7 +128,7 @@ def infer(
     finally:
         runner.close()
     return make_result(
-        observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=kind.name
+        observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=made.name
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.cache import read_checked, write_checked
 from syclade.host.errors import DeviceError
@@ -25,7 +25,18 @@ from syclade.host.native_binary import build_program
 from syclade.host.workarounds import dpnp_stand_in, register_numba_implementations
 from syclade.kernels.arguments import Argument
 
-__all__ = ["KernelSpec", "Spirv", "compile_spirv", "compiler_versions", "load_kernel", "source_digest", "spirv_of"]
+if TYPE_CHECKING:
+    from syclade.host.image import Image
+
+__all__ = [
+    "KernelSpec",
+    "Spirv",
+    "compile_spirv",
+    "compiler_versions",
+    "load_kernel",
+    "source_digest",
+    "spirv_of",
+]
 
 logger = logging.getLogger("syclade.program")
 
@@ -87,6 +98,7 @@ def source_digest() -> str:
 
 @cache
 def compiler_versions() -> list[str]:
+    """Name and version of everything that has a part in translating a kernel to SPIR-V."""
     versions = []
     for name in _COMPILERS:
         try:
@@ -103,15 +115,23 @@ _building = threading.Lock()
 """Threads that want the same kernel shall wait for the first of them, and numba is no place to meet."""
 
 
-def load_kernel(queue: Any, spec: KernelSpec) -> Any:
+def load_kernel(queue: Any, spec: KernelSpec, image: Image | None = None) -> Any:
     """A `dpctl.program.SyclKernel` ready for `queue.submit`.
 
+    Args:
+        queue: of the device.
+        spec: what to compile.
+        image: take the kernel from here instead; it fits the spec (`Image.fit`).
+
     Raises:
-        DeviceError: the kernel cannot be compiled, or the device's compiler refuses it.
+        DeviceError: the kernel cannot be compiled, or the device's compiler refuses it, or the image.
     """
     with _building:
-        place = (spec.key(), queue.sycl_context, queue.sycl_device)
+        place = (spec.key() if image is None else image.key, queue.sycl_context, queue.sycl_device)
         if place in _built:
+            return _built[place]
+        if image is not None:
+            _built[place] = image.program(queue).get_sycl_kernel(image.entry_point)
             return _built[place]
         spirv = spirv_of(queue, spec)
         try:

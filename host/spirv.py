@@ -1,4 +1,4 @@
-"""SPIR-V modules as lists of instructions, for the little that is changed in them before they leave the house.
+"""SPIR-V modules as lists of instructions, for the little that is changed in them before they are exported.
 
 Source: SPIR-V Specification, version 1.4, section 2.3, "Physical Layout of a SPIR-V Module and Instruction".
 """

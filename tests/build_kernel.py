@@ -1,4 +1,4 @@
-"""A script: build a kernel with the CPU device's compiler, which warns on standard error of what it leaves scalar.
+"""A script: build a kernel with the CPU device's compiler, which says on standard error what it left scalar.
 
 Arguments: an encoding, cells and mutations; or `control`, a kernel known not to be vectorised.
 """

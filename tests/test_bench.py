@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from syclade.host.cli.main import cli
 from syclade.host.devices import NUMPY, choose_device
 from syclade.host.errors import OptionError
-from syclade.quality.bench import Measurement, Timing, measure, versions
+from syclade.quality.bench import Timing, measure, versions
 
 TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}
 TINY_OPTIONS = [
@@ -30,7 +31,8 @@ TINY_OPTIONS = [
 
 def test_figures_by_hand() -> None:
     timings = (Timing(1000, 1.0, 2.0), Timing(1000, 0.5, 0.9), Timing(900, 0.3, 0.3))
-    measured = Measurement("d", "name", "cpu", "ancestor", 3, 2, 8, 1, 10, 0.25, 2, timings, {"python": "3"})
+    one = measure(NUMPY, "ancestor", slots=1, **TINY)
+    measured = replace(one, timings=timings, versions={"python": "3"})
     assert measured.steps_per_second == 2000.0
     assert measured.ns_per_step == 500_000.0
     assert measured.cpu_ns_per_step == pytest.approx(900_000.0)

@@ -36,7 +36,7 @@ def test_the_scaling_varies_one_thing_at_a_time(tmp_path: Path) -> None:
     points = run_scaling(NUMPY, "ancestor", seconds=0.01, repeats=1, done=lambda _: None)
     axes = [(point.axis, point.value) for point in points if point.axis != "threads"]
     assert axes == [("cells", 2), ("cells", 4), ("mutations", 3), ("slots", 1), ("slots", 2)]
-    assert [point.value for point in points if point.axis == "threads"][0] == 1
+    assert next(point.value for point in points if point.axis == "threads") == 1
     assert all(point.report["steps_per_second"] > 0 for point in points)
     assert scaling_table(points).count("\n") == 1 + len(points)
     plot_scaling(points, tmp_path / "scaling.png")
@@ -46,6 +46,7 @@ def test_the_scaling_varies_one_thing_at_a_time(tmp_path: Path) -> None:
 def test_the_command_takes_one_of_them() -> None:
     result = CliRunner().invoke(command, ["--suite", "--scaling"])
     assert "one at a time" in str(result.exception)
-    done = CliRunner().invoke(command, ["--suite", "--device", "numpy", "--seconds", "0.01", "--repeats", "1"])
+    quick = ["--device", "numpy", "--seconds", "0.01", "--repeats", "1"]
+    done = CliRunner().invoke(command, ["--suite", *quick])
     assert done.exit_code == 0
     assert "cells x mutations" in done.stdout

@@ -28,7 +28,7 @@ from syclade.quality.small_target import Target, make_target, small_problem
 
 pytestmark = pytest.mark.statistical
 
-SAMPLES = 12_000
+SAMPLES, CHAINS = 8192, 1024
 MUTATIONS, GAMMA = 4, 1.5
 
 Fault = Callable[[pytest.MonkeyPatch], None]
@@ -40,7 +40,7 @@ def target() -> Target:
 
 
 def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
-    return judge(target, sample_chain(target, NUMPY, "ancestor", samples, seed=1))
+    return judge(target, sample_chain(target, NUMPY, "ancestor", samples, seed=1, slots=CHAINS))
 
 
 # ---- the faults

@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from syclade.fallback.preorder.accepted import accepted_moves, runs_of
 from syclade.fallback.preorder.batch import CODES, Batch, draw_batch
+from syclade.fallback.preorder.changes import Changes
 from syclade.fallback.preorder.layout import Layout, make_layout, rows_per_slot
 from syclade.fallback.preorder.lookahead import steps_ahead
 from syclade.fallback.preorder.propose import Moves, propose
 from syclade.fallback.preorder.rebuild import Tables
 from syclade.fallback.preorder.reduction import Verdict, count, judge, keep_best
+from syclade.fallback.preorder.runs import spread
 from syclade.fallback.preorder.score_mapping import ScoreMapping
 from syclade.fallback.preorder.tree_update import TreeUpdate
 from syclade.fallback.preorder.trees import Numbers, Trees
@@ -111,8 +112,9 @@ class _Group:
         slot = np.repeat(np.arange(used), ahead)
         codes = []
         changes = 0
+        offset = np.arange(ahead)
         while (done.min() if at_end else done.max()) < length:
-            steps = ((first + done)[:, None] + np.arange(ahead)).ravel()
+            steps = ((first + done)[:, None] + offset).ravel()
             moves = propose(batch, steps, slot, self.layout, self._trees, self._problem.log_sizes)
             proposed = self._score_mapping(self._tables.rows, moves)
             verdict = judge(moves, proposed, chains.score)
@@ -125,17 +127,19 @@ class _Group:
                 improved = self._change(chains, moves, proposed, verdict)
                 if improved.size:
                     keep_best(state, slots, improved, self._trees)
-        np.minimum(chains.step + done, chains.last_step, out=chains.step)
-        self._rate += (changes / int(done.sum()) - self._rate) / 2
+        through = np.minimum(chains.last_step - chains.step, done)
+        chains.step[...] += through
+        self._rate += (changes / int(through.sum()) - self._rate) / 2
         return count(codes, used)
 
     def _change(self, chains: _Chains, moves: Moves, proposed: Numbers, verdict: Verdict) -> Numbers:
         """Change trees, tables and scores; the slots whose best score improves."""
         slot, lane = verdict.slot, verdict.lane
-        accepted = accepted_moves(moves, lane, slot, moves.code.take(lane) - slot * CODES)
-        runs = runs_of(accepted, self._trees)
+        changes = Changes(self._trees)
+        changes.add(moves, lane, slot, moves.code.take(lane) - slot * CODES)
+        runs = spread(changes.runs)
         self._tables.rebuild(runs, slot)
-        self._tree_update(accepted, runs)
+        self._tree_update(changes, runs)
         score = proposed.take(lane)
         chains.score[slot] = score
         improved = slot[score > chains.best_score.take(slot)]

@@ -1,4 +1,4 @@
-"""Where things stand in the tables of a group of slots (the mirror of `kernels/preorder/layout.py`).
+"""Where things stand in the tables of a group of slots (compare `kernels/preorder/layout.py`).
 
 A *place* is a position of the preorder counted over all slots: slot * positions + position. Places are cut
 into blocks of 2^block_bits, and a block never spans two slots. Sections of the tables are indexed by place or
@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """Sizes, and first rows of the sections; scores by place are at row 0."""
+    """Sizes, and first rows of the sections.
+
+    Rows level * places + place are the maxima over windows of 2^level places, from this one on: level 0 has
+    the scores themselves. A window that reaches beyond its block means nothing.
+    """
 
     slots: int
     labels: int  # nodes of a tree, root included
@@ -17,41 +21,29 @@ class Layout(NamedTuple):
     block_bits: int
     blocks: int  # of a slot
     levels: int  # of the maxima over runs of blocks: lengths 1, 2, 4, …
-    suffix: int  # + place: maximum from it to the end of its block
-    prefix: int  # + place: maximum from the start of its block to before it
-    runs: int  # + level * slots * blocks + block: maximum over 2^level blocks of the slot from this one on
+    runs: int  # + level * slots * blocks + block: maximum over 2^level blocks of the slot, from this one on
     weights: int  # + label: what the mutation adds to each cell below it
     low: int  # the last row: lower than any score, whatever the shift
     rows: int
 
     @property
     def places(self) -> int:
-        """Places of all slots; windows of 2^level places are at rows level * places + place."""
+        """Places of all slots."""
         return self.slots * self.positions
 
 
 def make_layout(labels: int, slots: int) -> Layout:
     """The layout for trees of `labels` nodes in `slots` slots."""
-    block_bits = _block_bits(labels)
+    block_bits = 3 if labels <= 128 else 4 if labels <= 512 else 5
     blocks = -(-labels >> block_bits)
     positions = blocks << block_bits
-    places = slots * positions
-    levels = max(1, (blocks - 1).bit_length())
-    suffix = block_bits * places
-    prefix = suffix + places
-    runs = prefix + places + 1
+    runs = block_bits * slots * positions
+    levels = blocks.bit_length()
     weights = runs + levels * slots * blocks
     low = weights + labels
-    return Layout(
-        slots, labels, positions, block_bits, blocks, levels, suffix, prefix, runs, weights, low, low + 1
-    )
+    return Layout(slots, labels, positions, block_bits, blocks, levels, runs, weights, low, low + 1)
 
 
 def rows_per_slot(labels: int) -> int:
     """Rows that one slot more takes."""
     return make_layout(labels, 2).rows - make_layout(labels, 1).rows
-
-
-def _block_bits(labels: int) -> int:
-    """Blocks of about the square root of the number of positions, but at least 8."""
-    return 3 if labels <= 128 else 4 if labels <= 512 else 5

@@ -8,7 +8,7 @@ That is no other chain, only fewer and longer numpy calls.
 MOST = 64
 """Never try more steps than this."""
 
-_CALLS = 300.0
+_CALLS = 200.0
 """What the calls of a round cost besides the lanes, in costs of a lane without cells …"""
 
 _CELLS = 100.0

@@ -21,7 +21,7 @@ from syclade.fallback.preorder.trees import Numbers, Trees
 class Moves(NamedTuple):
     """A move a lane; a lane is a slot's step, tried on the slot's tree."""
 
-    cuts: Numbers  # (6, lanes): places: the tree's start, four cut points, the tree's end
+    cuts: Numbers  # (6, lanes): places: the slot's first, four cut points, the next slot's first
     shift: Numbers  # (2, lanes): first is shifted by the former of these rows less the latter
     related: NDArray[np.bool_]  # (lanes,): is last shifted like first? Otherwise the other way
     inner: Numbers  # (4, swaps of related subtrees): the lane, two rows whose difference shifts the middle, t
@@ -42,7 +42,7 @@ def propose(
     found = trees.nodes.take(drawn[:E])
     kind = drawn[KIND]
     inside = (found[5] >= found[0]) & (found[5] < found[2]) & (kind == bits.PRUNE_AND_REATTACH)
-    chosen = np.flatnonzero(inside)
+    chosen = inside.nonzero()[0]
     if chosen.size:
         extra = batch.extra.take(steps.take(chosen))
         length = found[2].take(chosen) - found[0].take(chosen)
@@ -52,10 +52,10 @@ def propose(
     cuts = np.empty((6, len(slot)), dtype=np.int64)
     related = _cut(found, cuts)
     np.multiply(slot, layout.positions, out=cuts[0])
-    np.add(cuts[0], layout.labels, out=cuts[5])
+    np.add(cuts[0], layout.positions, out=cuts[5])
     shift = np.where(found[1] < found[0], found[4:], found[:3:-1])
     moves = Moves(cuts, shift, related, _NO_INNER, drawn[E], drawn[CODE])
-    chosen = np.flatnonzero(related & (kind == bits.SWAP_UNRELATED_SUBTREES))
+    chosen = (related & (kind == bits.SWAP_UNRELATED_SUBTREES)).nonzero()[0]
     if chosen.size:
         extra = batch.extra.take(steps.take(chosen))
         return _relate(moves, chosen, slot.take(chosen), extra, trees, log_sizes)

@@ -1,4 +1,4 @@
-"""The maximum over a range of places, as that of four rows of the tables."""
+"""The maximum over a range of places, as that of a few rows of the tables."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,48 +7,61 @@ from syclade.fallback.preorder.layout import Layout
 
 Numbers = NDArray[np.int64]
 
+PLANES = 13
+"""Row numbers a lane, twice: each of these maxima is that of two rows.
+
+Planes 0 … 4 are the ranges' runs of whole blocks; 5 … 8 are the heads of all ranges but the first, and
+9 … 12 the tails of all ranges but the last.
+"""
+
 _NOWHERE = 1 << 40
 """More than any row number. Rows are taken with numbers clipped, so that this means the last row, `low`."""
 
 
 class RangeMaximum:
-    """Finds the rows for many ranges at once.
+    """Finds the rows for the five ranges that four cut points make of a slot's places.
 
-    A range within one block is covered by two windows, which may overlap. A longer one consists of a suffix
-    of its first block, a prefix of its last one, and two overlapping runs of the blocks between them.
+    A range consists of a head up to the first border of a block, a run of whole blocks and a tail, and each
+    of them is covered by two windows or two runs from the tables, which may overlap. A range between two
+    borders is all head.
     """
 
     def __init__(self, layout: Layout) -> None:
         self._bits = layout.block_bits
-        block = 1 << layout.block_bits
-        self._across = block - 1
-        plan = np.full((4, block + layout.blocks + 1), _NOWHERE, dtype=np.int64)
-        near_start, far_start, near_stop, far_stop = plan
-        for length in range(1, block):
-            level = length.bit_length() - 1
-            near_start[length] = level * layout.places
-            near_stop[length] = level * layout.places - (1 << level)
-        near_start[block:] = layout.suffix
-        near_stop[block:] = layout.prefix
-        all_blocks = layout.slots * layout.blocks
-        for between in range(1, layout.blocks):
-            level = between.bit_length() - 1
-            run = layout.runs + level * all_blocks
-            far_start[block + between] = run + 1
-            far_stop[block + between] = run - (1 << level)
-        self._plan = plan
+        self._mask = (1 << layout.block_bits) - 1
+        # Two rows that cover so many places, as seen from their start; and so many blocks.
+        windows, runs = [(_NOWHERE, _NOWHERE)], [(_NOWHERE, _NOWHERE)]
+        for places in range(1, self._mask + 1):
+            level = places.bit_length() - 1
+            windows.append((level * layout.places, level * layout.places + places - (1 << level)))
+        for blocks in range(1, layout.blocks + 1):
+            level = blocks.bit_length() - 1
+            run = layout.runs + level * layout.slots * layout.blocks
+            runs.append((run, run - (1 << level)))
+        self._window = np.array(windows, dtype=np.int64).T.copy()
+        # By the last bits of the place where a head starts or a tail ends: (2, head or tail, places).
+        length = np.arange(self._mask + 1)
+        self._ends = np.stack((self._window[:, -length], self._window - length), axis=1)
+        # The second row is counted from the end of the run.
+        self._run = np.array(runs, dtype=np.int64).T.copy()
 
     def __call__(
         self,
-        cuts: Numbers,  # IN (ranges + 1, lanes): places; each range ends where the next one starts
-        rows: Numbers,  # OUT (4, ranges, lanes): rows whose maximum is that of the range; all `low` if empty
+        cuts: Numbers,  # IN (6, lanes): places in ascending order; the first and the last are borders
+        rows: Numbers,  # OUT (2, 13, lanes): numbers beyond the last row mean that row
     ) -> None:
-        """The rows, any number beyond the last meaning the last."""
-        ends = np.empty((2, *cuts.shape), dtype=np.int64)
-        ends[0] = cuts
-        np.right_shift(cuts, self._bits, out=ends[1])
-        length, apart = ends[:, 1:] - ends[:, :-1]
-        key = np.where(apart > 0, apart + self._across, length)
-        self._plan.take(key, axis=1, out=rows, mode="clip")
-        rows[:2] += ends[:, :-1]
-        rows[2:] += ends[:, 1:]
+        """Find the rows, as PLANES has them."""
+        start, stop, inner = cuts[:-1], cuts[1:], cuts[1:-1]
+        first = (start + self._mask) >> self._bits
+        last = stop >> self._bits
+        blocks = last - first
+        run = self._run.take(blocks, axis=1, mode="clip")
+        np.add(run[0], first, out=rows[0, :5])
+        np.add(run[1], last, out=rows[1, :5])
+        ends = self._ends.take(inner & self._mask, axis=2)
+        np.add(ends, inner, out=rows[:, 5:].reshape(2, 2, 4, -1))
+        within = blocks[1:-1] < 0
+        window = self._window.take(inner[1:] - inner[:-1], axis=1, mode="clip")
+        window += inner[:-1]
+        np.copyto(rows[:, 5:8], window, where=within)
+        np.copyto(rows[:, 10:13], _NOWHERE, where=within)

@@ -1,16 +1,14 @@
 """Rebuild: after accepted moves, shift the moved scores and renew the maxima of the blocks that changed."""
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.preorder.accepted import Runs
 from syclade.fallback.preorder.layout import Layout
+from syclade.fallback.preorder.runs import Runs
 from syclade.fallback.preorder.trees import Numbers, Trees
 
 Scores = NDArray[np.int32]
+Items = NDArray[np.void]
 
 LOW = -(2**30)
 """Below any score, and still so, and still an int32, after any shift: scores and shifts are within 2^30."""
@@ -33,22 +31,22 @@ class Tables:
     ) -> None:
         self._layout = layout
         self.rows = np.zeros((layout.rows, weights.shape[1]), dtype=np.int32)
-        self.rows[layout.prefix : layout.prefix + layout.places + 1] = LOW
         self.rows[layout.low] = LOW
         self.rows[layout.weights : layout.low] = weights
         self._by_row = as_items(self.rows)
-        self._by_block = [self._blocks_of(start) for start in range(0, layout.runs - 1, layout.places)]
-        level = layout.slots * layout.blocks
-        ends = [layout.runs + number * level for number in range(layout.levels + 1)]
-        self._runs = [self.rows[start:stop] for start, stop in pairwise(ends)]
-        self._changed = np.zeros(level, dtype=np.bool_)
+        # Sections with a block an item, by the windows' level; and with a slot an item, by the runs' level.
+        self._windows = self._sections(0, layout.block_bits, layout.places, layout.slots * layout.blocks)
+        blocks = layout.slots * layout.blocks
+        self._runs = self._sections(layout.runs, layout.levels, blocks, layout.slots)
+        self._block_maxima = as_items(self.rows[layout.runs : layout.runs + blocks])
+        self._changed = np.zeros(blocks, dtype=np.bool_)
         block_bytes = self.rows[0].nbytes << layout.block_bits
         self._chunk = max(1, CHUNK_BYTES // (4 * block_bytes))
 
-    def _blocks_of(self, start: int) -> NDArray[Any]:
-        """One section indexed by place, a block an item."""
-        section = self.rows[start : start + self._layout.places]
-        return as_items(section.reshape(self._layout.slots * self._layout.blocks, -1))
+    def _sections(self, start: int, count: int, rows: int, items: int) -> list[Items]:
+        """`count` sections of so many rows each, as so many items each."""
+        stop = start + count * rows
+        return [as_items(part.reshape(items, -1)) for part in np.split(self.rows[start:stop], count)]
 
     def fill(
         self,
@@ -81,7 +79,7 @@ class Tables:
         moved += shift.take(runs.number, axis=0)
         self._by_row[runs.target] = as_items(moved)
         self._changed[runs.target >> self._layout.block_bits] = True
-        changed = np.flatnonzero(self._changed)
+        changed = self._changed.nonzero()[0]
         self._changed[changed] = False
         self._renew(changed, slots)
 
@@ -91,49 +89,42 @@ class Tables:
         self._renew_runs(slots)
 
     def _renew_blocks(self, blocks: Numbers) -> None:
-        """Windows, suffixes and prefixes inside some blocks, from the scores."""
-        *window_items, suffix_items, prefix_items = self._by_block
-        size = 1 << self._layout.block_bits
-        window = as_scores(window_items[0].take(blocks), size)
-        suffix, prefix = np.empty_like(window), np.empty_like(window)
-        prefix[:, 0] = LOW
-        for level, items in enumerate(window_items):
-            half, length = 1 << level >> 1, 1 << level
-            if level:
-                shorter, window = window, np.empty_like(window)
-                valid = size - length + 1
-                np.maximum(shorter[:, :valid], shorter[:, half : half + valid], out=window[:, :valid])
-                items[blocks] = as_items(window)
-            np.maximum(window[:, :1], window[:, :length], out=prefix[:, length : 2 * length])
-            longest = slice(size - 2 * length, size - length + 1)
-            np.maximum(window[:, longest], window[:, longest.stop - 1 : longest.stop], out=suffix[:, longest])
-        suffix_items[blocks] = as_items(suffix)
-        prefix_items[blocks] = as_items(prefix)
-        as_items(self._runs[0])[blocks] = as_items(np.ascontiguousarray(suffix[:, 0]))
+        """Windows inside some blocks, and the blocks' maxima, from the scores."""
+        scores, *sections = self._windows
+        window = self._scores(scores.take(blocks))
+        for level, section in enumerate(sections):
+            window = _doubled(window, 1 << level)
+            section[blocks] = window.reshape(-1).view(section.dtype)
+        half = 1 << self._layout.block_bits >> 1
+        maxima = np.maximum(window[:: 2 * half], window[half :: 2 * half])
+        self._block_maxima[blocks] = maxima.reshape(-1).view(self._block_maxima.dtype)
 
     def _renew_runs(self, slots: Numbers) -> None:
         """Maxima over runs of two and more blocks of some slots, from those of single blocks."""
-        blocks = self._layout.blocks
-        if len(self._runs) == 1:
-            return
-        run = as_scores(self._slots_of(0).take(slots), blocks)
-        for level in range(1, len(self._runs)):
-            half = 1 << level >> 1
-            valid = blocks - 2 * half + 1
-            shorter, run = run, np.empty_like(run)
-            np.maximum(shorter[:, :valid], shorter[:, half : half + valid], out=run[:, :valid])
-            self._slots_of(level)[slots] = as_items(run)
+        single, *sections = self._runs
+        run = self._scores(single.take(slots))
+        for level, section in enumerate(sections):
+            run = _doubled(run, 1 << level)
+            section[slots] = run.reshape(-1).view(section.dtype)
 
-    def _slots_of(self, level: int) -> NDArray[Any]:
-        """The maxima over runs of 2^level blocks, a slot an item."""
-        return as_items(self._runs[level].reshape(self._layout.slots, -1))
+    def _scores(self, items: Items) -> Scores:
+        """Items as (rows, cells)."""
+        return items.view(np.int32).reshape(-1, self.rows.shape[1])
 
 
-def as_items(array: NDArray[Any]) -> NDArray[Any]:
+def as_items(array: Scores) -> Items:
     """(items, …) as (items,), the same memory: to write items at an array of numbers is far faster so."""
     return array.reshape(-1).view(np.dtype((np.void, array[0].nbytes)))
 
 
-def as_scores(items: NDArray[Any], rows: int) -> Scores:
-    """Items of `rows` rows each as (items, rows, cells)."""
-    return items.view(np.int32).reshape(len(items), rows, -1)
+def _doubled(
+    window: Scores,  # IN (rows, cells): maxima over `length` rows from each one on
+    length: int,
+) -> Scores:
+    """Maxima over twice as many rows, in one go over all rows: numpy is fast where nothing interrupts it.
+
+    Where the rows of one block or slot end and the next ones begin, the result means nothing.
+    """
+    longer = np.empty_like(window)
+    np.maximum(window[:-length], window[length:], out=longer[:-length])
+    return longer

@@ -37,7 +37,7 @@ def judge(
     code = moves.code.reshape(slots, ahead) + KINDS * accepted
     if ahead > 1:
         code[np.arange(ahead) >= done[:, None]] = slots * CODES
-    changed = np.flatnonzero(changes)
+    changed = changes.nonzero()[0]
     return Verdict(done, changed, lane.take(changed), code.ravel())
 
 

@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from syclade.fallback.preorder.layout import Layout
 from syclade.fallback.preorder.propose import Moves
-from syclade.fallback.preorder.range_maximum import RangeMaximum
+from syclade.fallback.preorder.range_maximum import PLANES, RangeMaximum
+from syclade.fallback.preorder.rebuild import as_items
+from syclade.fallback.preorder.trees import Numbers
 
-Numbers = NDArray[np.int64]
 Scores = NDArray[np.int32]
 
 CHUNK_BYTES = 2**20
@@ -16,8 +17,14 @@ CHUNK_BYTES = 2**20
 _EXACT_CELLS = 2**23
 """Scores of a cell are below 2^30: float64 sums that many of them exactly, and faster than int64."""
 
-_FIRST, _MIDDLE, _LAST = 1, 2, 3
-_ROWS = 22
+_SHIFT = 2 * PLANES
+
+_OUTER = np.array((4, 1, 0, 8, 5, 10, 9, 17, 14, 13, 21, 18, 23, 22, _SHIFT, _SHIFT + 1))
+"""Rows for the ranges after, first and before: planes of runs, then two of heads (after, first), then two of
+tails (first, before); the other halves of these planes; first's shift, plus and minus."""
+
+_INNER = np.array((2, 3, 6, 7, 11, 12, 15, 16, 19, 20, 24, 25, _SHIFT + 2, _SHIFT + 3))
+"""Rows for the ranges middle and last: planes of runs, heads and tails; the other halves; last's shift."""
 
 
 class ScoreMapping:
@@ -31,7 +38,7 @@ class ScoreMapping:
         self._find = RangeMaximum(layout)
         exact = int(multiplicity.sum()) <= _EXACT_CELLS
         self._multiplicity = multiplicity.astype(np.float64 if exact else np.int64)
-        self._chunk = max(8, CHUNK_BYTES // (4 * _ROWS * len(multiplicity)))
+        self._chunk = max(8, CHUNK_BYTES // (4 * 16 * len(multiplicity)))
 
     def __call__(
         self,
@@ -40,35 +47,65 @@ class ScoreMapping:
     ) -> Numbers:
         """(lanes,): sum over cells of multiplicity * best score in the proposed tree."""
         lanes = len(moves.related)
-        rows = np.empty((_ROWS, lanes), dtype=np.int64)
-        self._find(moves.cuts, rows[:20].reshape(4, 5, lanes))
-        rows[20:] = moves.shift
-        sign = np.where(moves.related, np.int32(1), np.int32(-1))[:, None]
+        rows = np.empty((_SHIFT + 4, lanes), dtype=np.int64)
+        self._find(moves.cuts, rows[:_SHIFT].reshape(2, PLANES, lanes))
+        rows[-4:-2] = moves.shift
+        rows[-2:] = np.where(moves.related, moves.shift, moves.shift[::-1])
+        swaps = (moves.cuts[2] != moves.cuts[4]).nonzero()[0]
+        outer = rows.take(_OUTER, axis=0)
+        inner = rows.take(_INNER, axis=0).take(swaps, axis=1)
         scores = np.empty(lanes, dtype=np.int64)
         for start in range(0, lanes, self._chunk):
-            part = slice(start, start + self._chunk)
-            scores[part] = self._score(tables, rows[:, part], sign[part], start, moves.inner)
+            stop = start + self._chunk
+            best = _best_outside(tables, outer[:, start:stop])
+            low, high = (0, len(swaps)) if lanes <= self._chunk else swaps.searchsorted((start, stop))
+            if low < high:
+                chosen = swaps[low:high]
+                within = _best_inside(tables, inner[:, low:high], chosen, moves.inner)
+                chosen = chosen - start
+                np.maximum(within, best.take(chosen, axis=0), out=within)
+                as_items(best)[chosen] = as_items(within)
+            scores[start:stop] = best.astype(self._multiplicity.dtype) @ self._multiplicity
         return scores
 
-    def _score(
-        self,
-        tables: Scores,  # IN (rows, cells)
-        rows: Numbers,  # IN (22, lanes): of the five ranges, then of the shift
-        sign: Scores,  # IN (lanes, 1): of the last range's shift
-        start: int,  # IN number of the first lane
-        inner: Numbers,  # IN (4, any): Moves.inner
-    ) -> NDArray[np.float64] | Numbers:
-        """Scores of some lanes, (lanes,)."""
-        lanes = rows.shape[1]
-        taken = np.empty((_ROWS, lanes, tables.shape[1]), dtype=np.int32)
-        tables.take(rows, axis=0, out=taken, mode="clip")
-        np.maximum(taken[:10], taken[10:20], out=taken[:10])
-        best = np.maximum(taken[:5], taken[5:10], out=taken[:5])
-        shift = np.subtract(taken[20], taken[21], out=taken[20])
-        best[_FIRST] += shift
-        best[_LAST] += np.multiply(shift, sign, out=taken[21])
-        if inner.size:
-            here = inner[:, (inner[0] >= start) & (inner[0] < start + lanes)]
-            best[_MIDDLE, here[0] - start] += tables[here[1]] - tables[here[2]]
-        highest = np.maximum.reduce(best, axis=0, out=best[0])
-        return highest.astype(self._multiplicity.dtype) @ self._multiplicity
+
+def _best_outside(
+    tables: Scores,  # IN (rows, cells)
+    rows: Numbers,  # IN (16, lanes): see _OUTER
+) -> Scores:
+    """Best scores before, in and after the first range, (lanes, cells)."""
+    taken = _taken(tables, rows)
+    np.maximum(taken[:7], taken[7:14], out=taken[:7])
+    np.maximum(taken[:2], taken[3:5], out=taken[:2])
+    np.maximum(taken[1:3], taken[5:7], out=taken[1:3])
+    taken[1] += np.subtract(taken[14], taken[15], out=taken[14])
+    np.maximum(taken[0], taken[1], out=taken[0])
+    return np.maximum(taken[0], taken[2], out=taken[0])
+
+
+def _best_inside(
+    tables: Scores,  # IN (rows, cells)
+    rows: Numbers,  # IN (14, swaps): see _INNER
+    lanes: Numbers,  # IN (swaps,)
+    related: Numbers,  # IN (4, any): Moves.inner
+) -> Scores:
+    """Best scores in the middle and the last range, (swaps, cells)."""
+    taken = _taken(tables, rows)
+    np.maximum(taken[:6], taken[6:12], out=taken[:6])
+    np.maximum(taken[:2], taken[2:4], out=taken[:2])
+    np.maximum(taken[:2], taken[4:6], out=taken[:2])
+    taken[1] += np.subtract(taken[12], taken[13], out=taken[12])
+    if related.size:
+        here = related[:, (related[0] >= lanes[0]) & (related[0] <= lanes[-1])]
+        taken[0, lanes.searchsorted(here[0])] += tables[here[1]] - tables[here[2]]
+    return np.maximum(taken[0], taken[1], out=taken[0])
+
+
+def _taken(
+    tables: Scores,  # IN (rows, cells)
+    rows: Numbers,  # IN (rows a lane, lanes): numbers beyond the last row mean the last
+) -> Scores:
+    """(rows a lane, lanes, cells)."""
+    taken = np.empty((*rows.shape, tables.shape[1]), dtype=np.int32)
+    tables.take(rows, axis=0, out=taken, mode="clip")
+    return taken

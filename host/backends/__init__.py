@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from syclade.host.backends.base import Runner
 from syclade.host.devices import Device
 from syclade.host.encodings import Encoding
+
+if TYPE_CHECKING:
+    from syclade.host.image import Image
 
 __all__ = ["Runner", "default_slots", "make_runner"]
 
@@ -15,8 +20,10 @@ NUMPY_SLOTS = 256
 """Slots of the fallback: its cost a call is spread over all of them."""
 
 
-def make_runner(device: Device, encoding: Encoding, slots: int, seed: int) -> Runner:
-    """A runner of `slots` slots on a device.
+def make_runner(
+    device: Device, encoding: Encoding, slots: int, seed: int, image: Image | None = None
+) -> Runner:
+    """A runner of `slots` slots on a device, with its kernel from an image if there is one.
 
     Raises:
         DeviceError: the device does not open, cannot build the kernel, or has too little memory.
@@ -27,7 +34,7 @@ def make_runner(device: Device, encoding: Encoding, slots: int, seed: int) -> Ru
         return NumpyRunner(encoding, slots, seed)
     from syclade.host.backends.sycl_runner import SyclRunner
 
-    return SyclRunner(encoding, slots, seed, device.filter)
+    return SyclRunner(encoding, slots, seed, device.filter, image)
 
 
 def default_slots(device: Device, chains: int) -> int:

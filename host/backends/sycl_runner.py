@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,18 @@ from syclade.host.program import KernelSpec, load_kernel
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import PROBLEM, Argument
 
+if TYPE_CHECKING:
+    from syclade.host.image import Image
+
 __all__ = ["SyclRunner"]
 
 
 class SyclRunner(Runner):
     """One work-group a slot, `lanes` work-items each."""
 
-    def __init__(self, encoding: Encoding, slots: int, seed: int, device_filter: str) -> None:
+    def __init__(
+        self, encoding: Encoding, slots: int, seed: int, device_filter: str, image: Image | None = None
+    ) -> None:
         super().__init__(encoding, slots, seed)
         prepare()
         import dpctl
@@ -34,7 +39,7 @@ class SyclRunner(Runner):
                 f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
             ) from error
         spec = KernelSpec(encoding.factory, encoding.constants, encoding.arguments)
-        self._kernel = load_kernel(self._queue, spec)
+        self._kernel = load_kernel(self._queue, spec, image)
         self._memory: dict[str, Any] = {}
         problem_arrays = self._problem_arrays()
         try:

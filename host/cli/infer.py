@@ -50,6 +50,12 @@ __all__ = ["command"]
     help="How trees stand in the device's memory; changes the speed only.",
 )
 @click.option(
+    "--image",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="Precompiled kernel for the device, as 'syclade export --with-image' makes it.",
+)
+@click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
 @options.out_option()

@@ -20,6 +20,8 @@ _COMMANDS = {
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.host.cli.bench", "Measure chain steps per second."),
+    "export": ("syclade.host.cli.export", "Write the kernels, for another host or an FPGA compiler."),
+    "design": ("syclade.quality.cli.design", "Predict the throughput and resources of a circuit."),
     "devices": ("syclade.host.cli.devices", "List the devices and whether they are usable."),
     "quality": ("syclade.quality.cli.quality", "Check the quality of the results."),
 }

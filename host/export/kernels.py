@@ -67,7 +67,7 @@ _STAGES = {
 
 
 def exported_kernels(constants: Mapping[str, int]) -> tuple[ExportedKernel, ...]:
-    """The kernels for these constants, such as `AncestorEncoding.capacity` gives: chain_steps, then STAGES."""
+    """The kernels for such constants as `AncestorEncoding.capacity` gives: chain_steps, then STAGES."""
     arguments = tuple(one.argument for one in stages.CHAIN_STEPS)
     whole = ExportedKernel(
         name="chain_steps",

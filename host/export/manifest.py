@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import syclade
 from syclade.host.export.kernels import STAGES, ExportedKernel
-from syclade.host.program import compiler_versions
+from syclade.host.program import compiler_versions, source_digest
 from syclade.host.spirv import header
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 from syclade.kernels.arguments import PARAMETERS
@@ -18,9 +18,9 @@ __all__ = ["make_manifest", "sha256"]
 FLATTENED = ("items", "item_bytes", "data", "shape", "stride_bytes")
 _FLATTENING = {
     "order": list(FLATTENED),
-    "meaning": "every array is five arguments of the kernel, in this order: number of elements (int64), bytes "
-    "of an element (int64), address in global memory, number of elements again (int64), bytes from one "
-    "element to the next (int64). Arrays are flat, C order, the last axis of `shape` fastest.",
+    "meaning": "every array is five arguments of the kernel, in this order: number of elements (int64), "
+    "bytes of an element (int64), address in global memory, number of elements again (int64), bytes from "
+    "one element to the next (int64). Arrays are flat, C order, the last axis of `shape` fastest.",
 }
 _DIRECTIONS = {
     "in": "read only",
@@ -41,7 +41,7 @@ def sha256(content: bytes) -> str:
 
 
 def make_manifest(
-    kernels: Mapping[ExportedKernel, bytes],
+    kernels: Sequence[tuple[ExportedKernel, bytes]],
     sizes: Mapping[str, int],
     constants: Mapping[str, int],
     vector: dict[str, Any],
@@ -50,7 +50,7 @@ def make_manifest(
     """The manifest as plain values.
 
     Args:
-        kernels: each kernel's module.
+        kernels: each kernel and its module.
         sizes: `cells` and `mutations` that fit.
         constants: what the kernels are specialised by.
         vector: from `describe_vector`.
@@ -58,12 +58,12 @@ def make_manifest(
     """
     # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
     numbers = {**constants, "log_sizes": sizes["mutations"] + 2}
-    modules = iter(kernels.values())
-    version = header(next(modules))[1]
+    version = header(kernels[0][1])[1]
     return {
         "format": "syclade export",
         "format_version": 1,
         "syclade": syclade.__version__,
+        "sources": source_digest(),
         "compilers": compiler_versions(),
         "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
         "encoding": "ancestor",
@@ -82,7 +82,7 @@ def make_manifest(
         "directions": _DIRECTIONS,
         "roles": _ROLES,
         "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
-        "kernels": [_kernel(kernel, module, numbers) for kernel, module in kernels.items()],
+        "kernels": [_kernel(kernel, module, numbers) for kernel, module in kernels],
         "problem": vector,
         "files": {name: sha256(content) for name, content in files.items()},
     }

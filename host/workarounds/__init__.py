@@ -1,8 +1,8 @@
 """Cures for faults of the frozen SYCL stack, all of them, each with the version that has the fault.
 
 Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
-`tests/test_workarounds.py` fails for every cure that is no longer needed. What takes more than a few lines has
-a module of its own in this folder, and `tests/test_workarounds_binary.py`.
+`tests/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of their
+own in this folder, and `tests/test_workarounds_binary.py`.
 """
 
 from __future__ import annotations

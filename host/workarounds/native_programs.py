@@ -26,8 +26,9 @@ class _Functions(NamedTuple):
         context_of, device_of: the OpenCL object behind a sycl::context or sycl::device; the context's count
             of references goes up.
         make_bundle: (where, cl_program, context, …) constructs a sycl::kernel_bundle at `where`.
-        allocate: operator new: what dpctl gives back with operator delete.
-        wrap: a dpctl program that owns a kernel bundle.
+        allocate: operator new.
+        wrap: a dpctl program with a copy of a kernel bundle.
+        delete_bundle: destructor and operator delete.
     """
 
     context_of: Any
@@ -35,6 +36,7 @@ class _Functions(NamedTuple):
     make_bundle: Any
     allocate: Any
     wrap: Any
+    delete_bundle: Any
 
 
 _BUNDLE_BYTES = 16
@@ -55,6 +57,7 @@ def _functions() -> _Functions | None:
             sycl._ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE
         )
         allocate = ctypes.CDLL("libstdc++.so.6")._Znwm
+        delete_bundle = ctypes.CDLL("libDPCTLSyclInterface.so.0").DPCTLKernelBundle_Delete
         capsule = _program.__pyx_capi__["SyclProgram_Make"]
     except (OSError, AttributeError, KeyError):
         return None
@@ -64,13 +67,14 @@ def _functions() -> _Functions | None:
     make_bundle.argtypes = [address, address, address, ctypes.c_bool, ctypes.c_ubyte, ctypes.c_byte]
     make_bundle.restype = None
     allocate.argtypes, allocate.restype = [ctypes.c_size_t], address
-    python = ctypes.pythonapi
+    delete_bundle.argtypes, delete_bundle.restype = [address], None
+    python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions are everybody's
     python.PyCapsule_GetName.argtypes, python.PyCapsule_GetName.restype = [ctypes.py_object], ctypes.c_char_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     python.PyCapsule_GetPointer.restype = address
     entry = python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))
     wrap = ctypes.PYFUNCTYPE(ctypes.py_object, address)(entry)
-    return _Functions(context_of, device_of, make_bundle, allocate, wrap)
+    return _Functions(context_of, device_of, make_bundle, allocate, wrap, delete_bundle)
 
 
 @contextlib.contextmanager
@@ -99,4 +103,7 @@ def sycl_program(queue: Any, program: int) -> Any:
     bundle = functions.allocate(_BUNDLE_BYTES)
     context = queue.sycl_context.addressof_ref()
     functions.make_bundle(bundle, program, context, False, _EXECUTABLE, _OPENCL)
-    return functions.wrap(bundle)
+    try:
+        return functions.wrap(bundle)
+    finally:
+        functions.delete_bundle(bundle)

@@ -1,4 +1,4 @@
-"""What the compilers leave wrong in a kernel's SPIR-V: the drivers at hand overlook it, spirv-val does not."""
+"""What the compilers leave wrong in a kernel's SPIR-V: drivers overlook it, spirv-val does not."""
 
 from __future__ import annotations
 

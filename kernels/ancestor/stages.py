@@ -2,7 +2,9 @@
 
 The pipeline of the thesis (figure 3.1) taken apart, for who builds it in hardware: what `chain_step` keeps in
 registers between stages goes through memory here. Find parent has no kernel, since a parent's row is the
-node's own row with one bit cleared (`find_parent`). Launch of each: global range (slots * lanes), local (lanes).
+node's own row with one bit cleared (`find_parent`).
+
+Launch of each: global range (slots * lanes), local range (lanes).
 """
 
 from typing import Any

@@ -1,0 +1,112 @@
+"""``syclade export``: the kernels in a folder of their own, with all that runs them elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from syclade.host.cli import options
+
+if TYPE_CHECKING:
+    from syclade.host.matrix import Matrix
+
+__all__ = ["command"]
+
+POSITIVE = click.IntRange(min=1)
+MISSING = 0.1  # of a simulated test vector
+
+
+@click.command("export")
+@click.argument("directory", metavar="DIR", type=options.INPUT_FILE)
+@click.option("--cells", type=POSITIVE, metavar="M", help="Most distinct columns that shall fit.")
+@click.option("--mutations", type=POSITIVE, metavar="N", help="Most mutations that shall fit.")
+@click.option(
+    "--matrix",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="Matrix of the test vector; without, one of M x N is simulated.",
+)
+@click.option(
+    "--fp-rate",
+    type=options.Probability(inside=True),
+    default=0.01,
+    show_default=True,
+    help="Rate of false positives of the test vector.",
+)
+@click.option(
+    "--fn-rate",
+    type=options.Probability(inside=True),
+    default=0.2,
+    show_default=True,
+    help="Rate of false negatives of the test vector.",
+)
+@click.option("--chains", type=POSITIVE, default=4, show_default=True, help="Chains of the test vector.")
+@click.option(
+    "--steps", type=POSITIVE, default=1000, show_default=True, help="Steps a chain of the test vector."
+)
+@options.seed_option()
+@click.option(
+    "--with-image",
+    "images",
+    multiple=True,
+    metavar="cpu|fpga-emu",
+    help="Compile the chain-step kernel for this kind of device, too; may be repeated.",
+)
+@options.force_option()
+def command(
+    directory: Path,
+    cells: int | None,
+    mutations: int | None,
+    matrix: Path | None,
+    fp_rate: float,
+    fn_rate: float,
+    chains: int,
+    steps: int,
+    seed: int,
+    images: tuple[str, ...],
+    force: bool,
+) -> None:
+    """Write the kernels, for another host or an FPGA compiler.
+
+    DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
+    columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
+    with the results that must come out; and load_design.py, which runs it with dpctl alone.
+    """
+    from syclade.host.export import FILES, export_folder
+    from syclade.host.export.folder import image_name
+    from syclade.host.output import check_output
+    from syclade.host.rates import Rates
+
+    check_output(directory, (*FILES, *map(image_name, images)), force)
+    vector = _matrix(matrix, cells, mutations, fp_rate, fn_rate, seed)
+    names = export_folder(
+        directory,
+        vector,
+        Rates(fp_rate, fn_rate),
+        cells=cells or vector.n_cells,
+        mutations=mutations or vector.n_mutations,
+        chains=chains,
+        steps=steps,
+        seed=seed,
+        images=images,
+        force=force,
+    )
+    click.echo(f"wrote {', '.join(str(directory / name) for name in names)}")
+
+
+def _matrix(
+    path: Path | None, cells: int | None, mutations: int | None, fp_rate: float, fn_rate: float, seed: int
+) -> Matrix:
+    """The test vector's matrix."""
+    if path is not None:
+        from syclade.host.matrix import read_matrix
+
+        return read_matrix(path)
+    if cells is None or mutations is None:
+        raise click.UsageError("Give --cells and --mutations, or --matrix.")
+    # As with `syclade simulate`: a command is a front, not a part of the machine.
+    from syclade.quality.simulate import simulate
+
+    return simulate(cells, mutations, fp_rate, fn_rate, MISSING, seed).matrix

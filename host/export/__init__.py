@@ -1,0 +1,5 @@
+"""The kernels leave the house: SPIR-V, a manifest, a test vector and a loader in one folder."""
+
+from syclade.host.export.folder import FILES, export_folder
+
+__all__ = ["FILES", "export_folder"]

@@ -1,0 +1,132 @@
+"""Writes the folder of an export."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from syclade.host.devices import Device, choose_device
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.errors import DeviceError, OptionError
+from syclade.host.export import loader
+from syclade.host.export.kernels import STAGES, exported_kernels
+from syclade.host.export.manifest import make_manifest
+from syclade.host.export.modules import exported_module
+from syclade.host.export.vector import Vector, describe_vector, vector_file
+from syclade.host.image import IMAGE_KINDS, make_image
+from syclade.host.matrix import Matrix
+from syclade.host.output import write_files
+from syclade.host.problem import Problem, make_problem
+from syclade.host.rates import Rates
+from syclade.host.workarounds import prepare
+
+__all__ = ["FILES", "export_folder", "image_name"]
+
+FILES = (
+    "chain_steps.spv",
+    *(f"{name}.spv" for name in STAGES),
+    "problem.npz",
+    "load_design.py",
+    "manifest.json",
+)
+"""What every export has; images come on top."""
+
+
+def image_name(kind: str) -> str:
+    """Name of the file of an image for a kind of device."""
+    return f"chain_steps.{kind}.image"
+
+
+def export_folder(
+    directory: str | os.PathLike[str],
+    matrix: Matrix,
+    rates: Rates,
+    *,
+    cells: int,
+    mutations: int,
+    chains: int = 4,
+    steps: int = 1000,
+    seed: int = 1,
+    images: Sequence[str] = (),
+    force: bool = False,
+) -> list[str]:
+    """Write the kernels of the ancestor-matrix pipeline for one capacity, and all that runs them elsewhere.
+
+    Args:
+        directory: made if need be.
+        matrix: of the test vector; at most `mutations` x `cells`.
+        rates: of the test vector.
+        cells: most distinct columns that shall fit.
+        mutations: most mutations that shall fit.
+        chains, steps, seed: of the test vector.
+        images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
+        force: whether files that are there may be replaced.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        OptionError: the matrix does not fit, or there is no such kind of image.
+        DeviceError: there is no SYCL device, or it cannot compile.
+        OutputError: the files cannot be written.
+    """
+    problem = make_problem(matrix, rates)
+    _check(problem, cells, mutations, images)
+    device = _compiling_device("cpu")
+    queue = prepare().SyclQueue(device.filter)
+    constants = AncestorEncoding.capacity(mutations + 1, cells)
+    kernels = exported_kernels(constants)
+    modules = [exported_module(queue, kernel) for kernel in kernels]
+    vector = Vector(problem, matrix.n_cells, chains, steps, seed)
+    content = vector_file(vector, constants)
+    others = {
+        "load_design.py": Path(str(loader.__file__)).read_bytes(),
+        **_images(images, AncestorEncoding(problem), constants, modules[0]),
+    }
+    sizes = {"cells": cells, "mutations": mutations}
+    pairs = list(zip(kernels, modules, strict=True))
+    told = make_manifest(pairs, sizes, constants, describe_vector(vector, content, device), others)
+    files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
+    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
+    write_files(directory, files, force)
+    return list(files)
+
+
+def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) -> None:
+    columns = problem.columns.shape[1]
+    if problem.mutations > mutations or columns > cells:
+        raise OptionError(
+            f"the matrix has {problem.mutations} mutations and {columns} distinct columns, more than fit in "
+            f"{mutations} and {cells}",
+            hint="give greater --mutations and --cells, or leave them out",
+        )
+    for kind in images:
+        if kind not in IMAGE_KINDS:
+            raise OptionError(f"no image can be made for {kind}", hint=f"use {' or '.join(IMAGE_KINDS)}")
+
+
+def _compiling_device(kind: str) -> Device:
+    """A SYCL device of a kind.
+
+    Raises:
+        DeviceError: there is none that can run.
+    """
+    try:
+        return choose_device(kind)
+    except DeviceError as error:
+        raise DeviceError(f"an export needs the SYCL stack: {error.message}", hint=error.hint) from error
+
+
+def _images(
+    kinds: Sequence[str], encoding: AncestorEncoding, constants: dict[str, int], module: bytes
+) -> dict[str, bytes]:
+    """An image of the chain-step kernel for each kind of device, by file name."""
+    made: dict[str, bytes] = {}
+    for kind in kinds:
+        queue: Any = prepare().SyclQueue(_compiling_device(kind).filter)
+        entry_point = exported_kernels(constants)[0].entry_point
+        made[image_name(kind)] = make_image(queue, kind, entry_point, encoding, constants, module)
+    return made
