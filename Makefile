@@ -27,7 +27,7 @@ demo: $(VENV)/.run
 		--fp-rate 0.001 --fn-rate 0.2 --device cpu --out demo-out --force
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -18,7 +18,7 @@ def control(lanes: int) -> Any:
 
     lane_mask = np.int64(lanes - 1)
 
-    @dpex.kernel
+    @dpex.kernel  # type: ignore[untyped-decorator]
     def branch_by_lane(nd_item: kapi.NdItem, values: Any, shared: Any, steps: Any) -> None:
         group = nd_item.get_group()
         slot = np.uint64(group.get_group_id(0))

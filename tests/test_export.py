@@ -48,7 +48,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("export")
     matrix = matrix_from_array(CASE.values)
-    sizes = {"cells": 64, "mutations": 63}
+    sizes: dict[str, Any] = {"cells": 64, "mutations": 63}
     export_folder(made, matrix, RATES, **sizes, chains=CHAINS, steps=STEPS, seed=SEED, images=["fpga-emu"])
     return made
 

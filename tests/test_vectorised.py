@@ -1,4 +1,4 @@
-"""The CPU device's compiler vectorises every kernel: without, a step takes ten times as long and says nothing.
+"""The CPU device's compiler vectorises every kernel: without that, a step takes ten times as long.
 
 It only warns on standard error, so the kernels are built in a process of their own.
 """

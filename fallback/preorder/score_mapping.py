@@ -14,9 +14,6 @@ Scores = NDArray[np.int32]
 CHUNK_BYTES = 2**20
 """Lanes are worked on in groups whose rows fit in a level 2 cache."""
 
-_EXACT_CELLS = 2**23
-"""Scores of a cell are below 2^30: float64 sums that many of them exactly, and faster than int64."""
-
 _SHIFT = 2 * PLANES
 
 _OUTER = np.array((4, 1, 0, 8, 5, 10, 9, 17, 14, 13, 21, 18, 23, 22, _SHIFT, _SHIFT + 1))
@@ -36,8 +33,7 @@ class ScoreMapping:
         multiplicity: Numbers,  # IN (cells,)
     ) -> None:
         self._find = RangeMaximum(layout)
-        exact = int(multiplicity.sum()) <= _EXACT_CELLS
-        self._multiplicity = multiplicity.astype(np.float64 if exact else np.int64)
+        self._multiplicity = multiplicity
         self._chunk = max(8, CHUNK_BYTES // (4 * 16 * len(multiplicity)))
 
     def __call__(
@@ -65,7 +61,8 @@ class ScoreMapping:
                 chosen = chosen - start
                 np.maximum(within, best.take(chosen, axis=0), out=within)
                 as_items(best)[chosen] = as_items(within)
-            scores[start:stop] = best.astype(self._multiplicity.dtype) @ self._multiplicity
+            # Not `@`: that is slower for integers, and for floats it may wake up threads.
+            scores[start:stop] = np.einsum("lc,c->l", best.astype(np.int64), self._multiplicity)
         return scores
 
 
