@@ -42,7 +42,7 @@ def plot_posterior(cases: Sequence[PosteriorCase], path: Path) -> None:
         below.set_xlabel("exact posterior probability")
     panels[0, 0].set_ylabel("visit frequency")
     panels[1, 0].set_ylabel("deviation [standard errors]")
-    panels[0, 0].legend()
+    panels[0, 0].legend(loc="upper left")
     write_figure(figure, path)
 
 

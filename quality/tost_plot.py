@@ -58,5 +58,5 @@ def plot_tost(result: Equivalence, comparisons: Sequence[Comparison], path: Path
         f"{result.equal} equal, {result.better} better, {result.worse} worse: "
         f"{'equivalent' if result.equivalent else 'not shown to be equivalent'}"
     )
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     write_figure(figure, path)

@@ -203,6 +203,8 @@ def test_an_interruption_leaves_nothing(run: Any, tmp_path: Path, device: str) -
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell's background jobs ignore SIGINT, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         deadline = time.monotonic() + 30
@@ -216,6 +218,7 @@ def test_an_interruption_leaves_nothing(run: Any, tmp_path: Path, device: str) -
         assert time.monotonic() - interrupted < 3
     finally:
         process.kill()
+        process.communicate()
     assert process.returncode == 130
     assert "interrupted" in told
     assert "Traceback" not in told

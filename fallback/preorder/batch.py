@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 from syclade.fallback import proposal as bits
 from syclade.fallback.acceptance import negative_log_uniform
 from syclade.fallback.draws import philox_4x32_10
-from syclade.fallback.preorder.trees import Trees
-
-Numbers = NDArray[np.int64]
+from syclade.fallback.preorder.trees import Numbers, Trees
 
 _LOW = np.uint64(0xFFFFFFFF)
 
 KINDS = 5
+"""Kinds of move."""
+
 CODES = 2 * KINDS
 """What a step is tallied as: its kind, plus KINDS if accepted."""
-
 
 E = 6
 """Row of `Batch.drawn`: the exponential of the accept test."""

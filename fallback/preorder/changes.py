@@ -41,7 +41,7 @@ class Changes:
         """Add accepted moves."""
         cuts = moves.cuts[1:5].take(lanes, axis=1).T.tolist()
         shifts = moves.shift.take(lanes, axis=1).T.tolist()
-        nested = moves.related.take(lanes).tolist()
+        nested = moves.nested.take(lanes).tolist()
         for at, (slot, kind) in enumerate(zip(slots.tolist(), kinds.tolist(), strict=True)):
             one, two, three, four = cuts[at]
             plus, minus = shifts[at]

@@ -12,7 +12,8 @@ class Layout(NamedTuple):
     """Sizes, and first rows of the sections.
 
     Rows level * places + place are the maxima over windows of 2^level places, from this one on: level 0 has
-    the scores themselves. A window that reaches beyond its block means nothing.
+    the scores themselves. A window that reaches beyond its block means nothing, nor does a span of blocks
+    that reaches beyond its slot.
     """
 
     slots: int
@@ -20,8 +21,8 @@ class Layout(NamedTuple):
     positions: int  # of a slot, a multiple of the block
     block_bits: int
     blocks: int  # of a slot
-    levels: int  # of the maxima over runs of blocks: lengths 1, 2, 4, …
-    runs: int  # + level * slots * blocks + block: maximum over 2^level blocks of the slot, from this one on
+    span_levels: int  # spans of 1, 2, 4, … blocks
+    spans: int  # + level * slots * blocks + block: maximum over 2^level blocks of the slot, from this one on
     weights: int  # + label: what the mutation adds to each cell below it
     low: int  # the last row: lower than any score, whatever the shift
     rows: int
@@ -37,11 +38,12 @@ def make_layout(labels: int, slots: int) -> Layout:
     block_bits = 3 if labels <= 128 else 4 if labels <= 512 else 5
     blocks = -(-labels >> block_bits)
     positions = blocks << block_bits
-    runs = block_bits * slots * positions
-    levels = blocks.bit_length()
-    weights = runs + levels * slots * blocks
+    spans = block_bits * slots * positions
+    # No range has all blocks of a slot.
+    span_levels = max(1, (blocks - 1).bit_length())
+    weights = spans + span_levels * slots * blocks
     low = weights + labels
-    return Layout(slots, labels, positions, block_bits, blocks, levels, runs, weights, low, low + 1)
+    return Layout(slots, labels, positions, block_bits, blocks, span_levels, spans, weights, low, low + 1)
 
 
 def rows_per_slot(labels: int) -> int:

@@ -23,8 +23,8 @@ class Moves(NamedTuple):
 
     cuts: Numbers  # (6, lanes): places: the slot's first, four cut points, the next slot's first
     shift: Numbers  # (2, lanes): first is shifted by the former of these rows less the latter
-    related: NDArray[np.bool_]  # (lanes,): is last shifted like first? Otherwise the other way
-    inner: Numbers  # (4, swaps of related subtrees): the lane, two rows whose difference shifts the middle, t
+    nested: NDArray[np.bool_]  # (lanes,): one lineage, so that last is shifted like first, not the other way
+    inner: Numbers  # (3, swaps of related subtrees): the lane, two rows whose difference shifts the middle
     threshold: Numbers  # (lanes,): E + (ln|C| - ln|B|) / gamma
     code: Numbers  # (lanes,): see batch.CODE
 
@@ -50,19 +50,19 @@ def propose(
         within = found[0:3:2].take(chosen, axis=1)
         found[5, chosen] = select(trees, slot.take(chosen), within, rank, outside=True)
     cuts = np.empty((6, len(slot)), dtype=np.int64)
-    related = _cut(found, cuts)
+    nested = _cut(found, cuts)
     np.multiply(slot, layout.positions, out=cuts[0])
     np.add(cuts[0], layout.positions, out=cuts[5])
     shift = np.where(found[1] < found[0], found[4:], found[:3:-1])
-    moves = Moves(cuts, shift, related, _NO_INNER, drawn[E], drawn[CODE])
-    chosen = (related & (kind == bits.SWAP_UNRELATED_SUBTREES)).nonzero()[0]
+    moves = Moves(cuts, shift, nested, _NO_INNER, drawn[E], drawn[CODE])
+    chosen = (nested & (kind == bits.SWAP_UNRELATED_SUBTREES)).nonzero()[0]
     if chosen.size:
         extra = batch.extra.take(steps.take(chosen))
         return _relate(moves, chosen, slot.take(chosen), extra, trees, log_sizes)
     return moves
 
 
-_NO_INNER = np.zeros((4, 0), dtype=np.int64)
+_NO_INNER = np.zeros((3, 0), dtype=np.int64)
 
 
 def _cut(
@@ -97,7 +97,7 @@ def _relate(
     above_lower, above_upper = moves.shift.take(chosen, axis=1)
     moves.shift[0, chosen] = target
     moves.shift[1, chosen] = above_lower
-    return moves._replace(inner=np.stack((chosen, above_upper, above_lower, target)))
+    return moves._replace(inner=np.stack((chosen, above_upper, above_lower)))
 
 
 def select(

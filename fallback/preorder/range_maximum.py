@@ -1,16 +1,14 @@
 """The maximum over a range of places, as that of a few rows of the tables."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.fallback.preorder.layout import Layout
-
-Numbers = NDArray[np.int64]
+from syclade.fallback.preorder.trees import Numbers
 
 PLANES = 13
 """Row numbers a lane, twice: each of these maxima is that of two rows.
 
-Planes 0 … 4 are the ranges' runs of whole blocks; 5 … 8 are the heads of all ranges but the first, and
+Planes 0 … 4 are the ranges' spans of whole blocks; 5 … 8 are the heads of all ranges but the first, and
 9 … 12 the tails of all ranges but the last.
 """
 
@@ -21,8 +19,8 @@ _NOWHERE = 1 << 40
 class RangeMaximum:
     """Finds the rows for the five ranges that four cut points make of a slot's places.
 
-    A range consists of a head up to the first border of a block, a run of whole blocks and a tail, and each
-    of them is covered by two windows or two runs from the tables, which may overlap. A range between two
+    A range consists of a head up to the first border of a block, a span of whole blocks and a tail, and each
+    of them is covered by two windows or two spans from the tables, which may overlap. A range between two
     borders is all head.
     """
 
@@ -30,20 +28,20 @@ class RangeMaximum:
         self._bits = layout.block_bits
         self._mask = (1 << layout.block_bits) - 1
         # Two rows that cover so many places, as seen from their start; and so many blocks.
-        windows, runs = [(_NOWHERE, _NOWHERE)], [(_NOWHERE, _NOWHERE)]
+        windows, spans = [(_NOWHERE, _NOWHERE)], [(_NOWHERE, _NOWHERE)]
         for places in range(1, self._mask + 1):
             level = places.bit_length() - 1
             windows.append((level * layout.places, level * layout.places + places - (1 << level)))
-        for blocks in range(1, layout.blocks + 1):
+        for blocks in range(1, layout.blocks):
             level = blocks.bit_length() - 1
-            run = layout.runs + level * layout.slots * layout.blocks
-            runs.append((run, run - (1 << level)))
+            span = layout.spans + level * layout.slots * layout.blocks
+            spans.append((span, span - (1 << level)))
         self._window = np.array(windows, dtype=np.int64).T.copy()
         # By the last bits of the place where a head starts or a tail ends: (2, head or tail, places).
         length = np.arange(self._mask + 1)
         self._ends = np.stack((self._window[:, -length], self._window - length), axis=1)
-        # The second row is counted from the end of the run.
-        self._run = np.array(runs, dtype=np.int64).T.copy()
+        # The second row is counted from the end of the span.
+        self._span = np.array(spans, dtype=np.int64).T.copy()
 
     def __call__(
         self,
@@ -55,9 +53,9 @@ class RangeMaximum:
         first = (start + self._mask) >> self._bits
         last = stop >> self._bits
         blocks = last - first
-        run = self._run.take(blocks, axis=1, mode="clip")
-        np.add(run[0], first, out=rows[0, :5])
-        np.add(run[1], last, out=rows[1, :5])
+        span = self._span.take(blocks, axis=1, mode="clip")
+        np.add(span[0], first, out=rows[0, :5])
+        np.add(span[1], last, out=rows[1, :5])
         ends = self._ends.take(inner & self._mask, axis=2)
         np.add(ends, inner, out=rows[:, 5:].reshape(2, 2, 4, -1))
         within = blocks[1:-1] < 0

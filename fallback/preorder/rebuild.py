@@ -18,7 +18,7 @@ CHUNK_BYTES = 2**20
 
 
 class Tables:
-    """Scores by place, and maxima over windows, blocks and runs of blocks, as layout.py has them.
+    """Scores by place, and maxima over windows of places and spans of blocks, as layout.py has them.
 
     Attributes:
         rows: (rows, cells) int32.
@@ -34,11 +34,11 @@ class Tables:
         self.rows[layout.low] = LOW
         self.rows[layout.weights : layout.low] = weights
         self._by_row = as_items(self.rows)
-        # Sections with a block an item, by the windows' level; and with a slot an item, by the runs' level.
+        # Sections with a block an item, by the windows' level; and with a slot an item, by the spans' level.
         self._windows = self._sections(0, layout.block_bits, layout.places, layout.slots * layout.blocks)
         blocks = layout.slots * layout.blocks
-        self._runs = self._sections(layout.runs, layout.levels, blocks, layout.slots)
-        self._block_maxima = as_items(self.rows[layout.runs : layout.runs + blocks])
+        self._spans = self._sections(layout.spans, layout.span_levels, blocks, layout.slots)
+        self._block_maxima = as_items(self.rows[layout.spans : layout.spans + blocks])
         self._changed = np.zeros(blocks, dtype=np.bool_)
         block_bytes = self.rows[0].nbytes << layout.block_bits
         self._chunk = max(1, CHUNK_BYTES // (4 * block_bytes))
@@ -83,10 +83,15 @@ class Tables:
         self._changed[changed] = False
         self._renew(changed, slots)
 
-    def _renew(self, blocks: Numbers, slots: Numbers) -> None:
+    def _renew(
+        self,
+        blocks: Numbers,  # IN (changed blocks,)
+        slots: Numbers,  # IN (changed slots,)
+    ) -> None:
+        """All maxima of these blocks and slots, from the scores."""
         for start in range(0, len(blocks), self._chunk):
             self._renew_blocks(blocks[start : start + self._chunk])
-        self._renew_runs(slots)
+        self._renew_spans(slots)
 
     def _renew_blocks(self, blocks: Numbers) -> None:
         """Windows inside some blocks, and the blocks' maxima, from the scores."""
@@ -99,13 +104,13 @@ class Tables:
         maxima = np.maximum(window[:: 2 * half], window[half :: 2 * half])
         self._block_maxima[blocks] = maxima.reshape(-1).view(self._block_maxima.dtype)
 
-    def _renew_runs(self, slots: Numbers) -> None:
-        """Maxima over runs of two and more blocks of some slots, from those of single blocks."""
-        single, *sections = self._runs
-        run = self._scores(single.take(slots))
+    def _renew_spans(self, slots: Numbers) -> None:
+        """Spans of two and more blocks of some slots, from those of one."""
+        single, *sections = self._spans
+        span = self._scores(single.take(slots))
         for level, section in enumerate(sections):
-            run = _doubled(run, 1 << level)
-            section[slots] = run.reshape(-1).view(section.dtype)
+            span = _doubled(span, 1 << level)
+            section[slots] = span.reshape(-1).view(section.dtype)
 
     def _scores(self, items: Items) -> Scores:
         """Items as (rows, cells)."""

@@ -59,5 +59,7 @@ def keep_best(
     trees: Trees,
 ) -> None:
     """Copy the parents of the new best trees."""
+    if not improved.size:
+        return
     parents = trees.parents(improved)
     state["best_parent"][slots[improved], : parents.shape[1]] = parents

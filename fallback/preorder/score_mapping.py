@@ -17,11 +17,11 @@ CHUNK_BYTES = 2**20
 _SHIFT = 2 * PLANES
 
 _OUTER = np.array((4, 1, 0, 8, 5, 10, 9, 17, 14, 13, 21, 18, 23, 22, _SHIFT, _SHIFT + 1))
-"""Rows for the ranges after, first and before: planes of runs, then two of heads (after, first), then two of
+"""Rows for the ranges after, first and before: planes of spans, then two of heads (after, first), then two of
 tails (first, before); the other halves of these planes; first's shift, plus and minus."""
 
 _INNER = np.array((2, 3, 6, 7, 11, 12, 15, 16, 19, 20, 24, 25, _SHIFT + 2, _SHIFT + 3))
-"""Rows for the ranges middle and last: planes of runs, heads and tails; the other halves; last's shift."""
+"""Rows for the ranges middle and last: planes of spans, heads and tails; the other halves; last's shift."""
 
 
 class ScoreMapping:
@@ -34,7 +34,7 @@ class ScoreMapping:
     ) -> None:
         self._find = RangeMaximum(layout)
         self._multiplicity = multiplicity
-        self._chunk = max(8, CHUNK_BYTES // (4 * 16 * len(multiplicity)))
+        self._chunk = max(8, CHUNK_BYTES // (4 * len(_OUTER) * len(multiplicity)))
 
     def __call__(
         self,
@@ -42,11 +42,11 @@ class ScoreMapping:
         moves: Moves,  # IN
     ) -> Numbers:
         """(lanes,): sum over cells of multiplicity * best score in the proposed tree."""
-        lanes = len(moves.related)
+        lanes = len(moves.nested)
         rows = np.empty((_SHIFT + 4, lanes), dtype=np.int64)
         self._find(moves.cuts, rows[:_SHIFT].reshape(2, PLANES, lanes))
         rows[-4:-2] = moves.shift
-        rows[-2:] = np.where(moves.related, moves.shift, moves.shift[::-1])
+        rows[-2:] = np.where(moves.nested, moves.shift, moves.shift[::-1])
         swaps = (moves.cuts[2] != moves.cuts[4]).nonzero()[0]
         outer = rows.take(_OUTER, axis=0)
         inner = rows.take(_INNER, axis=0).take(swaps, axis=1)
@@ -84,7 +84,7 @@ def _best_inside(
     tables: Scores,  # IN (rows, cells)
     rows: Numbers,  # IN (14, swaps): see _INNER
     lanes: Numbers,  # IN (swaps,)
-    related: Numbers,  # IN (4, any): Moves.inner
+    related: Numbers,  # IN (3, any): Moves.inner
 ) -> Scores:
     """Best scores in the middle and the last range, (swaps, cells)."""
     taken = _taken(tables, rows)
