@@ -135,7 +135,7 @@ FAULTS = [
 ]
 
 FOUND_IN_STEPS = [greedy, correction_of_the_thesis, unscaled_gamma, dependent_words]
-"""Single steps show a fault less than what it does to the posterior: the others take some 50,000 samples."""
+"""Single steps show a fault less than what it does to the posterior: the others want 65,536 samples."""
 
 
 # ---- what the checks say
