@@ -53,7 +53,7 @@ def plot_front(sweep: Sweep, path: Path) -> None:
     axes.set_ylabel("throughput [Msteps/s]")
     axes.set_yscale("log")
     axes.set_xlim(right=min(axes.get_xlim()[1], MOST_LOGIC))
-    axes.legend()
+    axes.legend(loc="upper left")
     _save(figure, path)
 
 
@@ -82,7 +82,7 @@ def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint]
     below.set_ylabel("throughput of the full pipeline [%]")
     below.set_ylim(0, 105)
     below.set_xscale("log", base=2)
-    below.legend()
+    below.legend(loc="upper left")
     _save(figure, path)
 
 
