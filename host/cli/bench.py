@@ -18,13 +18,7 @@ __all__ = ["command"]
 
 @click.command("bench")
 @options.device_option()
-@click.option(
-    "--encoding",
-    type=click.Choice(["auto", "preorder", "ancestor"]),
-    default="auto",
-    show_default=True,
-    help="How trees stand in the device's memory.",
-)
+@options.encoding_option()
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."

@@ -42,13 +42,7 @@ __all__ = ["command"]
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
 @options.device_option()
-@click.option(
-    "--encoding",
-    type=click.Choice(["auto", "preorder", "ancestor"]),
-    default="auto",
-    show_default=True,
-    help="How trees stand in the device's memory; changes the speed only.",
-)
+@options.encoding_option()
 @click.option(
     "--image",
     type=options.INPUT_FILE,

@@ -13,6 +13,7 @@ __all__ = [
     "SEED",
     "Probability",
     "device_option",
+    "encoding_option",
     "fn_rate_option",
     "force_option",
     "fp_rate_option",
@@ -102,6 +103,17 @@ def device_option() -> Callable[[Command], Command]:
         show_default=True,
         metavar="auto|cpu|fpga-emu|fpga|numpy|FILTER",
         help="Where to run; FILTER as 'syclade devices' lists it.",
+    )
+
+
+def encoding_option() -> Callable[[Command], Command]:
+    """``--encoding``, ``auto`` by default."""
+    return click.option(
+        "--encoding",
+        type=click.Choice(["auto", "preorder", "ancestor"]),
+        default="auto",
+        show_default=True,
+        help="How trees stand in the device's memory; changes the speed only.",
     )
 
 

@@ -9,7 +9,6 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.errors import OptionError
-from syclade.quality.cli.encoding import encoding_option
 from syclade.quality.cli.progress import Show, progress_bar
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ FILES = ("posterior.json", "posterior.png")
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
-@encoding_option()
+@options.encoding_option()
 @options.seed_option()
 @options.out_option(required=True)
 @options.force_option()

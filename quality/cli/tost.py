@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.quality.cli.encoding import encoding_option
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
     type=options.Probability(inside=True),
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
-@encoding_option()
+@options.encoding_option()
 @options.seed_option()
 @click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
 @options.out_option(required=True)
