@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.cache import read_checked, write_checked
 from syclade.host.errors import DeviceError
 from syclade.host.native_binary import build_program
+from syclade.host.spirv import declare_group_size
 from syclade.host.workarounds import dpnp_stand_in, register_numba_implementations
 from syclade.kernels.arguments import Argument
 
@@ -181,4 +182,7 @@ def compile_spirv(queue: Any, spec: KernelSpec) -> Spirv:
     ]
     result = kernel.get_compile_result(types.void(NdItemType(1), *arrays))
     compiled = result.kernel_device_ir_module
-    return Spirv(compiled.kernel_name, bytes(compiled.kernel_bitcode))
+    module = bytes(compiled.kernel_bitcode)
+    if "lanes" in spec.constants:
+        module = declare_group_size(module, spec.constants["lanes"])
+    return Spirv(compiled.kernel_name, module)

@@ -13,6 +13,7 @@ __all__ = [
     "MAGIC",
     "Instruction",
     "Op",
+    "declare_group_size",
     "entry_points",
     "header",
     "instructions",
@@ -25,6 +26,8 @@ __all__ = [
 MAGIC = struct.pack("<I", 0x07230203)
 _HEADER_WORDS = 5
 _LINKAGE = 41  # decoration LinkageAttributes
+_LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35  # execution modes
+_GROUPS, _SUBGROUP_DISPATCH = 18, 58  # capabilities
 
 
 class Op:
@@ -33,6 +36,8 @@ class Op:
     NAME = 5
     EXT_INST = 12
     ENTRY_POINT = 15
+    EXECUTION_MODE = 16
+    CAPABILITY = 17
     FUNCTION = 54
     FUNCTION_PARAMETER = 55
     VARIABLE = 59
@@ -117,6 +122,27 @@ def rename_entry_point(module: bytes, name: str) -> bytes:
             if text == old:
                 operands = (*operands[:2], *_words(name), *operands[2 + length :])
         body.append(Instruction(code, operands))
+    return module_of(header(module), body)
+
+
+def declare_group_size(module: bytes, size: int) -> bytes:
+    """Declare how many work-items a work-group has, so that compilers need not provide for others.
+
+    Where a kernel has instructions for sub-groups, these get the same size: the work-group is one of them.
+    """
+    found = list(instructions(module))
+    sub_groups = any(one == Instruction(Op.CAPABILITY, (_GROUPS,)) for one in found)
+    body: list[Instruction] = []
+    if sub_groups:
+        body.append(Instruction(Op.CAPABILITY, (_SUBGROUP_DISPATCH,)))
+    last = max(place for place, one in enumerate(found) if one.code == Op.ENTRY_POINT)
+    for place, one in enumerate(found):
+        body.append(one)
+        if place == last:
+            for kernel in (one.operands[1] for one in found if one.code == Op.ENTRY_POINT):
+                body.append(Instruction(Op.EXECUTION_MODE, (kernel, _LOCAL_SIZE, size, 1, 1)))
+                if sub_groups:
+                    body.append(Instruction(Op.EXECUTION_MODE, (kernel, _SUBGROUP_SIZE, size)))
     return module_of(header(module), body)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 PROBLEM = "problem"  # IN, the same for all slots, never written
 STATE = "state"  # IN OUT, what the next step needs
 INFO = "info"  # IN OUT, diagnostics
-SCRATCH = "scratch"  # contents mean nothing between launches
+SCRATCH = "scratch"  # the kernel's own; the host neither reads nor writes it
 
 
 class Argument(NamedTuple):

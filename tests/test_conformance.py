@@ -231,6 +231,24 @@ def test_states_go_in_as_they_come_out(backend: Backend) -> None:
 
 
 @on_every_backend
+def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
+    """What a kernel keeps between launches belongs to the chain that has left."""
+    case = Case(14, 16, seed=4)
+    with backend.runner(case.problem(), 2, case.seed) as runner:
+        for slot, chain in ((0, 1), (1, 2)):
+            runner.put(slot, case.start(chain))
+        runner.advance(np.array([25, 31]))
+        runner.put(0, case.start(3))
+        runner.advance(np.array([60, 70]))
+        assert_is_trace(runner.get(0), case.trace(3, 60), 60)
+        assert_is_trace(runner.get(1), case.trace(2, 70), 70)
+        runner.put_all([case.start(4), case.start(5)])
+        runner.advance(np.array([40, 40]))
+        assert_is_trace(runner.get(0), case.trace(4, 40), 40)
+        assert_is_trace(runner.get(1), case.trace(5, 40), 40)
+
+
+@on_every_backend
 def test_states_go_in_all_at_once(backend: Backend) -> None:
     case = Case(8, 13)
     states = [run_alone(NUMPY, case, chain, 20 + chain) for chain in range(3)]
@@ -271,15 +289,34 @@ print(json.dumps([state.score, state.best_score, state.parents.tolist(), state.t
 """
 
 
-@on_every_other_backend
-@pytest.mark.parametrize("width", ["1", "4", "8"])
-def test_the_width_of_vectors_does_not_matter(backend: Backend, width: str) -> None:
-    """As on processors with shorter vectors, or with none: work-items then run in turn."""
+def run_configured(backend: Backend, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A chain in a process of its own, with variables that configure the driver."""
     command = [sys.executable, "-c", VECTORISED, backend.device, backend.encoding]
-    environment = os.environ | {"CL_CONFIG_CPU_VECTORIZER_MODE": width}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+
+
+def assert_same_chain(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr
     traces = Case(8, 13).trace(0, 150)
     last = traces[-1]
     expected = [last.steps[-1].score, last.best_score, list(last.final), tallies_of(traces)]
     assert json.loads(done.stdout) == expected
+
+
+@on_every_other_backend
+@pytest.mark.parametrize("processor", ["corei7", "core-avx2"])
+def test_the_processor_does_not_matter(backend: Backend, processor: str) -> None:
+    """As on processors with vectors of 128 and 256 bits."""
+    assert_same_chain(run_configured(backend, CL_CONFIG_CPU_TARGET_ARCH=processor))
+
+
+@on_every_other_backend
+@pytest.mark.parametrize("width", ["1", "4", "8"])
+def test_the_width_of_vectors_does_not_matter(backend: Backend, width: str) -> None:
+    """Work-items then run in turn. A kernel for sub-groups has a width of its own: another one is refused."""
+    done = run_configured(backend, CL_CONFIG_CPU_VECTORIZER_MODE=width)
+    if backend.encoding == "preorder" and backend.device != "numpy":
+        assert done.returncode != 0
+        assert "intel_reqd_sub_group_size" in done.stderr
+    else:
+        assert_same_chain(done)

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.probe import probe_spirv
+from syclade.host.program import KernelSpec, spirv_of
 from syclade.host.spirv import (
     MAGIC,
     Instruction,
+    declare_group_size,
     entry_points,
     header,
     instructions,
@@ -19,6 +22,11 @@ from syclade.host.spirv import (
     module_of,
     rename_entry_point,
 )
+from syclade.host.workarounds import prepare
+from syclade.host.workarounds.spirv_modules import with_listed_variables, without_stray_variables
+
+from .backends import Case
+from .spirv_val import complaint
 
 NAMES = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs"]), min_size=1, max_size=40)
 
@@ -80,3 +88,29 @@ def test_two_kernels_cannot_be_renamed() -> None:
     double = [one for one in body for _ in range(1 + (one.code == 15))]
     with pytest.raises(ValueError, match="unpack"):
         rename_entry_point(module_of(header(probe_spirv()), double), "x")
+
+
+def test_the_size_of_groups_is_declared() -> None:
+    """LocalSize (17), and SubgroupSize (35) where the module has instructions for sub-groups."""
+    plain = probe_spirv()
+    (kernel,) = (one.operands[1] for one in instructions(plain) if one.code == 15)
+    added = [one for one in instructions(declare_group_size(plain, 16)) if one.code == 16]
+    assert added == [Instruction(16, (kernel, 17, 16, 1, 1))]
+    with_groups = module_of(header(plain), [Instruction(17, (18,)), *instructions(plain)])
+    body = list(instructions(declare_group_size(with_groups, 8)))
+    assert [one for one in body if one.code == 16] == [
+        Instruction(16, (kernel, 17, 8, 1, 1)),
+        Instruction(16, (kernel, 35, 8)),
+    ]
+    assert body[0] == Instruction(17, (58,))  # SubgroupDispatch
+    assert list(instructions(plain)) == [one for one in body[2:] if one.code != 16]
+
+
+@pytest.mark.sycl
+def test_a_kernel_for_sub_groups_is_valid() -> None:
+    """As the validator sees it, once what is wrong with every module of numba-dpex is cured."""
+    queue = prepare().SyclQueue("opencl:cpu:0")
+    made = PreorderEncoding(Case(8, 13).problem())
+    module = spirv_of(queue, KernelSpec(made.factory, made.constants, made.arguments)).module
+    assert {17, 35} == {one.operands[1] for one in instructions(module) if one.code == 16}
+    assert complaint(with_listed_variables(without_stray_variables(module))) is None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.tree import preorder
 from syclade.kernels.preorder.arguments import ARGUMENTS
-from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.layout import make_layout, padded_cells
 
 __all__ = ["PreorderEncoding"]
 
@@ -29,7 +29,7 @@ class PreorderEncoding(Encoding):
         problem = self.problem
         block = _block_for(problem.nodes)
         nodes = round_up(problem.nodes + 1, LANES)
-        cells = round_up(problem.columns.shape[1], LANES)
+        cells = padded_cells(problem.columns.shape[1], LANES)
         best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
         lane_best = np.zeros(LANES, dtype=np.int64)
         np.add.at(lane_best, np.arange(len(best)) % LANES, best)
@@ -60,8 +60,11 @@ class PreorderEncoding(Encoding):
             "parameters": self.parameter_block(seed),
         }
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
-        """parent, order, position and size, (nodes,) int32 each; padding stands for itself."""
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """parent, order, position and size, (nodes,) int32 each, and tables_made, 0.
+
+        Padding stands for itself.
+        """
         count, capacity = self.problem.nodes, self.constants["nodes"]
         own = np.arange(capacity, dtype=np.int32)
         parent, order, position = own.copy(), own.copy(), own.copy()
@@ -71,7 +74,7 @@ class PreorderEncoding(Encoding):
         size = (own < count).astype(np.int32)
         for node in order[1:count][::-1].tolist():
             size[parent[node]] += size[node]
-        return {"parent": parent, "order": order, "position": position, "size": size}
+        return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
 
     def decode(self, arrays: dict[str, NDArray[Any]]) -> NDArray[np.int32]:
         """The parents are kept as they are."""

@@ -5,14 +5,16 @@ from typing import Any
 
 import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.blocks import make_blocks
 from syclade.kernels.preorder.changes import growth, permutation, shifted_runs
 from syclade.kernels.preorder.layout import make_layout
 from syclade.kernels.preorder.rebuild import make_rebuild
+from syclade.kernels.preorder.touched import touched_by_everything, touched_by_run, touched_by_shifts
 from syclade.kernels.preorder.tree_update import make_tree_update
+from syclade.kernels.preorder.uniform import apart_from
 from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_LABELS, SWAP_RELATED_SUBTREES
+from syclade.kernels.sub_group import in_step
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
 _LABELS = np.int64(SWAP_LABELS)
@@ -32,13 +34,13 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
 
     @dpex.device_func
     def start_tables(
-        group,
         tables,  # OUT (slots, rows, cells) int32, flat
         weights,  # IN (nodes, cells) int32, flat
         parent,  # IN (slots, nodes) int32, flat
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         row,  # OUT (slots, nodes) int32, flat
+        row_of,  # OUT (slots, nodes) int32, flat
         block_of,  # OUT (slots, nodes) int32, flat
         block_start,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
@@ -51,18 +53,19 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
             at = np.uint64(part * lanes) + lane
             padding = np.int64(np.int64(at) >= tree_nodes)
             row[base + at] = np.int32(np.int64(at) + padding * (zero - np.int64(at)))
+            row_of[base + at] = position[base + at]
         cut_anew(block_of, block_start, base, lane, tree_nodes)
-        kapi.group_barrier(group)
+        base = in_step(base)
         fill_tables(tables, weights, parent, order, position, row, block_start, base, table, tree_nodes, lane)
 
     @dpex.device_func
     def accept(
-        group,
         parent,  # IN OUT (slots, nodes) int32, flat
         order,  # IN OUT (slots, nodes) int32, flat
         position,  # IN OUT (slots, nodes) int32, flat
         size,  # IN OUT (slots, nodes) int32, flat
         row,  # IN OUT (slots, nodes) int32, flat
+        row_of,  # IN OUT (slots, nodes) int32, flat
         block_of,  # IN OUT (slots, nodes) int32, flat
         block_start,  # IN OUT (slots, nodes) int32, flat
         fresh,  # SCRATCH (slots, 4, nodes) int32, flat
@@ -87,6 +90,10 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
         minus_2,
     ):
         """Change the tree and the tables; all lanes of the group come here together."""
+        v, t, x, y = apart_from(v), apart_from(t), apart_from(x), apart_from(y)
+        a1, b1, a2, b2 = apart_from(a1), apart_from(b1), apart_from(a2), apart_from(b2)
+        plus_1, minus_1 = apart_from(plus_1), apart_from(minus_1)
+        plus_2, minus_2 = apart_from(plus_2), apart_from(minus_2)
         above_x = np.int64(parent[base + np.uint64(x)])
         above_y = np.int64(parent[base + np.uint64(y)])
         start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4 = permutation(
@@ -96,18 +103,19 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
             kind, a1, b1, a2, b2, start_1, start_2, start_3, start_4, stop, offset_1
         )
         blocks = ((tree_nodes - _ONE) >> block_bits) + _ONE
-        # Blocks to renew, unless told otherwise: all.
-        change_1, end_1, change_2, end_2 = _ZERO, blocks, _ZERO, _ZERO
+        block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
+            touched_by_everything(blocks, tree_nodes)
+        )
         if kind == _LABELS:
-            change_1 = np.int64(block_of[base + np.uint64(run_1)])
-            end_1 = np.int64(block_of[base + np.uint64(end_run_1 - _ONE)]) + _ONE
-            other = max(run_2, run_3)
-            end_other = max(end_run_2, end_run_3)
-            if other < end_other:
-                change_2 = max(np.int64(block_of[base + np.uint64(other)]), end_1)
-                end_2 = np.int64(block_of[base + np.uint64(end_other - _ONE)]) + _ONE
-            kapi.group_barrier(group)
-            swap_labels(parent, order, position, size, base, lane, x, y, above_x, above_y, a1, b1, a2, b2)
+            block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
+                touched_by_shifts(
+                    block_of, base, run_1, end_run_1, max(run_2, run_3), max(end_run_2, end_run_3)
+                )
+            )
+            base = in_step(base)
+            swap_labels(
+                parent, order, position, size, row, row_of, base, lane, x, y, above_x, above_y, a1, b1, a2, b2
+            )
         else:
             growth_1, place_1, floor_1, growth_2, place_2, floor_2 = growth(
                 parent, position, base, kind, x, y, t, a1, b1, a2, b2
@@ -123,7 +131,7 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
                 start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4,
                 growth_1, place_1, floor_1, growth_2, place_2, floor_2,
             )  # fmt: skip
-            kapi.group_barrier(group)
+            base = in_step(base)
             take_permuted(order, position, size, row, block_of, fresh, base, fresh_base, lane, start_1, stop)
             if kind == _PRUNE:
                 parent[base + np.uint64(x)] = np.int32(t)
@@ -134,20 +142,26 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
                 parent[base + np.uint64(x)] = np.int32(above_y)
                 parent[base + np.uint64(y)] = np.int32(above_x)
             if local != _ZERO:
-                change_1, end_1, change_2, end_2 = old, old + _ONE, new, new + np.int64(new != old)
-                kapi.group_barrier(group)
+                gap = stop
+                if run_1 != start_1:
+                    gap = start_1
+                block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
+                    touched_by_run(old, new, gap, run_1, end_run_1)
+                )
+                base = in_step(base)
                 move_to_block(block_of, block_start, base, lane, run_1, end_run_1, old, new)
             else:
-                kapi.group_barrier(group)
+                base = in_step(base)
                 cut_anew(block_of, block_start, base, lane, tree_nodes)
-        kapi.group_barrier(group)
+        base = in_step(base)
         first_plus, first_minus, other_plus, other_minus = plus_1, minus_1, plus_2, minus_2
         if kind == _RELATED:
             first_plus, first_minus, other_plus, other_minus = plus_2, minus_2, plus_1, minus_1
         rebuild(
             tables, row, block_start, base, table, lane, blocks,
             run_1, end_run_1, run_2, end_run_2, run_3, end_run_3,
-            first_plus, first_minus, other_plus, other_minus, change_1, end_1, change_2, end_2,
+            first_plus, first_minus, other_plus, other_minus,
+            block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2,
         )  # fmt: skip
 
     return start_tables, accept

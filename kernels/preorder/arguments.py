@@ -33,8 +33,10 @@ ARGUMENTS = (
     Argument("order", STATE, "int32", _TREE, "the node at each position of the preorder"),
     Argument("position", STATE, "int32", _TREE, "position of each node in the preorder"),
     Argument("size", STATE, "int32", _TREE, "number of nodes of each node's subtree"),
+    Argument("tables_made", STATE, "int64", ("slots",), "1 while the tables are those of the tree"),
     Argument("best_parent", STATE, "int32", _TREE, "parents in the best tree yet"),
     Argument("row", SCRATCH, "int32", _TREE, "score row of each position"),
+    Argument("row_of", SCRATCH, "int32", _TREE, "score row of each node"),
     Argument("block_of", SCRATCH, "int32", _TREE, "block of each position"),
     Argument("block_start", SCRATCH, "int32", _TREE, "first position of each block, and the end"),
     Argument("fresh", SCRATCH, "int32", ("slots", 4, "nodes"), "the changed order, row, block and size"),
@@ -42,6 +44,5 @@ ARGUMENTS = (
     Argument(
         "drawn", SCRATCH, "int64", ("slots", 5, "lanes"), "a batch of draws: move, v, second node, extra, E"
     ),
-    Argument("shares", SCRATCH, "int64", ("slots", 2, "lanes"), "each lane's share of a tree's score"),
     TALLY_BLOCK,
 )

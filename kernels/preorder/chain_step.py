@@ -1,4 +1,4 @@
-"""The stages composed: one kernel that does many chain steps, one work-group a slot.
+"""The stages composed: one kernel that does many chain steps, one work-group a slot, which is one sub-group.
 
 All control is done by every lane alike, and all branches are the same for all lanes: a branch that differs
 between lanes would stop the CPU device's compiler from vectorising. A lane owns the cells lane, lane + lanes,
@@ -15,17 +15,18 @@ from syclade.kernels.preorder.accept import make_accept
 from syclade.kernels.preorder.batch import make_draw_batch
 from syclade.kernels.preorder.intervals import make_intervals
 from syclade.kernels.preorder.layout import make_layout
-from syclade.kernels.preorder.propose import propose
+from syclade.kernels.preorder.propose import make_propose
 from syclade.kernels.preorder.reduction import make_reduction
 from syclade.kernels.preorder.score_mapping import make_score_mapping
-from syclade.kernels.proposal import NULL_MOVE
+from syclade.kernels.sub_group import in_step
 
 _WORD_MASK = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
 _KINDS = np.int64(5)  # kinds of move
 _LAST_TALLY = np.uint64(9)  # proposed, accepted
 _ONE = np.int64(1)
-_NULL = np.int64(NULL_MOVE)
+_TALLY_BITS = np.int64(6)  # a tally of one batch
+_TALLY_MASK = np.int64(63)
 
 
 def make_chain_steps(
@@ -44,13 +45,14 @@ def make_chain_steps(
 
     Launch: global range (slots * lanes), local range (lanes).
     """
-    assert lanes > int(_LAST_TALLY), "every tally needs a lane that keeps it"
+    assert int(_LAST_TALLY) < lanes < int(_TALLY_MASK), "a lane for every tally, and room for a batch's"
     assert make_layout(nodes, block).rows == rows
     tree_size = np.uint64(nodes)
     table_size = np.uint64(rows * cells)
     lanes_u = np.uint64(lanes)
     batch_mask = np.int64(lanes - 1)
     draw_batch = make_draw_batch(lanes)
+    propose = make_propose(nodes, lanes)
     moved_intervals = make_intervals(nodes, block)
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(nodes, lanes)
@@ -73,24 +75,23 @@ def make_chain_steps(
         order,  # IN OUT (slots, nodes) int32
         position,  # IN OUT (slots, nodes) int32
         size,  # IN OUT (slots, nodes) int32
+        tables_made,  # IN OUT (slots,) int64: 1 while the tables are those of the tree
         best_parent,  # IN OUT (slots, nodes) int32
         row,  # SCRATCH (slots, nodes) int32
+        row_of,  # SCRATCH (slots, nodes) int32
         block_of,  # SCRATCH (slots, nodes) int32
         block_start,  # SCRATCH (slots, nodes) int32
         fresh,  # SCRATCH (slots, 4, nodes) int32
         tables,  # SCRATCH (slots, rows, cells) int32
         drawn,  # SCRATCH (slots, 5, lanes) int64
-        shares,  # SCRATCH (slots, 2, lanes) int64
         tallies,  # IN OUT (slots, 10) int64: proposed by kind, accepted by kind
     ):
-        group = nd_item.get_group()
-        slot = np.uint64(group.get_group_id(0))
+        slot = np.uint64(nd_item.get_group().get_group_id(0))
         lane = np.uint64(nd_item.get_local_id(0))
         base = slot * tree_size
         fresh_base = slot * tree_size * np.uint64(4)
         table = slot * table_size
         batch = slot * lanes_u * np.uint64(5)
-        share_base = slot * lanes_u * np.uint64(2)
         mutations = parameters[np.uint64(0)]
         prune_below = np.uint64(parameters[np.uint64(3)])
         swap_below = np.uint64(parameters[np.uint64(4)])
@@ -103,63 +104,64 @@ def make_chain_steps(
         steps = max(last_step[slot] - first_step, np.int64(0))
         # Every lane keeps one tally: to add to a shared one would count as often as lanes do so in turn.
         tally_at = slot * (_LAST_TALLY + np.uint64(1)) + min(lane, _LAST_TALLY)
-        own_tally = np.int64(min(lane, _LAST_TALLY))
+        own_shift = np.int64(min(lane, _LAST_TALLY)) * _TALLY_BITS
         count = tallies[tally_at]
-        if steps > np.int64(0):
+        tally = np.int64(0)  # of the batch: bits for each kind proposed, then for each kind accepted
+        if (tables_made[slot] == np.int64(0)) and (steps > np.int64(0)):
             start_tables(
-                group, tables, weights, parent, order, position, row, block_of, block_start,
+                tables, weights, parent, order, position, row, row_of, block_of, block_start,
                 base, table, mutations + _ONE, lane,
             )  # fmt: skip
+            base = in_step(base)
 
-        evaluated = np.int64(0)
         for done in range(steps):
             now = np.int64(done) & batch_mask
             if now == np.int64(0):
-                kapi.group_barrier(group)
+                count = count + ((tally >> own_shift) & _TALLY_MASK)
+                tally = np.int64(0)
+                batch = in_step(batch)
                 draw_batch(
                     drawn, batch, lane, np.uint64(first_step + np.int64(done)), stream, key_0, key_1,
                     np.uint64(mutations), prune_below, swap_below, log_table,
                 )  # fmt: skip
-                kapi.group_barrier(group)
+                batch = in_step(batch)
             at = batch + np.uint64(now)
-            exponential = drawn[at + np.uint64(4) * lanes_u]
-            kind, v, w, t, size_c, size_b = propose(
-                position, size, base, drawn[at], drawn[at + lanes_u], drawn[at + np.uint64(2) * lanes_u],
-                drawn[at + np.uint64(3) * lanes_u], mutations,
+            kind, v, w, t, correction = propose(
+                position, size, log_sizes, base, drawn[at], drawn[at + lanes_u],
+                drawn[at + np.uint64(2) * lanes_u], drawn[at + np.uint64(3) * lanes_u], mutations, lane,
             )  # fmt: skip
-            shape, x, a1, b1, y, a2, b2, plus_1, minus_1, plus_2, minus_2 = moved_intervals(
-                parent, position, size, row, base, kind, v, w, t
+            shape, x, a1, b1, y, a2, b2, end_first, end, plus_1, minus_1, plus_2, minus_2 = moved_intervals(
+                parent, position, size, row_of, base, kind, v, w, t
             )
-            moves = (kind != _NULL) and ((plus_1 != minus_1) or (plus_2 != minus_2))
+            threshold = drawn[at + np.uint64(4) * lanes_u] + correction - current
+            tally = tally + (_ONE << (kind * _TALLY_BITS))
+            moves = (plus_1 ^ minus_1) | (plus_2 ^ minus_2)
             proposed = current
-            if moves:
-                # Two buffers in turn: a lane may be a step ahead of another that still reads.
-                buffer = share_base + np.uint64(evaluated & _ONE) * lanes_u
-                evaluated = evaluated + _ONE
-                shares[buffer + lane] = score_mapping(
-                    tables, row, block_of, block_start, base, table, multiplicity, shape, a1, b1, a2, b2,
-                    plus_1, minus_1, plus_2, minus_2, lane,
+            if moves != np.int64(0):
+                share = score_mapping(
+                    tables, row, block_of, base, table, multiplicity, shape, a1, b1, a2, b2,
+                    end_first, end, plus_1, minus_1, plus_2, minus_2, lane,
                 )  # fmt: skip
-                kapi.group_barrier(group)
-                proposed = total(shares, buffer)
-            threshold = exponential + log_sizes[np.uint64(size_c)] - log_sizes[np.uint64(size_b)]
-            count = count + np.int64(kind == own_tally)
-            if proposed - current + threshold >= np.int64(0):
+                proposed = total(share)
+            if proposed + threshold >= np.int64(0):
                 current = proposed
-                count = count + np.int64(kind + _KINDS == own_tally)
-                if moves:
+                tally = tally + (_ONE << ((kind + _KINDS) * _TALLY_BITS))
+                if moves != np.int64(0):
                     accept(
-                        group, parent, order, position, size, row, block_of, block_start, fresh, tables,
+                        parent, order, position, size, row, row_of, block_of, block_start, fresh, tables,
                         base, fresh_base, table, mutations + _ONE, lane, kind, v, t, x, y,
                         a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
                     )  # fmt: skip
+                    base = in_step(base)
                 if proposed > best:
                     best = proposed
                     copy_tree(parent, best_parent, base, lane)
 
+        if steps > np.int64(0):
+            tables_made[slot] = _ONE
         score[slot] = current
         best_score[slot] = best
         step[slot] = first_step + steps
-        tallies[tally_at] = count
+        tallies[tally_at] = count + ((tally >> own_shift) & _TALLY_MASK)
 
     return preorder_chain_steps

@@ -8,6 +8,7 @@ import numpy as np
 
 from syclade.kernels.preorder.layout import make_layout
 from syclade.kernels.preorder.score_mapping import ONE_IN_THE_OTHER, ONE_INTERVAL, TWO_APART
+from syclade.kernels.preorder.uniform import choose, equal, less
 from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_LABELS, SWAP_RELATED_SUBTREES
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
@@ -27,7 +28,7 @@ def make_intervals(nodes: int, block: int) -> Callable[..., Any]:
         parent,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        row_of,  # IN (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         kind,  # IN int64
         v,  # IN int64
@@ -36,34 +37,42 @@ def make_intervals(nodes: int, block: int) -> Callable[..., Any]:
     ):
         """What score_mapping takes, with the nodes whose subtrees the two intervals are.
 
-        (shape, x, a1, b1, y, a2, b2, plus_1, minus_1, plus_2, minus_2), all int64.
+        (shape, x, a1, b1, y, a2, b2, end of the first shift, end, plus_1, minus_1, plus_2, minus_2), int64.
         """
         place_v = np.int64(position[base + np.uint64(v)])
         end_v = place_v + np.int64(size[base + np.uint64(v)])
         above_v = np.uint64(parent[base + np.uint64(v)])
-        row_above_v = np.int64(row[base + np.uint64(position[base + above_v])])
-        row_t = np.int64(row[base + np.uint64(position[base + np.uint64(t)])])
+        row_above_v = np.int64(row_of[base + above_v])
+        row_t = np.int64(row_of[base + np.uint64(t)])
         if kind == _PRUNE:
-            return ONE_INTERVAL, v, place_v, end_v, v, _ZERO, _ZERO, row_t, row_above_v, zero, zero
+            return (
+                ONE_INTERVAL, v, place_v, end_v, v, _ZERO, _ZERO, end_v, end_v,
+                row_t, row_above_v, zero, zero,
+            )  # fmt: skip
         place_w = np.int64(position[base + np.uint64(w)])
         end_w = place_w + np.int64(size[base + np.uint64(w)])
         above_w = np.uint64(parent[base + np.uint64(w)])
-        row_above_w = np.int64(row[base + np.uint64(position[base + above_w])])
+        row_above_w = np.int64(row_of[base + above_w])
         if kind == _RELATED:
             return (
-                ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v,
+                ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v, place_v, end_w,
                 row_t, row_above_v, row_above_w, row_above_v,
             )  # fmt: skip
-        x, a1, b1, row_x = v, place_v, end_v, row_above_v
-        y, a2, b2, row_y = w, place_w, end_w, row_above_w
-        if place_w < place_v:
-            x, a1, b1, row_x = w, place_w, end_w, row_above_w
-            y, a2, b2, row_y = v, place_v, end_v, row_above_v
-        if kind == _LABELS:
-            row_x = weights + x
-            row_y = weights + y
-            if a2 < b1:
-                return ONE_IN_THE_OTHER, x, a1, b1, y, a2, b2, row_y, row_x, zero, zero
-        return TWO_APART, x, a1, b1, y, a2, b2, row_y, row_x, row_x, row_y
+        w_first = less(place_w, place_v)
+        x = choose(w_first, w, v)
+        y = v + w - x
+        a1 = choose(w_first, place_w, place_v)
+        a2 = place_v + place_w - a1
+        b1 = choose(w_first, end_w, end_v)
+        b2 = end_v + end_w - b1
+        labels = equal(kind, _LABELS)
+        row_x = choose(labels, weights + x, choose(w_first, row_above_w, row_above_v))
+        row_y = choose(labels, weights + y, choose(w_first, row_above_v, row_above_w))
+        nested = labels & less(a2, b1)
+        return (
+            choose(nested, ONE_IN_THE_OTHER, TWO_APART), x, a1, b1, y, a2, b2,
+            choose(nested, a2, b1), choose(nested, b1, b2),
+            row_y, row_x, choose(nested, zero, row_x), choose(nested, zero, row_y),
+        )  # fmt: skip
 
     return moved_intervals

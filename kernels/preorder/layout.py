@@ -8,6 +8,9 @@ maxima go with the node, and blocks have no fixed length: a subtree that moves c
 
 from typing import NamedTuple
 
+PANEL_ROUNDS = 8
+"""Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
+
 
 class Layout(NamedTuple):
     """Row numbers inside a slot's tables."""
@@ -16,9 +19,9 @@ class Layout(NamedTuple):
     prefix: int  # + score row: maximum from the start of its block to it
     suffix: int  # + score row: maximum from it to the end of its block
     weights: int  # + label: what the mutation adds to each cell below it
+    top: int  # + block: its maximum
     before: int  # + block: maximum over all earlier blocks
     after: int  # + block: maximum over all later blocks
-    shift: int  # two rows: what an accepted move adds to the rows that it moves
     rows: int
 
 
@@ -29,12 +32,34 @@ def make_layout(nodes: int, block: int) -> Layout:
     prefix = zero + 1
     suffix = prefix + nodes + 1
     weights = suffix + nodes + 1
-    before = weights + nodes
+    top = weights + nodes
+    before = top + blocks
     after = before + blocks
-    shift = after + blocks
-    return Layout(zero, prefix, suffix, weights, before, after, shift, shift + 2)
+    return Layout(zero, prefix, suffix, weights, top, before, after, after + blocks)
 
 
 def count_blocks(nodes: int, block: int) -> int:
     """Most blocks that `nodes` positions can have."""
     return -(-nodes // block)
+
+
+class Panels(NamedTuple):
+    """How a row is cut: a lane has `rounds` cells of each of `panels` panels."""
+
+    panels: int
+    rounds: int
+
+
+def panels_of(cells: int, lanes: int) -> Panels:
+    """Panels of equal width, at most `PANEL_ROUNDS * lanes` columns each, of `padded_cells` columns."""
+    rounds = cells // lanes
+    count = -(-rounds // PANEL_ROUNDS)
+    assert rounds % count == 0, "cells must be padded to whole panels"
+    return Panels(count, rounds // count)
+
+
+def padded_cells(columns: int, lanes: int) -> int:
+    """Columns with the padding that fills the last panel."""
+    rounds = -(-columns // lanes)
+    count = -(-rounds // PANEL_ROUNDS)
+    return -(-rounds // count) * count * lanes

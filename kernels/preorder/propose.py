@@ -1,8 +1,12 @@
 """Move proposal: from draws and the current tree to a move and its neighbourhood correction."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.preorder.uniform import apart_from
 from syclade.kernels.proposal import (
     NULL_MOVE,
     PRUNE_AND_REATTACH,
@@ -10,6 +14,7 @@ from syclade.kernels.proposal import (
     SWAP_UNRELATED_SUBTREES,
     draw_below,
 )
+from syclade.kernels.sub_group import sub_group_prefix_sum, sub_group_sum
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
 _UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
@@ -32,68 +37,79 @@ def is_descendant(
     return np.uint64(offset) < np.uint64(size[base + np.uint64(ancestor)])
 
 
-@dpex.device_func
-def select(
-    position,  # IN (slots, nodes) int32, flat
-    base,  # IN uint64
-    start,  # IN int64: first position of the subtree
-    length,  # IN int64: its size
-    wanted,  # IN int64: 1 selects in the subtree, 0 outside it
-    rank,  # IN int64, counted from 0
-    tree_nodes,  # IN int64
-):
-    """The rank-th node in (or outside) the subtree in the order of labels (int64)."""
-    seen = np.int64(0)
-    chosen = np.int64(0)
-    for node in range(tree_nodes):
-        offset = np.int64(position[base + np.uint64(node)]) - start
-        inside = np.int64(np.uint64(offset) < np.uint64(length))
-        fits = np.int64(inside == wanted)
-        chosen = chosen + fits * np.int64(seen == rank) * np.int64(node)
-        seen = seen + fits
-    return chosen
+def make_propose(nodes: int, lanes: int) -> Callable[..., Any]:
+    """Device function for trees of up to `nodes` nodes."""
+    rounds = nodes // lanes
 
+    @dpex.device_func
+    def select(
+        position,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        start,  # IN int64: first position of the subtree
+        length,  # IN int64: its size
+        wanted,  # IN int64: 1 selects in the subtree, 0 outside it
+        rank,  # IN int64, counted from 0
+        tree_nodes,  # IN int64
+        lane,  # IN uint64
+    ):
+        """The rank-th node in (or outside) the subtree in the order of labels (int64)."""
+        start_here = apart_from(start)
+        length_here = np.uint64(apart_from(length))
+        seen = np.int64(0)
+        smaller = np.int64(0)  # of the lane's labels, those before the one sought
+        for part in range(rounds):
+            label = np.uint64(part * lanes) + lane
+            offset = np.int64(position[base + label]) - start_here
+            inside = np.int64(np.uint64(offset) < length_here)
+            fits = np.int64(inside == wanted) * np.int64(np.int64(label) < tree_nodes)
+            smaller = smaller + np.int64(seen + sub_group_prefix_sum(fits) <= rank)
+            seen = seen + sub_group_sum(fits)
+        return sub_group_sum(smaller)
 
-@dpex.device_func
-def propose(
-    position,  # IN (slots, nodes) int32, flat
-    size,  # IN (slots, nodes) int32, flat
-    base,  # IN uint64: where the slot's tree starts
-    kind,  # IN int64: the move drawn
-    v,  # IN int64: the first node drawn
-    second,  # IN int64: w, or the candidate target
-    extra,  # IN int64 < 2^32
-    mutations,  # IN int64
-):
-    """(kind, v, w, t, |C|, |B|), all int64; the sizes are 1 and 1 where no correction is due."""
-    tree_nodes = mutations + _ONE
-    w = v
-    t = v
-    size_c = _ONE
-    size_b = _ONE
-    if kind == _PRUNE:
-        t = second
-        if is_descendant(position, size, base, t, v):
-            start = np.int64(position[base + np.uint64(v)])
-            length = np.int64(size[base + np.uint64(v)])
-            rank = np.int64(draw_below(np.uint64(extra), np.uint64(tree_nodes - length)))
-            t = select(position, base, start, length, np.int64(0), rank, tree_nodes)
-    elif mutations == _ONE:
-        kind = _NULL
-    else:
-        w = second
-        if kind == _UNRELATED:
-            v_below = np.int64(is_descendant(position, size, base, v, w))
-            w_below = np.int64(is_descendant(position, size, base, w, v))
-            if v_below + w_below != np.int64(0):
-                kind = _RELATED
-                # v becomes the lower of the two.
-                lower = v * v_below + w * w_below
-                w = w * v_below + v * w_below
-                v = lower
-                size_c = np.int64(size[base + np.uint64(v)])
-                size_b = np.int64(size[base + np.uint64(w)]) - size_c
+    @dpex.device_func
+    def propose(
+        position,  # IN (slots, nodes) int32, flat
+        size,  # IN (slots, nodes) int32, flat
+        log_sizes,  # IN (log_sizes,) int64: ln(k) / gamma
+        base,  # IN uint64: where the slot's tree starts
+        kind,  # IN int64: the move drawn
+        v,  # IN int64: the first node drawn
+        second,  # IN int64: w, or the candidate target
+        extra,  # IN int64 < 2^32
+        mutations,  # IN int64
+        lane,  # IN uint64
+    ):
+        """(kind, v, w, t, the neighbourhood correction (ln|C| - ln|B|) / gamma), all int64."""
+        tree_nodes = mutations + _ONE
+        w = v
+        t = v
+        correction = np.int64(0)
+        if kind == _PRUNE:
+            t = second
+            if is_descendant(position, size, base, t, v):
                 start = np.int64(position[base + np.uint64(v)])
-                rank = np.int64(draw_below(np.uint64(extra), np.uint64(size_c)))
-                t = select(position, base, start, size_c, _ONE, rank, tree_nodes)
-    return kind, v, w, t, size_c, size_b
+                length = np.int64(size[base + np.uint64(v)])
+                rank = np.int64(draw_below(np.uint64(extra), np.uint64(tree_nodes - length)))
+                t = select(position, base, start, length, np.int64(0), rank, tree_nodes, lane)
+        elif mutations == _ONE:
+            kind = _NULL
+        else:
+            w = second
+            if kind == _UNRELATED:
+                v_below = np.int64(is_descendant(position, size, base, v, w))
+                w_below = np.int64(is_descendant(position, size, base, w, v))
+                if v_below + w_below != np.int64(0):
+                    kind = _RELATED
+                    # v becomes the lower of the two.
+                    lower = v * v_below + w * w_below
+                    w = w * v_below + v * w_below
+                    v = lower
+                    size_c = np.int64(size[base + np.uint64(v)])
+                    size_b = np.int64(size[base + np.uint64(w)]) - size_c
+                    correction = log_sizes[np.uint64(size_c)] - log_sizes[np.uint64(size_b)]
+                    start = np.int64(position[base + np.uint64(v)])
+                    rank = np.int64(draw_below(np.uint64(extra), np.uint64(size_c)))
+                    t = select(position, base, start, size_c, _ONE, rank, tree_nodes, lane)
+        return kind, v, w, t, correction
+
+    return propose

@@ -6,6 +6,8 @@ from typing import Any
 import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.sub_group import sub_group_sum
+
 
 def make_reduction(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (total, copy_tree) for trees of up to `nodes` nodes."""
@@ -13,14 +15,10 @@ def make_reduction(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
 
     @dpex.device_func
     def total(
-        shares,  # IN (slots, 2, lanes) int64, flat
-        start,  # IN uint64: where the shares start
+        share,  # IN int64: the lane's share
     ):
-        """Sum of all lanes' shares (int64); every lane computes it, which is cheaper than a broadcast."""
-        score = np.int64(0)
-        for lane in range(lanes):
-            score = score + shares[start + np.uint64(lane)]
-        return score
+        """Sum of all lanes' shares (int64), which every lane gets."""
+        return sub_group_sum(share)
 
     @dpex.device_func
     def copy_tree(

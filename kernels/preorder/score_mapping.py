@@ -14,9 +14,12 @@ from typing import Any
 
 import numba_dpex as dpex
 import numpy as np
+from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.range_maximum import make_range_maximum
+from syclade.kernels.preorder.rows import make_rows
+from syclade.kernels.preorder.uniform import choose, equal, less
 
 ONE_INTERVAL = np.int64(0)
 TWO_APART = np.int64(1)
@@ -36,9 +39,9 @@ def make_score_mapping(
         wide: 1 if a lane's share may not fit in 32 bits.
     """
     layout = make_layout(nodes, block)
-    plan, range_maximum = make_range_maximum(nodes, cells, block)
-    width = np.uint64(cells)
-    rounds = cells // lanes
+    take_row, raise_by_row, raise_by_shifted, _put = make_rows(cells, lanes)
+    range_maximum = make_range_maximum(nodes, cells, block, lanes)
+    panels, rounds = panels_of(cells, lanes)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)
     after, suffix = np.int64(layout.after), np.int64(layout.suffix)
 
@@ -56,7 +59,6 @@ def make_score_mapping(
         tables,  # IN (slots, rows, cells) int32, flat
         row,  # IN (slots, nodes) int32, flat
         block_of,  # IN (slots, nodes) int32, flat
-        block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
         multiplicity,  # IN (cells,) int64
@@ -65,6 +67,8 @@ def make_score_mapping(
         b1,
         a2,  # IN int64: second interval
         b2,
+        end_first,  # IN int64: end of what is shifted first
+        end,  # IN int64: end of all that is shifted
         plus_1,  # IN int64: shift 1 is row plus_1 less row minus_1
         minus_1,
         plus_2,  # IN int64: shift 2 likewise
@@ -72,83 +76,36 @@ def make_score_mapping(
         lane,  # IN uint64
     ):
         """Sum over the lane's columns of multiplicity * best score (int64)."""
+        best = kapi.PrivateArray(rounds, np.int32)
+        moved = kapi.PrivateArray(rounds, np.int32)
         share = np.int64(0) if wide or weighted else np.int32(0)
         left = base + np.uint64(a1 - _ONE)
-        left_row = prefix + np.int64(row[left])
-        p1 = np.uint64(before + np.int64(block_of[left])) * width
-        p2 = np.uint64(left_row) * width
-        d1 = np.uint64(plus_1) * width
-        e1 = np.uint64(minus_1) * width
-        if shape == ONE_INTERVAL:
-            s1 = np.uint64(after + np.int64(block_of[base + np.uint64(b1)])) * width
-            s2 = np.uint64(suffix + np.int64(row[base + np.uint64(b1)])) * width
-            u1, u2, uk, ul, ur, us = plan(row, block_of, base, a1, b1)
+        right = base + np.uint64(end)
+        for panel in range(panels):
+            first_cell = np.uint64(panel * rounds * lanes) + lane
+            column = table + first_cell
+            take_row(best, tables, column, before + np.int64(block_of[left]))
+            raise_by_row(best, tables, column, prefix + np.int64(row[left]))
+            raise_by_row(best, tables, column, after + np.int64(block_of[right]))
+            raise_by_row(best, tables, column, suffix + np.int64(row[right]))
+            range_maximum(moved, tables, row, block_of, base, column, a1, end_first)
+            raise_by_shifted(best, moved, tables, column, plus_1, minus_1)
+            if shape != ONE_INTERVAL:
+                range_maximum(moved, tables, row, block_of, base, column, a2, b2)
+                raise_by_shifted(best, moved, tables, column, plus_2, minus_2)
+                # Two apart have something between them, which is not shifted; one in the other has something
+                # behind the inner one, shifted as the first part is. If it is empty, the first part again.
+                apart = equal(shape, TWO_APART)
+                third = choose(apart, b1, b2)
+                end_third = choose(apart, a2, b1)
+                some = less(third, end_third)
+                third = choose(some, third, a1)
+                end_third = choose(some, end_third, end_first)
+                range_maximum(moved, tables, row, block_of, base, column, third, end_third)
+                plus_3 = choose(apart & some, minus_1, plus_1)
+                raise_by_shifted(best, moved, tables, column, plus_3, minus_1)
             for part in range(rounds):
-                cell = np.uint64(part * lanes) + lane
-                column = table + cell
-                moved = range_maximum(tables, row, block_start, base, column, u1, u2, uk, ul, ur, us)
-                moved = np.int32(moved + np.int32(tables[column + d1] - tables[column + e1]))
-                best = max(
-                    max(tables[column + p1], tables[column + p2]),
-                    max(tables[column + s1], tables[column + s2]),
-                )
-                share = add(share, max(best, moved), multiplicity, cell)
-            return np.int64(share)
-        d2 = np.uint64(plus_2) * width
-        e2 = np.uint64(minus_2) * width
-        v1, v2, vk, vl, vr, vs = plan(row, block_of, base, a2, b2)
-        if shape == TWO_APART:
-            s1 = np.uint64(after + np.int64(block_of[base + np.uint64(b2)])) * width
-            s2 = np.uint64(suffix + np.int64(row[base + np.uint64(b2)])) * width
-            u1, u2, uk, ul, ur, us = plan(row, block_of, base, a1, b1)
-            # Nothing between them: take any row that counts anyway.
-            m1 = left_row
-            m2 = m1
-            mk = np.int64(0)
-            ml = mk
-            mr = mk
-            ms = mk
-            if b1 < a2:
-                m1, m2, mk, ml, mr, ms = plan(row, block_of, base, b1, a2)
-            for part in range(rounds):
-                cell = np.uint64(part * lanes) + lane
-                column = table + cell
-                moved = range_maximum(tables, row, block_start, base, column, u1, u2, uk, ul, ur, us)
-                moved = np.int32(moved + np.int32(tables[column + d1] - tables[column + e1]))
-                other = range_maximum(tables, row, block_start, base, column, v1, v2, vk, vl, vr, vs)
-                other = np.int32(other + np.int32(tables[column + d2] - tables[column + e2]))
-                between = range_maximum(tables, row, block_start, base, column, m1, m2, mk, ml, mr, ms)
-                best = max(
-                    max(tables[column + p1], tables[column + p2]),
-                    max(tables[column + s1], tables[column + s2]),
-                )
-                share = add(share, max(max(best, between), max(moved, other)), multiplicity, cell)
-            return np.int64(share)
-        s1 = np.uint64(after + np.int64(block_of[base + np.uint64(b1)])) * width
-        s2 = np.uint64(suffix + np.int64(row[base + np.uint64(b1)])) * width
-        u1, u2, uk, ul, ur, us = plan(row, block_of, base, a1, a2)
-        # Nothing behind the inner interval: take the outer one's first part twice.
-        m1 = u1
-        m2 = u1
-        mk = np.int64(0)
-        ml = mk
-        mr = mk
-        ms = mk
-        if b2 < b1:
-            m1, m2, mk, ml, mr, ms = plan(row, block_of, base, b2, b1)
-        for part in range(rounds):
-            cell = np.uint64(part * lanes) + lane
-            column = table + cell
-            moved = range_maximum(tables, row, block_start, base, column, u1, u2, uk, ul, ur, us)
-            behind = range_maximum(tables, row, block_start, base, column, m1, m2, mk, ml, mr, ms)
-            shift = np.int32(tables[column + d1] - tables[column + e1])
-            moved = np.int32(max(moved, behind) + shift)
-            inner = range_maximum(tables, row, block_start, base, column, v1, v2, vk, vl, vr, vs)
-            inner = np.int32(inner + np.int32(tables[column + d2] - tables[column + e2]))
-            best = max(
-                max(tables[column + p1], tables[column + p2]), max(tables[column + s1], tables[column + s2])
-            )
-            share = add(share, max(best, max(moved, inner)), multiplicity, cell)
+                share = add(share, best[part], multiplicity, first_cell + np.uint64(part * lanes))
         return np.int64(share)
 
     return score_mapping

@@ -106,6 +106,8 @@ def make_tree_update(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
         order,  # OUT (slots, nodes) int32, flat
         position,  # OUT (slots, nodes) int32, flat
         size,  # OUT (slots, nodes) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        row_of,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64
         lane,  # IN uint64
         x,  # IN int64: the nodes, the first one first in the order
@@ -131,6 +133,8 @@ def make_tree_update(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
         order[base + np.uint64(a2)] = np.int32(x)
         position[base + np.uint64(x)] = np.int32(a2)
         position[base + np.uint64(y)] = np.int32(a1)
+        row_of[base + np.uint64(x)] = row[base + np.uint64(a2)]
+        row_of[base + np.uint64(y)] = row[base + np.uint64(a1)]
         size[base + np.uint64(x)] = np.int32(b2 - a2)
         size[base + np.uint64(y)] = np.int32(b1 - a1)
 

@@ -1,0 +1,100 @@
+"""Renew: running maxima of the blocks that changed, and over all earlier and all later blocks.
+
+Every lane works on its own cells alone, so nothing has to wait for other lanes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+from numba_dpex import kernel_api as kapi
+
+from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.rows import make_rows
+from syclade.kernels.preorder.uniform import choose, greater, less, lesser
+
+_ONE = np.int64(1)
+
+
+def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (renew_block, renew_around)."""
+    layout = make_layout(nodes, block)
+    prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
+    top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
+    take_row, raise_by_row, _shifted, replace_row = make_rows(cells, lanes)
+    rounds = panels_of(cells, lanes).rounds
+
+    @dpex.device_func
+    def renew_block(
+        tables,  # IN OUT (slots, rows, cells) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64: where the slot's tree starts
+        column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
+        number,  # IN int64: the block
+        start,  # IN int64: positions that changed; none where a run has left
+        stop,
+    ):
+        """Maxima of one block; a mask: did that of the whole block change?"""
+        best = kapi.PrivateArray(rounds, np.int32)
+        at = base + np.uint64(number)
+        first = np.int64(block_start[at])
+        last = np.int64(block_start[at + np.uint64(1)]) - _ONE
+        # From behind the block to its start: a maximum that did not change leaves all others as they are.
+        place = greater(lesser(stop - _ONE, last), first)
+        later = lesser(place + _ONE, last)
+        nearest = np.int64(row[base + np.uint64(later)])
+        take_row(best, tables, column, choose(less(place, last), suffix + nearest, nearest))
+        going = _ONE
+        while going != np.int64(0):
+            node = np.int64(row[base + np.uint64(place)])
+            raise_by_row(best, tables, column, node)
+            changed = replace_row(best, tables, column, suffix + node)
+            going = less(first, place) & (changed | ~less(place, start))
+            place = place - _ONE
+        # From its start on: likewise.
+        place = lesser(greater(start, first), last)
+        earlier = greater(place - _ONE, first)
+        nearest = np.int64(row[base + np.uint64(earlier)])
+        take_row(best, tables, column, choose(less(first, place), prefix + nearest, nearest))
+        changed = _ONE
+        going = _ONE
+        while going != np.int64(0):
+            node = np.int64(row[base + np.uint64(place)])
+            raise_by_row(best, tables, column, node)
+            changed = replace_row(best, tables, column, prefix + node) | less(place, stop)
+            going = less(place, last) & changed
+            place = place + _ONE
+        if changed != np.int64(0):
+            changed = replace_row(best, tables, column, top + number)
+        return changed
+
+    @dpex.device_func
+    def renew_around(
+        tables,  # IN OUT (slots, rows, cells) int32, flat
+        column,  # IN uint64
+        first,  # IN int64: the first and the last block whose maximum changed
+        last,
+        blocks,  # IN int64: how many there are
+    ):
+        """Maxima over all earlier and all later blocks, as far as they change."""
+        best = kapi.PrivateArray(rounds, np.int32)
+        take_row(best, tables, column, before + first)
+        number = first
+        going = less(number, blocks - _ONE)
+        while going != np.int64(0):
+            raise_by_row(best, tables, column, top + number)
+            number = number + _ONE
+            changed = replace_row(best, tables, column, before + number)
+            going = less(number, blocks - _ONE) & (changed | ~less(last, number))
+        take_row(best, tables, column, after + last)
+        number = last
+        going = less(np.int64(0), number)
+        while going != np.int64(0):
+            raise_by_row(best, tables, column, top + number)
+            number = number - _ONE
+            changed = replace_row(best, tables, column, after + number)
+            going = less(np.int64(0), number) & (changed | ~less(number, first))
+
+    return renew_block, renew_around

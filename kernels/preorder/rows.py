@@ -1,0 +1,97 @@
+"""Rows of a slot's tables in the lane's registers: its cells of one panel of a row, one after another.
+
+A panel is as many columns as fit in registers; wide matrices are gone through panel by panel.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+from syclade.kernels.preorder.layout import panels_of
+from syclade.kernels.preorder.uniform import apart_from
+from syclade.kernels.sub_group import sub_group_any
+
+WIDE = 128
+"""Columns from which on it pays to ask whether a row changed.
+
+A branch that depends on the answer costs more than to write a few narrow rows.
+"""
+
+
+def make_rows(cells: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (take_row, raise_by_row, raise_by_shifted, replace_row).
+
+    All take
+
+    - values: (cells of a panel / lanes,) int32, private to the lane;
+    - tables: (slots, rows, cells) int32, flat;
+    - column: uint64, the lane's first cell of the panel in the first row of the slot's tables;
+    - at: int64, the row.
+    """
+    width = np.uint64(cells)
+    rounds = panels_of(cells, lanes).rounds
+    wide = int(cells >= WIDE)
+
+    @dpex.device_func
+    def take_row(
+        values,  # OUT
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """values = row."""
+        start = column + np.uint64(at) * width
+        for part in range(rounds):
+            values[part] = tables[start + np.uint64(part * lanes)]
+
+    @dpex.device_func
+    def raise_by_row(
+        values,  # IN OUT
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """values = max(values, row)."""
+        start = column + np.uint64(at) * width
+        for part in range(rounds):
+            values[part] = max(values[part], tables[start + np.uint64(part * lanes)])
+
+    @dpex.device_func
+    def raise_by_shifted(
+        values,  # IN OUT
+        others,  # IN, like values
+        tables,  # IN
+        column,  # IN
+        plus,  # IN int64: rows whose difference is the shift
+        minus,
+    ):
+        """values = max(values, others + shift)."""
+        plus_at = column + np.uint64(plus) * width
+        minus_at = column + np.uint64(minus) * width
+        for part in range(rounds):
+            at = np.uint64(part * lanes)
+            shift = np.int32(tables[plus_at + at] - tables[minus_at + at])
+            values[part] = max(values[part], np.int32(others[part] + shift))
+
+    @dpex.device_func
+    def replace_row(
+        values,  # IN
+        tables,  # IN OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see WIDE."""
+        start = column + np.uint64(at) * width
+        differences = np.int32(0)
+        for part in range(rounds):
+            place = start + np.uint64(part * lanes)
+            if wide:
+                differences = np.int32(differences | (tables[place] ^ values[part]))
+            tables[place] = values[part]
+        if not wide:
+            return np.int64(-1)
+        return apart_from(-np.int64(sub_group_any(differences != np.int32(0))))
+
+    return take_row, raise_by_row, raise_by_shifted, replace_row

@@ -1,0 +1,106 @@
+"""``syclade quality restarts``: how many chains does an input need?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from syclade.quality.restarts import Row
+
+__all__ = ["command"]
+
+
+@click.command("restarts")
+@click.argument("matrix", type=options.INPUT_FILE, metavar="MATRIX")
+@options.fp_rate_option()
+@options.fn_rate_option()
+@click.option(
+    "--chains",
+    "chain_counts",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=(1, 2, 4, 8, 16),
+    show_default=True,
+    metavar="C",
+    help="Number of chains; may be given more than once.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="R",
+    help="Runs with each number of chains, each with a seed of its own.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    metavar="L",
+    help="Steps of each chain. Without it a run stops as 'syclade infer' does.",
+)
+@options.device_option()
+@options.encoding_option()
+@options.seed_option()
+@options.json_option()
+def command(
+    matrix: Path,
+    chain_counts: tuple[int, ...],
+    repeats: int,
+    as_json: bool,
+    **settings: Any,
+) -> int:
+    """Find out how many chains an input needs.
+
+    Runs the inference again and again with each number of chains, and counts how often it finds the best tree
+    of all runs. MATRIX is a file in SCITE's format.
+    """
+    from syclade.host.matrix import read_matrix
+    from syclade.quality.extras import require_extras
+    from syclade.quality.restarts import Trial, rows_of, run_trials
+
+    require_extras()
+    observed = read_matrix(matrix)
+    counts = sorted(set(chain_counts))
+    trials: list[Trial] = []
+    with progress_bar() as show:
+
+        def done(trial: Trial) -> None:
+            trials.append(trial)
+            show(f"{trial.chains} chains", len(trials), len(counts) * repeats)
+
+        show("first run", 0, len(counts) * repeats)
+        run_trials(observed, chain_counts=counts, repeats=repeats, done=done, **settings)
+    rows = rows_of(trials)
+    if as_json:
+        _print_json(trials, rows, settings)
+    else:
+        _print_table(max(trial.log_likelihood for trial in trials), rows)
+    return 0
+
+
+def _print_json(trials: list[Any], rows: list[Row], settings: dict[str, Any]) -> None:
+    import json
+    from dataclasses import asdict
+
+    report = {
+        "settings": settings,
+        "rows": [row.as_dict() for row in rows],
+        "trials": [asdict(trial) for trial in trials],
+    }
+    click.echo(json.dumps(report, indent=2))
+
+
+def _print_table(best: float, rows: list[Row]) -> None:
+    click.echo(f"best log-likelihood of all runs: {best:.4f}")
+    click.echo("chains  found the best   95 % interval  agreed on less  worst by  steps a chain  seconds")
+    for row in rows:
+        click.echo(
+            f"{row.chains:6}  {row.found:7} of {row.trials:3}   {row.low:4.0%} to {row.high:4.0%}"
+            f"  {row.agreed_on_less:14}  {row.worst:8.3f}  {row.steps:13,.0f}  {row.seconds:7.2f}"
+        )
