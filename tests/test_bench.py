@@ -58,7 +58,7 @@ def test_measure(device: str) -> None:
 
 
 def test_slots_by_default_are_those_of_many_chains() -> None:
-    assert measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 256
+    assert measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 64
 
 
 def test_versions() -> None:

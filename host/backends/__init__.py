@@ -16,7 +16,7 @@ __all__ = ["Runner", "default_slots", "make_runner"]
 SLOTS_PER_UNIT = 4
 """Slots a compute unit: enough that the units end together when chains end at different times."""
 
-NUMPY_SLOTS = 256
+NUMPY_SLOTS = 64
 """Slots of the fallback: its cost a call is spread over all of them."""
 
 
