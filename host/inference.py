@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["InferenceProgress", "infer", "score"]
 
-DEFAULT_CHAINS = 8
+DEFAULT_CHAINS = 16
 DEFAULT_SEED = 1
 
 

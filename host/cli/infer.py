@@ -23,7 +23,7 @@ __all__ = ["command"]
 @options.fn_rate_option()
 @options.names_option()
 @click.option(
-    "--chains", type=click.IntRange(min=1), default=8, show_default=True, help="Independent chains."
+    "--chains", type=click.IntRange(min=1), default=16, show_default=True, help="Independent chains."
 )
 @click.option(
     "--steps",
