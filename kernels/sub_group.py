@@ -18,7 +18,6 @@ from numba.extending import intrinsic, overload
 from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC, SPIRV_TARGET_NAME
 
 _WORD = ir.IntType(32)
-_LONG = ir.IntType(64)
 _SUB_GROUP = _WORD(3)  # scope
 _REDUCE, _INCLUSIVE_SCAN = _WORD(0), _WORD(1)  # group operations
 _FIRST_LANE = _WORD(0)
@@ -34,7 +33,7 @@ def sub_group_prefix_sum(value: Any) -> Any:
     raise NotImplementedError("device code only")
 
 
-def sub_group_any(flag: Any) -> Any:
+def sub_group_any(value: Any) -> Any:
     """Whether the boolean is true in any lane; all lanes get it."""
     raise NotImplementedError("device code only")
 
@@ -47,77 +46,39 @@ def in_step(value: Any) -> Any:
     raise NotImplementedError("device code only")
 
 
-def _call(builder: ir.IRBuilder, name: str, values: list[Any], result: ir.Type = _LONG) -> Any:
-    """Call a SPIR-V instruction by the name that llvm-spirv knows it by."""
-    kind = ir.FunctionType(result, [value.type for value in values])
-    function = cgutils.get_or_insert_function(builder.module, kind, name)
-    function.calling_convention = CC_SPIR_FUNC
-    call = builder.call(function, values)
-    for attributes in (function.attributes, call.attributes):
-        attributes.add("convergent")
-        attributes.add("nounwind")
-    return call
+def _collective(
+    function: Any,  # the name by which kernels call it, of one argument `value`
+    instruction: str,  # mangled, as llvm-spirv knows it
+    kind: Any,  # numba type of the argument and of the result
+    before: tuple[Any, ...] = (),  # operands between the scope and the value
+    after: tuple[Any, ...] = (),  # operands behind the value
+) -> None:
+    """Make device code of a function: a SPIR-V instruction of the sub-group."""
+
+    @intrinsic
+    def emit(_context, value):
+        def generate(context, builder, _signature, arguments):
+            values = [_SUB_GROUP, *before, *arguments, *after]
+            signature = ir.FunctionType(context.get_value_type(kind), [value.type for value in values])
+            called = cgutils.get_or_insert_function(builder.module, signature, instruction)
+            called.calling_convention = CC_SPIR_FUNC
+            call = builder.call(called, values)
+            for attributes in (called.attributes, call.attributes):
+                attributes.add("convergent")
+                attributes.add("nounwind")
+            return call
+
+        return kind(kind), generate
+
+    @overload(function, target=SPIRV_TARGET_NAME)
+    def implement(value):
+        def implementation(value):
+            return emit(value)
+
+        return implementation
 
 
-@intrinsic
-def _sum(_context, value):
-    def generate(_context, builder, _signature, arguments):
-        return _call(builder, "_Z17__spirv_GroupIAddiil", [_SUB_GROUP, _REDUCE, *arguments])
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def _prefix_sum(_context, value):
-    def generate(_context, builder, _signature, arguments):
-        return _call(builder, "_Z17__spirv_GroupIAddiil", [_SUB_GROUP, _INCLUSIVE_SCAN, *arguments])
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def _any(_context, value):
-    def generate(_context, builder, _signature, arguments):
-        return _call(builder, "_Z16__spirv_GroupAnyib", [_SUB_GROUP, *arguments], ir.IntType(1))
-
-    return types.boolean(types.boolean), generate
-
-
-@intrinsic
-def _broadcast(_context, value):
-    def generate(_context, builder, _signature, arguments):
-        return _call(builder, "_Z22__spirv_GroupBroadcastimi", [_SUB_GROUP, *arguments, _FIRST_LANE])
-
-    return types.uint64(types.uint64), generate
-
-
-@overload(sub_group_sum, target=SPIRV_TARGET_NAME)
-def _overload_sum(value):
-    def implementation(value):
-        return _sum(value)
-
-    return implementation
-
-
-@overload(sub_group_prefix_sum, target=SPIRV_TARGET_NAME)
-def _overload_prefix_sum(value):
-    def implementation(value):
-        return _prefix_sum(value)
-
-    return implementation
-
-
-@overload(sub_group_any, target=SPIRV_TARGET_NAME)
-def _overload_any(flag):
-    def implementation(flag):
-        return _any(flag)
-
-    return implementation
-
-
-@overload(in_step, target=SPIRV_TARGET_NAME)
-def _overload_in_step(value):
-    def implementation(value):
-        return _broadcast(value)
-
-    return implementation
+_collective(sub_group_sum, "_Z17__spirv_GroupIAddiil", types.int64, before=(_REDUCE,))
+_collective(sub_group_prefix_sum, "_Z17__spirv_GroupIAddiil", types.int64, before=(_INCLUSIVE_SCAN,))
+_collective(sub_group_any, "_Z16__spirv_GroupAnyib", types.boolean)
+_collective(in_step, "_Z22__spirv_GroupBroadcastimi", types.uint64, after=(_FIRST_LANE,))

@@ -8,7 +8,6 @@ import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
 from syclade.kernels.preorder.changes import growth, permutation, shifted_runs
-from syclade.kernels.preorder.layout import make_layout
 from syclade.kernels.preorder.rebuild import make_rebuild
 from syclade.kernels.preorder.touched import touched_by_everything, touched_by_run, touched_by_shifts
 from syclade.kernels.preorder.tree_update import make_tree_update
@@ -23,40 +22,12 @@ _ONE = np.int64(1)
 _ZERO = np.int64(0)
 
 
-def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (start_tables, accept)."""
+def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
+    """Device function accept."""
     permute, take_permuted, swap_labels = make_tree_update(nodes, lanes)
     joins, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
-    fill_tables, rebuild = make_rebuild(nodes, cells, block, lanes)
-    zero = np.int64(make_layout(nodes, block).zero)
-    rounds = nodes // lanes
+    rebuild = make_rebuild(nodes, cells, block, lanes)
     block_bits = np.int64(block.bit_length() - 1)
-
-    @dpex.device_func
-    def start_tables(
-        tables,  # OUT (slots, rows, cells) int32, flat
-        weights,  # IN (nodes, cells) int32, flat
-        parent,  # IN (slots, nodes) int32, flat
-        order,  # IN (slots, nodes) int32, flat
-        position,  # IN (slots, nodes) int32, flat
-        row,  # OUT (slots, nodes) int32, flat
-        row_of,  # OUT (slots, nodes) int32, flat
-        block_of,  # OUT (slots, nodes) int32, flat
-        block_start,  # OUT (slots, nodes) int32, flat
-        base,  # IN uint64: where the slot's tree starts
-        table,  # IN uint64: where the slot's tables start
-        tree_nodes,  # IN int64
-        lane,  # IN uint64
-    ):
-        """Everything that follows from the tree; padding has the row of zeros."""
-        for part in range(rounds):
-            at = np.uint64(part * lanes) + lane
-            padding = np.int64(np.int64(at) >= tree_nodes)
-            row[base + at] = np.int32(np.int64(at) + padding * (zero - np.int64(at)))
-            row_of[base + at] = position[base + at]
-        cut_anew(block_of, block_start, base, lane, tree_nodes)
-        base = in_step(base)
-        fill_tables(tables, weights, parent, order, position, row, block_start, base, table, tree_nodes, lane)
 
     @dpex.device_func
     def accept(
@@ -164,4 +135,4 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callabl
             block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2,
         )  # fmt: skip
 
-    return start_tables, accept
+    return accept

@@ -18,6 +18,7 @@ from syclade.kernels.preorder.layout import make_layout
 from syclade.kernels.preorder.propose import make_propose
 from syclade.kernels.preorder.reduction import make_reduction
 from syclade.kernels.preorder.score_mapping import make_score_mapping
+from syclade.kernels.preorder.start import make_start
 from syclade.kernels.sub_group import in_step
 
 _WORD_MASK = np.uint64(0xFFFFFFFF)
@@ -56,7 +57,8 @@ def make_chain_steps(
     moved_intervals = make_intervals(nodes, block)
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(nodes, lanes)
-    start_tables, accept = make_accept(nodes, cells, block, lanes)
+    start_tables = make_start(nodes, cells, block, lanes)
+    accept = make_accept(nodes, cells, block, lanes)
 
     @dpex.kernel
     def preorder_chain_steps(

@@ -19,7 +19,8 @@ def make_range_maximum(nodes: int, cells: int, block: int, lanes: int) -> Callab
     prefix = np.int64(layout.prefix)
     suffix = np.int64(layout.suffix)
     top = np.int64(layout.top)
-    take_row, raise_by_row, _shifted, _put = make_rows(cells, lanes)
+    rows = make_rows(cells, lanes)
+    take_row, raise_by_row = rows.take_row, rows.raise_by_row
 
     @dpex.device_func
     def range_maximum(

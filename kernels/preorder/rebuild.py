@@ -10,79 +10,20 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.layout import panels_of
 from syclade.kernels.preorder.renew import make_renew
+from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.uniform import choose, greater, less, lesser
 
 _ONE = np.int64(1)
 
 
-def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (fill_tables, rebuild)."""
-    layout = make_layout(nodes, block)
-    width = np.uint64(cells)
-    panels, rounds = panels_of(cells, lanes)
-    block_bits = np.int64(block.bit_length() - 1)
-    suffix, before, after = np.uint64(layout.suffix), np.uint64(layout.before), np.uint64(layout.after)
+def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
+    """Device function rebuild."""
+    rows = make_rows(cells, lanes)
+    take_shift, add_to_row = rows.take_shift, rows.add_to_row
     renew_block, renew_around = make_renew(nodes, cells, block, lanes)
-    zero, weight_rows = np.uint64(layout.zero), np.uint64(layout.weights)
-
-    @dpex.device_func
-    def fill_tables(
-        tables,  # OUT (slots, rows, cells) int32, flat
-        weights,  # IN (nodes, cells) int32, flat
-        parent,  # IN (slots, nodes) int32, flat
-        order,  # IN (slots, nodes) int32, flat
-        position,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
-        block_start,  # IN (slots, nodes) int32, flat
-        base,  # IN uint64
-        table,  # IN uint64: where the slot's tables start
-        tree_nodes,  # IN int64
-        lane,  # IN uint64
-    ):
-        """All tables from the tree alone."""
-        blocks = ((tree_nodes - _ONE) >> block_bits) + _ONE
-        root = np.uint64(row[base])
-        for part in range(cells // lanes):
-            cell = np.uint64(part * lanes) + lane
-            at = table + cell
-            tables[at + zero * width] = np.int32(0)
-            tables[at + (suffix + zero) * width] = np.int32(0)
-            tables[at + root * width] = np.int32(0)
-            tables[at + before * width] = np.int32(0)
-            tables[at + (after + np.uint64(blocks - _ONE)) * width] = np.int32(0)
-            for gene in range(nodes):
-                weight = weights[np.uint64(gene) * width + cell]
-                tables[at + (weight_rows + np.uint64(gene)) * width] = weight
-        for place in range(_ONE, tree_nodes):
-            label = np.uint64(order[base + np.uint64(place)])
-            above = np.uint64(row[base + np.uint64(position[base + np.uint64(parent[base + label])])])
-            node = np.uint64(row[base + np.uint64(place)])
-            for part in range(cells // lanes):
-                at = table + np.uint64(part * lanes) + lane
-                weight = tables[at + (weight_rows + label) * width]
-                tables[at + node * width] = np.int32(tables[at + above * width] + weight)
-        for panel in range(panels):
-            column = table + np.uint64(panel * rounds * lanes) + lane
-            for number in range(blocks):
-                renew_block(tables, row, block_start, base, column, np.int64(number), np.int64(0), tree_nodes)
-            renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
-
-    @dpex.device_func
-    def keep_shift(
-        shift,  # OUT (cells of a panel / lanes,) int32, private
-        tables,  # IN (slots, rows, cells) int32, flat
-        column,  # IN uint64
-        plus,  # IN int64: rows whose difference it is
-        minus,
-    ):
-        """shift = plus - minus: the rows themselves may move."""
-        plus_at = column + np.uint64(plus) * width
-        minus_at = column + np.uint64(minus) * width
-        for part in range(rounds):
-            at = np.uint64(part * lanes)
-            shift[part] = np.int32(tables[plus_at + at] - tables[minus_at + at])
+    panels, rounds = panels_of(cells, lanes)
 
     @dpex.device_func
     def shift_run(
@@ -96,10 +37,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
     ):
         """Add a shift to the score rows of a run of positions."""
         for place in range(start, stop):
-            node = column + np.uint64(row[base + np.uint64(place)]) * width
-            for part in range(rounds):
-                at = node + np.uint64(part * lanes)
-                tables[at] = np.int32(tables[at] + shift[part])
+            add_to_row(shift, tables, column, np.int64(row[base + np.uint64(place)]))
 
     @dpex.device_func
     def rebuild(
@@ -136,8 +74,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
         second = greater(end_block_2 - block_2, np.int64(0))
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
-            keep_shift(shift, tables, column, plus_1, minus_1)
-            keep_shift(other_shift, tables, column, plus_2, minus_2)
+            # Kept, since the rows whose difference they are may move themselves.
+            take_shift(shift, tables, column, plus_1, minus_1)
+            take_shift(other_shift, tables, column, plus_2, minus_2)
             shift_run(tables, row, base, column, shift, start_1, stop_1)
             shift_run(tables, row, base, column, shift, start_2, stop_2)
             shift_run(tables, row, base, column, other_shift, start_3, stop_3)
@@ -154,4 +93,4 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callab
             if first_block <= last_block:
                 renew_around(tables, column, first_block, last_block, blocks)
 
-    return fill_tables, rebuild
+    return rebuild

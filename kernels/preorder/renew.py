@@ -22,7 +22,8 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
     layout = make_layout(nodes, block)
     prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
     top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
-    take_row, raise_by_row, _shifted, replace_row = make_rows(cells, lanes)
+    rows = make_rows(cells, lanes)
+    take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
     rounds = panels_of(cells, lanes).rounds
 
     @dpex.device_func

@@ -4,7 +4,7 @@ A panel is as many columns as fit in registers; wide matrices are gone through p
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba_dpex as dpex
 import numpy as np
@@ -13,15 +13,26 @@ from syclade.kernels.preorder.layout import panels_of
 from syclade.kernels.preorder.uniform import apart_from
 from syclade.kernels.sub_group import sub_group_any
 
-WIDE = 128
+BROAD = 128
 """Columns from which on it pays to ask whether a row changed.
 
 A branch that depends on the answer costs more than to write a few narrow rows.
 """
 
 
-def make_rows(cells: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (take_row, raise_by_row, raise_by_shifted, replace_row).
+class Rows(NamedTuple):
+    """Device functions for rows."""
+
+    take_row: Callable[..., Any]
+    raise_by_row: Callable[..., Any]
+    take_shift: Callable[..., Any]
+    raise_by_shifted: Callable[..., Any]
+    add_to_row: Callable[..., Any]
+    replace_row: Callable[..., Any]
+
+
+def make_rows(cells: int, lanes: int) -> Rows:
+    """Device functions for tables of this width.
 
     All take
 
@@ -32,7 +43,7 @@ def make_rows(cells: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """
     width = np.uint64(cells)
     rounds = panels_of(cells, lanes).rounds
-    wide = int(cells >= WIDE)
+    broad = int(cells >= BROAD)
 
     @dpex.device_func
     def take_row(
@@ -59,6 +70,21 @@ def make_rows(cells: int, lanes: int) -> tuple[Callable[..., Any], ...]:
             values[part] = max(values[part], tables[start + np.uint64(part * lanes)])
 
     @dpex.device_func
+    def take_shift(
+        values,  # OUT
+        tables,  # IN
+        column,  # IN
+        plus,  # IN int64: rows whose difference is the shift
+        minus,
+    ):
+        """values = shift."""
+        plus_at = column + np.uint64(plus) * width
+        minus_at = column + np.uint64(minus) * width
+        for part in range(rounds):
+            at = np.uint64(part * lanes)
+            values[part] = np.int32(tables[plus_at + at] - tables[minus_at + at])
+
+    @dpex.device_func
     def raise_by_shifted(
         values,  # IN OUT
         others,  # IN, like values
@@ -76,22 +102,35 @@ def make_rows(cells: int, lanes: int) -> tuple[Callable[..., Any], ...]:
             values[part] = max(values[part], np.int32(others[part] + shift))
 
     @dpex.device_func
+    def add_to_row(
+        values,  # IN
+        tables,  # IN OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = row + values."""
+        start = column + np.uint64(at) * width
+        for part in range(rounds):
+            place = start + np.uint64(part * lanes)
+            tables[place] = np.int32(tables[place] + values[part])
+
+    @dpex.device_func
     def replace_row(
         values,  # IN
         tables,  # IN OUT
         column,  # IN
         at,  # IN
     ):
-        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see WIDE."""
+        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see BROAD."""
         start = column + np.uint64(at) * width
         differences = np.int32(0)
         for part in range(rounds):
             place = start + np.uint64(part * lanes)
-            if wide:
+            if broad:
                 differences = np.int32(differences | (tables[place] ^ values[part]))
             tables[place] = values[part]
-        if not wide:
+        if not broad:
             return np.int64(-1)
         return apart_from(-np.int64(sub_group_any(differences != np.int32(0))))
 
-    return take_row, raise_by_row, raise_by_shifted, replace_row
+    return Rows(take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, replace_row)

@@ -39,7 +39,8 @@ def make_score_mapping(
         wide: 1 if a lane's share may not fit in 32 bits.
     """
     layout = make_layout(nodes, block)
-    take_row, raise_by_row, raise_by_shifted, _put = make_rows(cells, lanes)
+    rows = make_rows(cells, lanes)
+    take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
     range_maximum = make_range_maximum(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)

@@ -1,0 +1,96 @@
+"""Start: all tables of a tree, for a chain that has just come to its slot."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+
+from syclade.kernels.preorder.blocks import make_blocks
+from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.renew import make_renew
+from syclade.kernels.sub_group import in_step
+
+_ONE = np.int64(1)
+
+
+def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
+    """Device function start_tables."""
+    _joins, _move_to_block, cut_anew = make_blocks(nodes, block, lanes)
+    renew_block, renew_around = make_renew(nodes, cells, block, lanes)
+    layout = make_layout(nodes, block)
+    zero, weight_rows, suffix = np.uint64(layout.zero), np.uint64(layout.weights), np.uint64(layout.suffix)
+    before, after = np.uint64(layout.before), np.uint64(layout.after)
+    width = np.uint64(cells)
+    panels, rounds = panels_of(cells, lanes)
+    block_bits = np.int64(block.bit_length() - 1)
+
+    @dpex.device_func
+    def fill_tables(
+        tables,  # OUT (slots, rows, cells) int32, flat
+        weights,  # IN (nodes, cells) int32, flat
+        parent,  # IN (slots, nodes) int32, flat
+        order,  # IN (slots, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        table,  # IN uint64: where the slot's tables start
+        tree_nodes,  # IN int64
+        lane,  # IN uint64
+    ):
+        """All tables from the tree alone."""
+        blocks = ((tree_nodes - _ONE) >> block_bits) + _ONE
+        root = np.uint64(row[base])
+        for part in range(cells // lanes):
+            cell = np.uint64(part * lanes) + lane
+            at = table + cell
+            tables[at + zero * width] = np.int32(0)
+            tables[at + (suffix + zero) * width] = np.int32(0)
+            tables[at + root * width] = np.int32(0)
+            tables[at + before * width] = np.int32(0)
+            tables[at + (after + np.uint64(blocks - _ONE)) * width] = np.int32(0)
+            for gene in range(nodes):
+                weight = weights[np.uint64(gene) * width + cell]
+                tables[at + (weight_rows + np.uint64(gene)) * width] = weight
+        for place in range(_ONE, tree_nodes):
+            label = np.uint64(order[base + np.uint64(place)])
+            above = np.uint64(row[base + np.uint64(position[base + np.uint64(parent[base + label])])])
+            node = np.uint64(row[base + np.uint64(place)])
+            for part in range(cells // lanes):
+                at = table + np.uint64(part * lanes) + lane
+                weight = tables[at + (weight_rows + label) * width]
+                tables[at + node * width] = np.int32(tables[at + above * width] + weight)
+        for panel in range(panels):
+            column = table + np.uint64(panel * rounds * lanes) + lane
+            for number in range(blocks):
+                renew_block(tables, row, block_start, base, column, np.int64(number), np.int64(0), tree_nodes)
+            renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
+
+    @dpex.device_func
+    def start_tables(
+        tables,  # OUT (slots, rows, cells) int32, flat
+        weights,  # IN (nodes, cells) int32, flat
+        parent,  # IN (slots, nodes) int32, flat
+        order,  # IN (slots, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
+        row,  # OUT (slots, nodes) int32, flat
+        row_of,  # OUT (slots, nodes) int32, flat
+        block_of,  # OUT (slots, nodes) int32, flat
+        block_start,  # OUT (slots, nodes) int32, flat
+        base,  # IN uint64: where the slot's tree starts
+        table,  # IN uint64: where the slot's tables start
+        tree_nodes,  # IN int64
+        lane,  # IN uint64
+    ):
+        """Everything that follows from the tree; padding has the row of zeros."""
+        for part in range(nodes // lanes):
+            at = np.uint64(part * lanes) + lane
+            padding = np.int64(np.int64(at) >= tree_nodes)
+            row[base + at] = np.int32(np.int64(at) + padding * (np.int64(zero) - np.int64(at)))
+            row_of[base + at] = position[base + at]
+        cut_anew(block_of, block_start, base, lane, tree_nodes)
+        base = in_step(base)
+        fill_tables(tables, weights, parent, order, position, row, block_start, base, table, tree_nodes, lane)
+
+    return start_tables
