@@ -8,18 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.errors import OptionError
 from syclade.host.matrix import Matrix, matrix_from_array, read_matrix
-from syclade.host.problem import DEFAULT_MOVE_PROBABILITIES, make_problem
+from syclade.host.problem import make_problem
 from syclade.host.rates import Rates
 
 if TYPE_CHECKING:
     from syclade.host.result import Result
 
 __all__ = ["InferenceProgress", "infer", "score"]
-
-DEFAULT_CHAINS = 16
-DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.errors import OptionError
 from syclade.host.matrix import Matrix
 from syclade.host.rates import Rates
 
-__all__ = ["DEFAULT_MOVE_PROBABILITIES", "Problem", "make_problem"]
-
-DEFAULT_MOVE_PROBABILITIES = (0.55, 0.4, 0.05)
-"""Prune and reattach, swap labels, swap subtrees (SCITE's defaults)."""
+__all__ = ["Problem", "make_problem"]
 
 MAX_SCALE_BITS = 20
 """Finest unit of a score: 2^-20 nat. Finer would not change which tree wins, only overflow sooner."""

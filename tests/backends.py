@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, make_runner
 from syclade.host.chain_state import ChainState
+from syclade.host.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.devices import choose_device
 from syclade.host.encodings import ENCODINGS
 from syclade.host.initial import initial_parents
 from syclade.host.matrix import matrix_from_array
 from syclade.host.pipeline import initial_state
-from syclade.host.problem import DEFAULT_MOVE_PROBABILITIES, Problem, make_problem
+from syclade.host.problem import Problem, make_problem
 from syclade.host.program import KernelSpec, load_kernel
 from syclade.host.rates import Rates
 from syclade.host.workarounds import prepare

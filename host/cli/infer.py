@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
@@ -23,7 +24,11 @@ __all__ = ["command"]
 @options.fn_rate_option()
 @options.names_option()
 @click.option(
-    "--chains", type=click.IntRange(min=1), default=16, show_default=True, help="Independent chains."
+    "--chains",
+    type=click.IntRange(min=1),
+    default=DEFAULT_CHAINS,
+    show_default=True,
+    help="Independent chains.",
 )
 @click.option(
     "--steps",
@@ -36,7 +41,7 @@ __all__ = ["command"]
     "--move-probs",
     type=float,
     nargs=3,
-    default=(0.55, 0.4, 0.05),
+    default=DEFAULT_MOVE_PROBABILITIES,
     show_default=True,
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees.",

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from syclade.host.defaults import DEFAULT_SEED
+
 __all__ = [
     "INPUT_FILE",
     "SEED",
@@ -24,8 +26,6 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-DEFAULT_SEED = 1
 
 
 class Probability(click.ParamType[float]):

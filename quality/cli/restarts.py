@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.quality.restarts import Row
+    from syclade.quality.restarts import Row, Trial
 
 __all__ = ["command"]
 
@@ -62,20 +63,21 @@ def command(
     """
     from syclade.host.matrix import read_matrix
     from syclade.quality.extras import require_extras
-    from syclade.quality.restarts import Trial, rows_of, run_trials
+    from syclade.quality.restarts import rows_of, run_trials
 
     require_extras()
     observed = read_matrix(matrix)
     counts = sorted(set(chain_counts))
-    trials: list[Trial] = []
+    finished, total = itertools.count(1), len(counts) * repeats
     with progress_bar() as show:
-
-        def done(trial: Trial) -> None:
-            trials.append(trial)
-            show(f"{trial.chains} chains", len(trials), len(counts) * repeats)
-
-        show("first run", 0, len(counts) * repeats)
-        run_trials(observed, chain_counts=counts, repeats=repeats, done=done, **settings)
+        show("first run", 0, total)
+        trials = run_trials(
+            observed,
+            chain_counts=counts,
+            repeats=repeats,
+            done=lambda trial: show(f"{trial.chains} chains", next(finished), total),
+            **settings,
+        )
     rows = rows_of(trials)
     if as_json:
         _print_json(trials, rows, settings)
@@ -84,13 +86,13 @@ def command(
     return 0
 
 
-def _print_json(trials: list[Any], rows: list[Row], settings: dict[str, Any]) -> None:
+def _print_json(trials: list[Trial], rows: list[Row], settings: dict[str, Any]) -> None:
     import json
     from dataclasses import asdict
 
     report = {
         "settings": settings,
-        "rows": [row.as_dict() for row in rows],
+        "rows": [asdict(row) for row in rows],
         "trials": [asdict(trial) for trial in trials],
     }
     click.echo(json.dumps(report, indent=2))
