@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.column_order import like_columns_together
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.tree import preorder
 from syclade.kernels.preorder.arguments import ARGUMENTS
-from syclade.kernels.preorder.layout import make_layout, padded_cells
+from syclade.kernels.preorder.layout import make_layout, padded_cells, panels_of
 
 __all__ = ["PreorderEncoding"]
 
@@ -30,6 +31,7 @@ class PreorderEncoding(Encoding):
         block = _block_for(problem.nodes)
         nodes = round_up(problem.nodes + 1, LANES)
         cells = padded_cells(problem.columns.shape[1], LANES)
+        layout = make_layout(nodes, cells, block, LANES)
         best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
         lane_best = np.zeros(LANES, dtype=np.int64)
         np.add.at(lane_best, np.arange(len(best)) % LANES, best)
@@ -40,7 +42,8 @@ class PreorderEncoding(Encoding):
             "lanes": LANES,
             "weighted": int(problem.multiplicity.max() > 1),
             "wide": int(lane_best.max() >= 2**31),
-            "rows": make_layout(nodes, block).rows,
+            "rows": layout.rows,
+            "sketched": layout.sketched,
         }
 
     def problem_arrays(self, seed: int) -> dict[str, NDArray[Any]]:
@@ -49,9 +52,13 @@ class PreorderEncoding(Encoding):
         table = np.zeros(256, dtype=np.int32)
         table[:4] = problem.weights
         weights = np.zeros((self.constants["nodes"], self.constants["cells"]), dtype=np.int32)
-        weights[: problem.mutations, : problem.columns.shape[1]] = table[problem.columns]
+        width = problem.columns.shape[1]
+        columns = np.arange(width)
+        if panels_of(self.constants["cells"], LANES).panels > 1:
+            columns = like_columns_together(problem.columns)
+        weights[: problem.mutations, :width] = table[problem.columns[:, columns]]
         multiplicity = np.zeros(self.constants["cells"], dtype=np.int64)
-        multiplicity[: len(problem.multiplicity)] = problem.multiplicity
+        multiplicity[:width] = problem.multiplicity[columns]
         return {
             "weights": weights,
             "multiplicity": multiplicity,

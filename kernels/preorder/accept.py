@@ -7,16 +7,27 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
-from syclade.kernels.preorder.changes import growth, permutation, shifted_runs
+from syclade.kernels.preorder.changes import climbs, growth, permutation, shifted_runs
 from syclade.kernels.preorder.rebuild import make_rebuild
-from syclade.kernels.preorder.touched import touched_by_everything, touched_by_run, touched_by_shifts
+from syclade.kernels.preorder.touched import (
+    touched_by_everything,
+    touched_by_exchange,
+    touched_by_run,
+    touched_by_shifts,
+)
 from syclade.kernels.preorder.tree_update import make_tree_update
 from syclade.kernels.preorder.uniform import apart_from
-from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_LABELS, SWAP_RELATED_SUBTREES
+from syclade.kernels.proposal import (
+    PRUNE_AND_REATTACH,
+    SWAP_LABELS,
+    SWAP_RELATED_SUBTREES,
+    SWAP_UNRELATED_SUBTREES,
+)
 from syclade.kernels.sub_group import in_step
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
 _LABELS = np.int64(SWAP_LABELS)
+_UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
 _RELATED = np.int64(SWAP_RELATED_SUBTREES)
 _ONE = np.int64(1)
 _ZERO = np.int64(0)
@@ -25,7 +36,7 @@ _ZERO = np.int64(0)
 def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function accept."""
     permute, take_permuted, swap_labels = make_tree_update(nodes, lanes)
-    joins, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
+    joins, exchange, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
     rebuild = make_rebuild(nodes, cells, block, lanes)
     block_bits = np.int64(block.bit_length() - 1)
 
@@ -41,9 +52,11 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[...,
         block_start,  # IN OUT (slots, nodes) int32, flat
         fresh,  # SCRATCH (slots, 4, nodes) int32, flat
         tables,  # IN OUT (slots, rows, cells) int32, flat
+        sketch,  # IN OUT (slots, sketched, cells) int16, flat
         base,  # IN uint64: where the slot's tree starts
         fresh_base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
+        sketch_table,  # IN uint64: where the slot's sketches start
         tree_nodes,  # IN int64
         lane,  # IN uint64
         kind,  # IN int64: the move
@@ -97,6 +110,8 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[...,
                 if run_1 != start_1:
                     neighbour = stop - _ONE
                 local, old, new = joins(block_of, block_start, base, a1, b1, neighbour)
+            elif kind == _UNRELATED:
+                local, old, new = exchange(block_of, block_start, base, a1, b1, a2, b2)
             permute(
                 order, position, size, row, block_of, fresh, base, fresh_base, lane,
                 start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4,
@@ -113,13 +128,35 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[...,
                 parent[base + np.uint64(x)] = np.int32(above_y)
                 parent[base + np.uint64(y)] = np.int32(above_x)
             if local != _ZERO:
-                gap = stop
-                if run_1 != start_1:
-                    gap = start_1
-                block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
-                    touched_by_run(old, new, gap, run_1, end_run_1)
-                )
+                if kind == _PRUNE:
+                    gap = stop
+                    if run_1 != start_1:
+                        gap = start_1
+                    (
+                        block_1,
+                        end_block_1,
+                        change_1,
+                        end_change_1,
+                        block_2,
+                        end_block_2,
+                        change_2,
+                        end_change_2,
+                    ) = touched_by_run(old, new, gap, run_1, end_run_1)
+                else:
+                    (
+                        block_1,
+                        end_block_1,
+                        change_1,
+                        end_change_1,
+                        block_2,
+                        end_block_2,
+                        change_2,
+                        end_change_2,
+                    ) = touched_by_exchange(old, new, run_3, end_run_3, run_1, end_run_1)
                 base = in_step(base)
+                if kind == _UNRELATED:
+                    move_to_block(block_of, block_start, base, lane, run_3, end_run_3, new, old)
+                    base = in_step(base)
                 move_to_block(block_of, block_start, base, lane, run_1, end_run_1, old, new)
             else:
                 base = in_step(base)
@@ -128,11 +165,14 @@ def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[...,
         first_plus, first_minus, other_plus, other_minus = plus_1, minus_1, plus_2, minus_2
         if kind == _RELATED:
             first_plus, first_minus, other_plus, other_minus = plus_2, minus_2, plus_1, minus_1
+        above_1, above_2, shifted_from = climbs(kind, x, y, t, a1, b1, a2, above_x, above_y, tree_nodes)
         rebuild(
-            tables, row, block_start, base, table, lane, blocks,
+            tables, sketch, parent, order, position, size, row, block_start,
+            base, table, sketch_table, lane, blocks,
             run_1, end_run_1, run_2, end_run_2, run_3, end_run_3,
             first_plus, first_minus, other_plus, other_minus,
             block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2,
+            above_1, above_2, shifted_from,
         )  # fmt: skip
 
     return accept

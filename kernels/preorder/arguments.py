@@ -41,6 +41,8 @@ ARGUMENTS = (
     Argument("block_start", SCRATCH, "int32", _TREE, "first position of each block, and the end"),
     Argument("fresh", SCRATCH, "int32", ("slots", 4, "nodes"), "the changed order, row, block and size"),
     Argument("tables", SCRATCH, "int32", ("slots", "rows", "cells"), "see layout.py"),
+    Argument("sketch", SCRATCH, "int16", ("slots", "sketched", "cells"), "see sketches.py"),
+    Argument("flagged", SCRATCH, "uint32", ("slots", "lanes"), "cells whose best score may change"),
     Argument(
         "drawn", SCRATCH, "int64", ("slots", 5, "lanes"), "a batch of draws: move, v, second node, extra, E"
     ),

@@ -18,7 +18,10 @@ _ZERO = np.int64(0)
 
 
 def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (joins, move_to_block, cut_anew) for blocks of about `block`, a power of two."""
+    """Device functions (joins, exchange, move_to_block, cut_anew).
+
+    Blocks have about `block` positions, a power of two.
+    """
     rounds = nodes // lanes
     block_rounds = -(-(count_blocks(nodes, block) + 1) // lanes)
     block_bits = np.int64(block.bit_length() - 1)
@@ -43,6 +46,29 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         one_block = np.int64(old == np.int64(block_of[base + np.uint64(b - _ONE)]))
         fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
         return one_block * max(fits, np.int64(old == new)), old, new
+
+    @dpex.device_func
+    def exchange(
+        block_of,  # IN (slots, nodes) int32, flat
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        a1,  # IN int64: the runs that change places
+        b1,
+        a2,
+        b2,
+    ):
+        """(1 if each run can move from its block to the other's, the first block, the second), int64."""
+        first = np.int64(block_of[base + np.uint64(a1)])
+        second = np.int64(block_of[base + np.uint64(a2)])
+        first_at = base + np.uint64(first)
+        second_at = base + np.uint64(second)
+        first_length = np.int64(block_start[first_at + np.uint64(1)]) - np.int64(block_start[first_at])
+        second_length = np.int64(block_start[second_at + np.uint64(1)]) - np.int64(block_start[second_at])
+        one_block = np.int64(first == np.int64(block_of[base + np.uint64(b1 - _ONE)]))
+        other_one = np.int64(second == np.int64(block_of[base + np.uint64(b2 - _ONE)]))
+        more = (b2 - a2) - (b1 - a1)
+        fits = np.int64(first_length + more <= longest) * np.int64(second_length - more <= longest)
+        return one_block * other_one * max(fits, np.int64(first == second)), first, second
 
     @dpex.device_func
     def move_to_block(
@@ -83,4 +109,4 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
             block_of[base + at] = np.int32(min(here >> block_bits, last))
             block_start[base + at] = np.int32(min(here << block_bits, tree_nodes))
 
-    return joins, move_to_block, cut_anew
+    return joins, exchange, move_to_block, cut_anew

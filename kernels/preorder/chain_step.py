@@ -14,10 +14,12 @@ from numba_dpex import kernel_api as kapi
 from syclade.kernels.preorder.accept import make_accept
 from syclade.kernels.preorder.batch import make_draw_batch
 from syclade.kernels.preorder.intervals import make_intervals
-from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.propose import make_propose
 from syclade.kernels.preorder.reduction import make_reduction
+from syclade.kernels.preorder.score_change import make_score_change
 from syclade.kernels.preorder.score_mapping import make_score_mapping
+from syclade.kernels.preorder.sketches import slack_of_equals
 from syclade.kernels.preorder.start import make_start
 from syclade.kernels.sub_group import in_step
 
@@ -31,7 +33,7 @@ _TALLY_MASK = np.int64(63)
 
 
 def make_chain_steps(
-    nodes: int, cells: int, block: int, lanes: int, weighted: int, wide: int, rows: int
+    nodes: int, cells: int, block: int, lanes: int, weighted: int, wide: int, rows: int, sketched: int
 ) -> Any:
     """Kernel for up to `nodes` - 1 tree nodes and `cells` distinct columns (multiples of `lanes`, padded).
 
@@ -42,19 +44,23 @@ def make_chain_steps(
         lanes: work-items a slot.
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share of a score may not fit in 32 bits.
-        rows: of a slot's tables, as `make_layout` has it.
+        rows, sketched: of a slot's tables, as `make_layout` has it.
 
     Launch: global range (slots * lanes), local range (lanes).
     """
     assert int(_LAST_TALLY) < lanes < int(_TALLY_MASK), "a lane for every tally, and room for a batch's"
-    assert make_layout(nodes, block).rows == rows
+    layout = make_layout(nodes, cells, block, lanes)
+    assert (layout.rows, layout.sketched) == (rows, sketched)
+    several_panels = int(panels_of(cells, lanes).panels > 1)
     tree_size = np.uint64(nodes)
     table_size = np.uint64(rows * cells)
+    sketch_size = np.uint64(sketched * cells)
     lanes_u = np.uint64(lanes)
     batch_mask = np.int64(lanes - 1)
     draw_batch = make_draw_batch(lanes)
     propose = make_propose(nodes, lanes)
-    moved_intervals = make_intervals(nodes, block)
+    moved_intervals = make_intervals(nodes, cells, block, lanes)
+    score_change = make_score_change(nodes, cells, block, lanes, weighted)
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(nodes, lanes)
     start_tables = make_start(nodes, cells, block, lanes)
@@ -85,6 +91,8 @@ def make_chain_steps(
         block_start,  # SCRATCH (slots, nodes) int32
         fresh,  # SCRATCH (slots, 4, nodes) int32
         tables,  # SCRATCH (slots, rows, cells) int32
+        sketch,  # SCRATCH (slots, sketched, cells) int16
+        flagged,  # SCRATCH (slots, lanes) uint32
         drawn,  # SCRATCH (slots, 5, lanes) int64
         tallies,  # IN OUT (slots, 10) int64: proposed by kind, accepted by kind
     ):
@@ -93,6 +101,7 @@ def make_chain_steps(
         base = slot * tree_size
         fresh_base = slot * tree_size * np.uint64(4)
         table = slot * table_size
+        sketch_table = slot * sketch_size
         batch = slot * lanes_u * np.uint64(5)
         mutations = parameters[np.uint64(0)]
         prune_below = np.uint64(parameters[np.uint64(3)])
@@ -103,6 +112,7 @@ def make_chain_steps(
         current = score[slot]
         best = best_score[slot]
         first_step = step[slot]
+        spare = slack_of_equals(parameters[np.uint64(1)])
         steps = max(last_step[slot] - first_step, np.int64(0))
         # Every lane keeps one tally: to add to a shared one would count as often as lanes do so in turn.
         tally_at = slot * (_LAST_TALLY + np.uint64(1)) + min(lane, _LAST_TALLY)
@@ -111,8 +121,8 @@ def make_chain_steps(
         tally = np.int64(0)  # of the batch: bits for each kind proposed, then for each kind accepted
         if (tables_made[slot] == np.int64(0)) and (steps > np.int64(0)):
             start_tables(
-                tables, weights, parent, order, position, row, row_of, block_of, block_start,
-                base, table, mutations + _ONE, lane,
+                tables, sketch, weights, parent, order, position, size, row, row_of, block_of, block_start,
+                base, table, sketch_table, mutations + _ONE, lane,
             )  # fmt: skip
             base = in_step(base)
 
@@ -140,19 +150,27 @@ def make_chain_steps(
             moves = (plus_1 ^ minus_1) | (plus_2 ^ minus_2)
             proposed = current
             if moves != np.int64(0):
-                share = score_mapping(
-                    tables, row, block_of, base, table, multiplicity, shape, a1, b1, a2, b2,
-                    end_first, end, plus_1, minus_1, plus_2, minus_2, lane,
-                )  # fmt: skip
-                proposed = total(share)
+                if several_panels:
+                    change = score_change(
+                        tables, sketch, row, block_of, flagged, base, table, sketch_table, slot * lanes_u,
+                        multiplicity, kind, spare, shape, a1, b1, a2, b2, end_first, end,
+                        plus_1, minus_1, plus_2, minus_2, lane,
+                    )  # fmt: skip
+                    proposed = current + total(change)
+                else:
+                    share = score_mapping(
+                        tables, row, block_of, base, table, multiplicity, shape, a1, b1, a2, b2,
+                        end_first, end, plus_1, minus_1, plus_2, minus_2, lane,
+                    )  # fmt: skip
+                    proposed = total(share)
             if proposed + threshold >= np.int64(0):
                 current = proposed
                 tally = tally + (_ONE << ((kind + _KINDS) * _TALLY_BITS))
                 if moves != np.int64(0):
                     accept(
                         parent, order, position, size, row, row_of, block_of, block_start, fresh, tables,
-                        base, fresh_base, table, mutations + _ONE, lane, kind, v, t, x, y,
-                        a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
+                        sketch, base, fresh_base, table, sketch_table, mutations + _ONE, lane,
+                        kind, v, t, x, y, a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
                     )  # fmt: skip
                     base = in_step(base)
                 if proposed > best:

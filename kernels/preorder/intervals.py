@@ -7,7 +7,7 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.layout import make_layout
-from syclade.kernels.preorder.score_mapping import ONE_IN_THE_OTHER, ONE_INTERVAL, TWO_APART
+from syclade.kernels.preorder.shapes import ONE_IN_THE_OTHER, ONE_INTERVAL, TWO_APART
 from syclade.kernels.preorder.uniform import choose, equal, less
 from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_LABELS, SWAP_RELATED_SUBTREES
 
@@ -17,9 +17,9 @@ _RELATED = np.int64(SWAP_RELATED_SUBTREES)
 _ZERO = np.int64(0)
 
 
-def make_intervals(nodes: int, block: int) -> Callable[..., Any]:
+def make_intervals(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function for the tables' layout."""
-    layout = make_layout(nodes, block)
+    layout = make_layout(nodes, cells, block, lanes)
     zero = np.int64(layout.zero)
     weights = np.int64(layout.weights)
 
@@ -76,3 +76,26 @@ def make_intervals(nodes: int, block: int) -> Callable[..., Any]:
         )  # fmt: skip
 
     return moved_intervals
+
+
+@dpex.device_func
+def third_interval(
+    shape,  # IN int64: TWO_APART or ONE_IN_THE_OTHER
+    a1,  # IN int64
+    b1,
+    a2,
+    b2,
+    end_first,
+    plus_1,
+    minus_1,
+):
+    """(start, end, plus_3), int64: an interval that is shifted by row plus_3 less row minus_1.
+
+    What lies between two apart, which is not shifted; or behind the inner of one in the other, shifted as the
+    first part is. Where there is nothing, the first part again.
+    """
+    apart = equal(shape, TWO_APART)
+    start = choose(apart, b1, b2)
+    end = choose(apart, a2, b1)
+    some = less(start, end)
+    return choose(some, start, a1), choose(some, end, end_first), choose(apart & some, minus_1, plus_1)

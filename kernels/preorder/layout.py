@@ -11,31 +11,39 @@ from typing import NamedTuple
 PANEL_ROUNDS = 8
 """Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
 
+SKETCH_BITS = 15
+"""Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
+
 
 class Layout(NamedTuple):
-    """Row numbers inside a slot's tables."""
+    """Row numbers inside a slot's tables; scores stand in rows 0 … nodes-1."""
 
     zero: int  # a row of zeros: the scores of padding positions
+    weights: int  # + label: what the mutation adds to each cell below it
+    subtree: int  # + score row: maximum over the node's subtree; only in tables of several panels
     prefix: int  # + score row: maximum from the start of its block to it
     suffix: int  # + score row: maximum from it to the end of its block
-    weights: int  # + label: what the mutation adds to each cell below it
     top: int  # + block: its maximum
     before: int  # + block: maximum over all earlier blocks
     after: int  # + block: maximum over all later blocks
     rows: int
+    sketched: int  # rows 0 … sketched-1 of tables of several panels have sketches (sketches.py)
 
 
-def make_layout(nodes: int, block: int) -> Layout:
-    """The layout for `nodes` positions; scores stand in rows 0 … nodes-1, then that of padding."""
+def make_layout(nodes: int, cells: int, block: int, lanes: int) -> Layout:
+    """The layout for `nodes` positions and `cells` columns."""
     blocks = count_blocks(nodes, block)
+    several = panels_of(cells, lanes).panels > 1
     zero = nodes
-    prefix = zero + 1
+    weights = zero + 1
+    subtree = weights + nodes
+    prefix = subtree + (nodes if several else 0)
     suffix = prefix + nodes + 1
-    weights = suffix + nodes + 1
-    top = weights + nodes
+    top = suffix + nodes + 1
     before = top + blocks
     after = before + blocks
-    return Layout(zero, prefix, suffix, weights, top, before, after, after + blocks)
+    sketched = prefix if several else 1
+    return Layout(zero, weights, subtree, prefix, suffix, top, before, after, after + blocks, sketched)
 
 
 def count_blocks(nodes: int, block: int) -> int:

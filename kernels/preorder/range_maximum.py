@@ -13,37 +13,78 @@ from syclade.kernels.preorder.uniform import choose, equal
 _ONE = np.int64(1)
 
 
-def make_range_maximum(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
-    """Device function range_maximum."""
-    layout = make_layout(nodes, block)
-    prefix = np.int64(layout.prefix)
-    suffix = np.int64(layout.suffix)
-    top = np.int64(layout.top)
+def make_range_maximum(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (range_rows, take_range, range_of_cell)."""
+    width = np.uint64(cells)
+    layout = make_layout(nodes, cells, block, lanes)
+    prefix, suffix, top = np.int64(layout.prefix), np.int64(layout.suffix), np.int64(layout.top)
     rows = make_rows(cells, lanes)
     take_row, raise_by_row = rows.take_row, rows.raise_by_row
 
     @dpex.device_func
-    def range_maximum(
+    def range_rows(
+        row,  # IN (slots, nodes) int32, flat
+        block_of,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64: where the slot's tree starts
+        start,  # IN int64: positions
+        stop,  # IN int64, > start
+    ):
+        """(mask: all in one block; first row; last row; what lies between, from … to), all int64.
+
+        Between lie positions of the one block, or whole blocks.
+        """
+        last = stop - _ONE
+        low = np.int64(block_of[base + np.uint64(start)])
+        high = np.int64(block_of[base + np.uint64(last)])
+        one_block = equal(low, high)
+        first_row = np.int64(row[base + np.uint64(start)]) + (suffix & ~one_block)
+        last_row = np.int64(row[base + np.uint64(last)]) + (prefix & ~one_block)
+        return (
+            one_block,
+            first_row,
+            last_row,
+            choose(one_block, start, low) + _ONE,
+            choose(one_block, last, high),
+        )
+
+    @dpex.device_func
+    def take_range(
         best,  # OUT (cells of a panel / lanes,) int32, private
         tables,  # IN (slots, rows, cells) int32, flat
         row,  # IN (slots, nodes) int32, flat
         block_of,  # IN (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
-        column,  # IN uint64
+        column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
         start,  # IN int64: positions
         stop,  # IN int64, > start
     ):
         """best = the maximum over positions start … stop-1."""
-        last = stop - _ONE
-        low = np.int64(block_of[base + np.uint64(start)])
-        high = np.int64(block_of[base + np.uint64(last)])
-        one_block = equal(low, high)
-        take_row(best, tables, column, np.int64(row[base + np.uint64(start)]) + (suffix & ~one_block))
-        raise_by_row(best, tables, column, np.int64(row[base + np.uint64(last)]) + (prefix & ~one_block))
-        # What lies between them: positions of the block, or the blocks between.
-        for between in range(choose(one_block, start, low) + _ONE, choose(one_block, last, high)):
+        one_block, first_row, last_row, inner, end_inner = range_rows(row, block_of, base, start, stop)
+        take_row(best, tables, column, first_row)
+        raise_by_row(best, tables, column, last_row)
+        for between in range(inner, end_inner):
             other = np.int64(between)
             place = np.int64(row[base + np.uint64(other)])
             raise_by_row(best, tables, column, choose(one_block, place, top + other))
 
-    return range_maximum
+    @dpex.device_func
+    def range_of_cell(
+        tables,  # IN (slots, rows, cells) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        at,  # IN uint64: the cell in the first row of the slot's tables
+        one_block,  # IN int64: as `range_rows` has them
+        first_row,
+        last_row,
+        inner,
+        end_inner,
+    ):
+        """The maximum for one cell of the lane (int32)."""
+        best = max(tables[at + np.uint64(first_row) * width], tables[at + np.uint64(last_row) * width])
+        for between in range(inner, end_inner):
+            other = np.int64(between)
+            place = np.int64(row[base + np.uint64(other)])
+            best = max(best, tables[at + np.uint64(choose(one_block, place, top + other)) * width])
+        return best
+
+    return range_rows, take_range, range_of_cell

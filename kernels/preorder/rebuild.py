@@ -10,9 +10,11 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.preorder.layout import panels_of
+from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.rows import make_rows
+from syclade.kernels.preorder.sketches import make_sketches
+from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
 from syclade.kernels.preorder.uniform import choose, greater, less, lesser
 
 _ONE = np.int64(1)
@@ -23,29 +25,45 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     rows = make_rows(cells, lanes)
     take_shift, add_to_row = rows.take_shift, rows.add_to_row
     renew_block, renew_around = make_renew(nodes, cells, block, lanes)
+    add_to_sketched = make_sketches(cells, lanes).add_to_row
+    _fill_subtrees, climb = make_subtree_maxima(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
+    subtree = np.int64(make_layout(nodes, cells, block, lanes).subtree)
 
     @dpex.device_func
     def shift_run(
         tables,  # IN OUT (slots, rows, cells) int32, flat
+        sketch,  # IN OUT (slots, sketched, cells) int16, flat
         row,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         column,  # IN uint64
+        sketch_column,  # IN uint64
         shift,  # IN (cells of a panel / lanes,) int32, private
         start,  # IN int64: positions
         stop,
     ):
-        """Add a shift to the score rows of a run of positions."""
+        """Add a shift to the score rows of a run of positions, and to the subtrees' maxima."""
         for place in range(start, stop):
-            add_to_row(shift, tables, column, np.int64(row[base + np.uint64(place)]))
+            node = np.int64(row[base + np.uint64(place)])
+            if panels > 1:
+                add_to_sketched(shift, tables, sketch, column, sketch_column, node)
+                add_to_sketched(shift, tables, sketch, column, sketch_column, subtree + node)
+            else:
+                add_to_row(shift, tables, column, node)
 
     @dpex.device_func
     def rebuild(
         tables,  # IN OUT (slots, rows, cells) int32, flat
+        sketch,  # IN OUT (slots, sketched, cells) int16, flat
+        parent,  # IN (slots, nodes) int32, flat: the tree after the move
+        order,  # IN (slots, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
+        size,  # IN (slots, nodes) int32, flat
         row,  # IN (slots, nodes) int32, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
+        sketch_table,  # IN uint64: where the slot's sketches start
         lane,  # IN uint64
         blocks,  # IN int64: how many there are
         start_1,  # IN int64: positions to shift by the first shift, two runs
@@ -66,6 +84,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         end_block_2,
         change_2,
         end_change_2,
+        above_1,  # IN int64: nodes from which the subtrees' maxima change upwards; -1 for none
+        above_2,
+        shifted_from,  # IN int64: as `climb` has it
     ):
         """Shift the moved rows, then renew the blocks with changed positions."""
         shift = kapi.PrivateArray(rounds, np.int32)
@@ -74,12 +95,20 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         second = greater(end_block_2 - block_2, np.int64(0))
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
+            sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
             # Kept, since the rows whose difference they are may move themselves.
             take_shift(shift, tables, column, plus_1, minus_1)
             take_shift(other_shift, tables, column, plus_2, minus_2)
-            shift_run(tables, row, base, column, shift, start_1, stop_1)
-            shift_run(tables, row, base, column, shift, start_2, stop_2)
-            shift_run(tables, row, base, column, other_shift, start_3, stop_3)
+            shift_run(tables, sketch, row, base, column, sketch_column, shift, start_1, stop_1)
+            shift_run(tables, sketch, row, base, column, sketch_column, shift, start_2, stop_2)
+            shift_run(tables, sketch, row, base, column, sketch_column, other_shift, start_3, stop_3)
+            if panels > 1:
+                for count in range(2):
+                    node = choose(less(np.int64(0), np.int64(count)), above_2, above_1)
+                    climb(
+                        tables, sketch, parent, order, position, size, row, base, column, sketch_column,
+                        node, shifted_from,
+                    )  # fmt: skip
             first_block, last_block = blocks, -_ONE
             for count in range(first + second):
                 # One loop for both runs of blocks: a second copy of the code would double its compilation.

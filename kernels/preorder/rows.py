@@ -11,7 +11,7 @@ import numpy as np
 
 from syclade.kernels.preorder.layout import panels_of
 from syclade.kernels.preorder.uniform import apart_from
-from syclade.kernels.sub_group import sub_group_any
+from syclade.kernels.sub_group import sub_group_sum
 
 BROAD = 128
 """Columns from which on it pays to ask whether a row changed.
@@ -123,14 +123,18 @@ def make_rows(cells: int, lanes: int) -> Rows:
     ):
         """row = values; a mask: was it another one in any lane? For narrow rows always yes: see BROAD."""
         start = column + np.uint64(at) * width
-        differences = np.int32(0)
-        for part in range(rounds):
-            place = start + np.uint64(part * lanes)
-            if broad:
+        changed = np.int64(-1)
+        if broad:
+            differences = np.int32(0)
+            for part in range(rounds):
+                place = start + np.uint64(part * lanes)
                 differences = np.int32(differences | (tables[place] ^ values[part]))
-            tables[place] = values[part]
-        if not broad:
-            return np.int64(-1)
-        return apart_from(-np.int64(sub_group_any(differences != np.int32(0))))
+            changed = apart_from(
+                -np.int64(sub_group_sum(np.int64(differences != np.int32(0))) != np.int64(0))
+            )
+        if changed != np.int64(0):
+            for part in range(rounds):
+                tables[start + np.uint64(part * lanes)] = values[part]
+        return changed
 
     return Rows(take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, replace_row)

@@ -9,6 +9,8 @@ import numpy as np
 from syclade.kernels.preorder.blocks import make_blocks
 from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.renew import make_renew
+from syclade.kernels.preorder.sketches import make_sketches
+from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
 from syclade.kernels.sub_group import in_step
 
 _ONE = np.int64(1)
@@ -16,9 +18,11 @@ _ONE = np.int64(1)
 
 def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function start_tables."""
-    _joins, _move_to_block, cut_anew = make_blocks(nodes, block, lanes)
+    _joins, _exchange, _move_to_block, cut_anew = make_blocks(nodes, block, lanes)
     renew_block, renew_around = make_renew(nodes, cells, block, lanes)
-    layout = make_layout(nodes, block)
+    sketch_row = make_sketches(cells, lanes).sketch_row
+    fill_subtrees, _climb = make_subtree_maxima(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block, lanes)
     zero, weight_rows, suffix = np.uint64(layout.zero), np.uint64(layout.weights), np.uint64(layout.suffix)
     before, after = np.uint64(layout.before), np.uint64(layout.after)
     width = np.uint64(cells)
@@ -28,14 +32,17 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
     @dpex.device_func
     def fill_tables(
         tables,  # OUT (slots, rows, cells) int32, flat
+        sketch,  # OUT (slots, sketched, cells) int16, flat
         weights,  # IN (nodes, cells) int32, flat
         parent,  # IN (slots, nodes) int32, flat
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
+        size,  # IN (slots, nodes) int32, flat
         row,  # IN (slots, nodes) int32, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
+        sketch_table,  # IN uint64: where the slot's sketches start
         tree_nodes,  # IN int64
         lane,  # IN uint64
     ):
@@ -66,20 +73,30 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
             for number in range(blocks):
                 renew_block(tables, row, block_start, base, column, np.int64(number), np.int64(0), tree_nodes)
             renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
+            if panels > 1:
+                sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
+                sketch_row(tables, sketch, column, sketch_column, np.int64(zero))
+                for gene in range(nodes):
+                    weight_row = np.int64(weight_rows) + np.int64(gene)
+                    sketch_row(tables, sketch, column, sketch_column, weight_row)
+                fill_subtrees(tables, sketch, order, size, row, base, column, sketch_column, tree_nodes)
 
     @dpex.device_func
     def start_tables(
         tables,  # OUT (slots, rows, cells) int32, flat
+        sketch,  # OUT (slots, sketched, cells) int16, flat
         weights,  # IN (nodes, cells) int32, flat
         parent,  # IN (slots, nodes) int32, flat
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
+        size,  # IN (slots, nodes) int32, flat
         row,  # OUT (slots, nodes) int32, flat
         row_of,  # OUT (slots, nodes) int32, flat
         block_of,  # OUT (slots, nodes) int32, flat
         block_start,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
+        sketch_table,  # IN uint64: where the slot's sketches start
         tree_nodes,  # IN int64
         lane,  # IN uint64
     ):
@@ -91,6 +108,9 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
             row_of[base + at] = position[base + at]
         cut_anew(block_of, block_start, base, lane, tree_nodes)
         base = in_step(base)
-        fill_tables(tables, weights, parent, order, position, row, block_start, base, table, tree_nodes, lane)
+        fill_tables(
+            tables, sketch, weights, parent, order, position, size, row, block_start,
+            base, table, sketch_table, tree_nodes, lane,
+        )  # fmt: skip
 
     return start_tables

@@ -60,3 +60,18 @@ def touched_by_run(
         start = min(gap, run)
         stop = max(gap, end_run)
     return old, old + _ONE, start, stop, new, end_new, run, end_run
+
+
+@dpex.device_func
+def touched_by_exchange(
+    first,  # IN int64: the blocks whose runs have changed places
+    second,
+    run_1,  # IN int64: where the run in the first block is now
+    end_run_1,
+    run_2,  # IN int64: where the run in the second block is now
+    end_run_2,
+):
+    """Both blocks, or the one that both runs are in."""
+    if first == second:
+        return first, first + _ONE, run_1, end_run_2, _ZERO, _ZERO, _ZERO, _ZERO
+    return first, first + _ONE, run_1, end_run_1, second, second + _ONE, run_2, end_run_2
