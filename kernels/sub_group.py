@@ -3,10 +3,11 @@
 A kernel whose work-groups are one sub-group needs no barrier of the work-group. Such a barrier would cut the
 kernel in parts with a loop over the work-items around each, and all that lives across it would go through
 memory; the barrier of the sub-group comes to the same, and a fence is a slow instruction for each lane.
-A broadcast costs nothing: no lane gets its value before all of them have come to it.
+A broadcast costs nothing: no lane gets its value before all of them have come to it. To ask whether
+any lane has something, count those that have: this driver makes sixteen branches of OpGroupAny.
 
 numba-dpex 0.23 has no functions for sub-groups, so these emit the SPIR-V instructions themselves (SPIR-V
-Specification 1.4, 3.32.21, OpGroupAny, OpGroupBroadcast and OpGroupIAdd). `host.spirv.declare_group_size`
+Specification 1.4, 3.32.21, OpGroupBroadcast and OpGroupIAdd). `host.spirv.declare_group_size`
 makes the sizes of both groups those that the kernel was written for; a driver that cannot have them says so.
 """
 
@@ -28,13 +29,13 @@ def sub_group_sum(value: Any) -> Any:
     raise NotImplementedError("device code only")
 
 
-def sub_group_prefix_sum(value: Any) -> Any:
-    """Sum of the int64 values of the lane and all lanes before it."""
+def sub_group_count(value: Any) -> Any:
+    """Sum of the lanes' int32 values: half the instructions."""
     raise NotImplementedError("device code only")
 
 
-def sub_group_any(value: Any) -> Any:
-    """Whether the boolean is true in any lane; all lanes get it."""
+def sub_group_prefix_count(value: Any) -> Any:
+    """Sum of the int32 values of the lane and all lanes before it."""
     raise NotImplementedError("device code only")
 
 
@@ -79,6 +80,6 @@ def _collective(
 
 
 _collective(sub_group_sum, "_Z17__spirv_GroupIAddiil", types.int64, before=(_REDUCE,))
-_collective(sub_group_prefix_sum, "_Z17__spirv_GroupIAddiil", types.int64, before=(_INCLUSIVE_SCAN,))
-_collective(sub_group_any, "_Z16__spirv_GroupAnyib", types.boolean)
+_collective(sub_group_count, "_Z17__spirv_GroupIAddiii", types.int32, before=(_REDUCE,))
+_collective(sub_group_prefix_count, "_Z17__spirv_GroupIAddiii", types.int32, before=(_INCLUSIVE_SCAN,))
 _collective(in_step, "_Z22__spirv_GroupBroadcastimi", types.uint64, after=(_FIRST_LANE,))

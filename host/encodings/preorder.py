@@ -37,6 +37,7 @@ class PreorderEncoding(Encoding):
         np.add.at(lane_best, np.arange(len(best)) % LANES, best)
         return {
             "nodes": nodes,
+            "labels": round_up(problem.nodes, LANES),
             "cells": cells,
             "block": block,
             "lanes": LANES,

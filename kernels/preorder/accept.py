@@ -33,9 +33,9 @@ _ONE = np.int64(1)
 _ZERO = np.int64(0)
 
 
-def make_accept(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
+def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function accept."""
-    permute, take_permuted, swap_labels = make_tree_update(nodes, lanes)
+    permute, take_permuted, swap_labels = make_tree_update(nodes, labels, lanes)
     joins, exchange, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
     rebuild = make_rebuild(nodes, cells, block, lanes)
     block_bits = np.int64(block.bit_length() - 1)

@@ -33,12 +33,21 @@ _TALLY_MASK = np.int64(63)
 
 
 def make_chain_steps(
-    nodes: int, cells: int, block: int, lanes: int, weighted: int, wide: int, rows: int, sketched: int
+    nodes: int,
+    labels: int,
+    cells: int,
+    block: int,
+    lanes: int,
+    weighted: int,
+    wide: int,
+    rows: int,
+    sketched: int,
 ) -> Any:
-    """Kernel for up to `nodes` - 1 tree nodes and `cells` distinct columns (multiples of `lanes`, padded).
+    """Kernel for up to `labels` tree nodes and `cells` distinct columns (multiples of `lanes`, padded).
 
     Args:
         nodes: positions, a multiple of `lanes`, more than the tree's nodes.
+        labels: tree nodes, a multiple of `lanes`.
         cells: columns, a multiple of `lanes`.
         block: positions a block, about; a power of two.
         lanes: work-items a slot.
@@ -58,13 +67,13 @@ def make_chain_steps(
     lanes_u = np.uint64(lanes)
     batch_mask = np.int64(lanes - 1)
     draw_batch = make_draw_batch(lanes)
-    propose = make_propose(nodes, lanes)
+    propose = make_propose(labels, lanes)
     moved_intervals = make_intervals(nodes, cells, block, lanes)
     score_change = make_score_change(nodes, cells, block, lanes, weighted)
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
-    total, copy_tree = make_reduction(nodes, lanes)
+    total, copy_tree = make_reduction(labels, lanes)
     start_tables = make_start(nodes, cells, block, lanes)
-    accept = make_accept(nodes, cells, block, lanes)
+    accept = make_accept(nodes, labels, cells, block, lanes)
 
     @dpex.kernel
     def preorder_chain_steps(

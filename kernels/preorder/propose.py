@@ -14,7 +14,7 @@ from syclade.kernels.proposal import (
     SWAP_UNRELATED_SUBTREES,
     draw_below,
 )
-from syclade.kernels.sub_group import sub_group_prefix_sum, sub_group_sum
+from syclade.kernels.sub_group import sub_group_count, sub_group_prefix_count
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
 _UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
@@ -37,9 +37,9 @@ def is_descendant(
     return np.uint64(offset) < np.uint64(size[base + np.uint64(ancestor)])
 
 
-def make_propose(nodes: int, lanes: int) -> Callable[..., Any]:
-    """Device function for trees of up to `nodes` nodes."""
-    rounds = nodes // lanes
+def make_propose(labels: int, lanes: int) -> Callable[..., Any]:
+    """Device function for trees of up to `labels` nodes."""
+    rounds = labels // lanes
 
     @dpex.device_func
     def select(
@@ -53,18 +53,21 @@ def make_propose(nodes: int, lanes: int) -> Callable[..., Any]:
         lane,  # IN uint64
     ):
         """The rank-th node in (or outside) the subtree in the order of labels (int64)."""
-        start_here = apart_from(start)
-        length_here = np.uint64(apart_from(length))
-        seen = np.int64(0)
-        smaller = np.int64(0)  # of the lane's labels, those before the one sought
+        start_here = np.int32(apart_from(start))
+        length_here = np.uint32(apart_from(length))
+        wanted_here = np.int32(apart_from(wanted))
+        nodes_here = np.int32(apart_from(tree_nodes))
+        last = np.int32(apart_from(rank))
+        seen = np.int32(0)
+        smaller = np.int32(0)  # of the lane's labels, those before the one sought
         for part in range(rounds):
             label = np.uint64(part * lanes) + lane
-            offset = np.int64(position[base + label]) - start_here
-            inside = np.int64(np.uint64(offset) < length_here)
-            fits = np.int64(inside == wanted) * np.int64(np.int64(label) < tree_nodes)
-            smaller = smaller + np.int64(seen + sub_group_prefix_sum(fits) <= rank)
-            seen = seen + sub_group_sum(fits)
-        return sub_group_sum(smaller)
+            offset = np.uint32(np.int32(position[base + label] - start_here))
+            inside = np.int32(offset < length_here)
+            fits = np.int32(np.int32(inside == wanted_here) & np.int32(np.int32(label) < nodes_here))
+            smaller = np.int32(smaller + np.int32(np.int32(seen + sub_group_prefix_count(fits)) <= last))
+            seen = np.int32(seen + sub_group_count(fits))
+        return np.int64(sub_group_count(smaller))
 
     @dpex.device_func
     def propose(

@@ -9,9 +9,9 @@ import numpy as np
 from syclade.kernels.sub_group import sub_group_sum
 
 
-def make_reduction(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (total, copy_tree) for trees of up to `nodes` nodes."""
-    rounds = nodes // lanes
+def make_reduction(labels: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (total, copy_tree) for trees of up to `labels` nodes."""
+    rounds = labels // lanes
 
     @dpex.device_func
     def total(

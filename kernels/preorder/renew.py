@@ -10,9 +10,12 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.uniform import choose, greater, less, lesser
+
+FEW_BLOCKS = 6
+"""So many maxima over blocks are renewed sooner than it is found out which of them change."""
 
 _ONE = np.int64(1)
 
@@ -24,7 +27,10 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
     top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
     rows = make_rows(cells, lanes)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
+    put_row = rows.put_row
     rounds = panels_of(cells, lanes).rounds
+    most_blocks = count_blocks(nodes, block)
+    few = int(most_blocks <= FEW_BLOCKS)
 
     @dpex.device_func
     def renew_block(
@@ -79,8 +85,18 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         last,
         blocks,  # IN int64: how many there are
     ):
-        """Maxima over all earlier and all later blocks, as far as they change."""
+        """Maxima over all earlier and all later blocks, as far as they change; of few blocks, all."""
         best = kapi.PrivateArray(rounds, np.int32)
+        if few:
+            take_row(best, tables, column, before)
+            for number in range(most_blocks - 1):
+                raise_by_row(best, tables, column, top + np.int64(number))
+                put_row(best, tables, column, before + np.int64(number + 1))
+            take_row(best, tables, column, after + np.int64(most_blocks - 1))
+            for done in range(most_blocks - 1):
+                raise_by_row(best, tables, column, top + np.int64(most_blocks - 1 - done))
+                put_row(best, tables, column, after + np.int64(most_blocks - 2 - done))
+            return
         take_row(best, tables, column, before + first)
         number = first
         going = less(number, blocks - _ONE)

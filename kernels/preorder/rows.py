@@ -11,7 +11,7 @@ import numpy as np
 
 from syclade.kernels.preorder.layout import panels_of
 from syclade.kernels.preorder.uniform import apart_from
-from syclade.kernels.sub_group import sub_group_sum
+from syclade.kernels.sub_group import sub_group_count
 
 BROAD = 128
 """Columns from which on it pays to ask whether a row changed.
@@ -28,6 +28,7 @@ class Rows(NamedTuple):
     take_shift: Callable[..., Any]
     raise_by_shifted: Callable[..., Any]
     add_to_row: Callable[..., Any]
+    put_row: Callable[..., Any]
     replace_row: Callable[..., Any]
 
 
@@ -115,6 +116,18 @@ def make_rows(cells: int, lanes: int) -> Rows:
             tables[place] = np.int32(tables[place] + values[part])
 
     @dpex.device_func
+    def put_row(
+        values,  # IN
+        tables,  # OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = values."""
+        start = column + np.uint64(at) * width
+        for part in range(rounds):
+            tables[start + np.uint64(part * lanes)] = values[part]
+
+    @dpex.device_func
     def replace_row(
         values,  # IN
         tables,  # IN OUT
@@ -130,11 +143,10 @@ def make_rows(cells: int, lanes: int) -> Rows:
                 place = start + np.uint64(part * lanes)
                 differences = np.int32(differences | (tables[place] ^ values[part]))
             changed = apart_from(
-                -np.int64(sub_group_sum(np.int64(differences != np.int32(0))) != np.int64(0))
+                -np.int64(sub_group_count(np.int32(differences != np.int32(0))) != np.int32(0))
             )
         if changed != np.int64(0):
-            for part in range(rounds):
-                tables[start + np.uint64(part * lanes)] = values[part]
+            put_row(values, tables, column, at)
         return changed
 
-    return Rows(take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, replace_row)
+    return Rows(take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, put_row, replace_row)

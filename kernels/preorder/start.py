@@ -7,7 +7,7 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
-from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.sketches import make_sketches
 from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
@@ -24,6 +24,7 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
     fill_subtrees, _climb = make_subtree_maxima(nodes, cells, block, lanes)
     layout = make_layout(nodes, cells, block, lanes)
     zero, weight_rows, suffix = np.uint64(layout.zero), np.uint64(layout.weights), np.uint64(layout.suffix)
+    top, most_blocks = np.uint64(layout.top), count_blocks(nodes, block)
     before, after = np.uint64(layout.before), np.uint64(layout.after)
     width = np.uint64(cells)
     panels, rounds = panels_of(cells, lanes)
@@ -55,8 +56,10 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
             tables[at + zero * width] = np.int32(0)
             tables[at + (suffix + zero) * width] = np.int32(0)
             tables[at + root * width] = np.int32(0)
-            tables[at + before * width] = np.int32(0)
-            tables[at + (after + np.uint64(blocks - _ONE)) * width] = np.int32(0)
+            for number in range(most_blocks):  # also of blocks that the tree has not got
+                tables[at + (before + np.uint64(number)) * width] = np.int32(0)
+                tables[at + (after + np.uint64(number)) * width] = np.int32(0)
+                tables[at + (top + np.uint64(number)) * width] = np.int32(0)
             for gene in range(nodes):
                 weight = weights[np.uint64(gene) * width + cell]
                 tables[at + (weight_rows + np.uint64(gene)) * width] = weight

@@ -10,7 +10,7 @@ from typing import Any
 import numba_dpex as dpex
 import numpy as np
 
-_ONE = np.uint64(1)
+from syclade.kernels.preorder.uniform import apart_from
 
 
 @dpex.device_func
@@ -19,9 +19,9 @@ def exchanged(label, v, w):
     return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
 
 
-def make_tree_update(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (permute, take_permuted, swap_labels) for trees of up to `nodes` nodes."""
-    rounds = nodes // lanes
+def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Device functions (permute, take_permuted, swap_labels) for trees of up to `labels` nodes."""
+    rounds = labels // lanes
     stride = np.uint64(nodes)
     lane_bits = np.int64(lanes.bit_length() - 1)
     all_lanes = np.int64(lanes - 1)
@@ -54,25 +54,41 @@ def make_tree_update(nodes: int, lanes: int) -> tuple[Callable[..., Any], ...]:
         floor_2,
     ):
         """Write the lane's part of the changed order and sizes."""
+        first = np.int32(apart_from(start_1))
+        second = np.int32(apart_from(start_2))
+        third = np.int32(apart_from(start_3))
+        fourth = np.int32(apart_from(start_4))
+        behind = np.int32(apart_from(stop))
+        add_1 = np.int32(apart_from(offset_1))
+        add_2 = np.int32(apart_from(offset_2 - offset_1))
+        add_3 = np.int32(apart_from(offset_3 - offset_2))
+        add_4 = np.int32(apart_from(offset_4 - offset_3))
         for part in range(start_1 >> lane_bits, (stop + all_lanes) >> lane_bits):
             at = np.uint64(part * lanes) + lane
-            here = np.int64(at)
-            inside = np.int64(here >= start_1) * np.int64(here < stop)
-            step_2 = np.int64(here >= start_2) * (offset_2 - offset_1)
-            step_3 = np.int64(here >= start_3) * (offset_3 - offset_2)
-            step_4 = np.int64(here >= start_4) * (offset_4 - offset_3)
-            source = base + np.uint64(here + inside * (offset_1 + step_2 + step_3 + step_4))
+            here = np.int32(at)
+            offset = np.int32(add_1 + np.int32(np.int32(here >= second) * add_2))
+            offset = np.int32(offset + np.int32(np.int32(here >= third) * add_3))
+            offset = np.int32(offset + np.int32(np.int32(here >= fourth) * add_4))
+            inside = np.int32(np.int32(here >= first) & np.int32(here < behind))
+            source = base + np.uint64(np.int64(np.int32(here + np.int32(inside * offset))))
             fresh[fresh_base + at] = order[source]
             fresh[fresh_base + stride + at] = row[source]
             fresh[fresh_base + np.uint64(2) * stride + at] = block_of[source]
+        grows_1 = np.int32(apart_from(growth_1))
+        under_1 = np.int32(apart_from(place_1))
+        from_1 = np.int32(apart_from(floor_1))
+        grows_2 = np.int32(apart_from(growth_2))
+        under_2 = np.int32(apart_from(place_2))
+        from_2 = np.int32(apart_from(floor_2))
         for part in range(rounds):
             at = np.uint64(part * lanes) + lane
-            begin = np.int64(position[base + at])
-            length = np.int64(size[base + at])
-            over_1 = np.int64(np.uint64(place_1 - begin) < np.uint64(length)) * np.int64(begin >= floor_1)
-            over_2 = np.int64(np.uint64(place_2 - begin) < np.uint64(length)) * np.int64(begin >= floor_2)
-            grown = length + over_1 * growth_1 + over_2 * growth_2
-            fresh[fresh_base + np.uint64(3) * stride + at] = np.int32(grown)
+            begin = position[base + at]
+            length = size[base + at]
+            over_1 = np.int32(np.uint32(np.int32(under_1 - begin)) < np.uint32(length))
+            over_2 = np.int32(np.uint32(np.int32(under_2 - begin)) < np.uint32(length))
+            more_1 = np.int32(np.int32(over_1 & np.int32(begin >= from_1)) * grows_1)
+            more_2 = np.int32(np.int32(over_2 & np.int32(begin >= from_2)) * grows_2)
+            fresh[fresh_base + np.uint64(3) * stride + at] = np.int32(length + np.int32(more_1 + more_2))
 
     @dpex.device_func
     def take_permuted(
