@@ -7,15 +7,15 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
-from syclade.kernels.preorder.changes import climbs, growth, permutation, shifted_runs
+from syclade.kernels.preorder.changes import growth, permutation, shifted_runs
+from syclade.kernels.preorder.climbs import climbs
 from syclade.kernels.preorder.rebuild import make_rebuild
 from syclade.kernels.preorder.touched import (
     touched_by_everything,
-    touched_by_exchange,
-    touched_by_run,
+    touched_by_local_move,
     touched_by_shifts,
 )
-from syclade.kernels.preorder.tree_update import make_tree_update
+from syclade.kernels.preorder.tree_update import make_tree_update, reattach
 from syclade.kernels.preorder.uniform import apart_from
 from syclade.kernels.proposal import (
     PRUNE_AND_REATTACH,
@@ -78,6 +78,8 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
         a1, b1, a2, b2 = apart_from(a1), apart_from(b1), apart_from(a2), apart_from(b2)
         plus_1, minus_1 = apart_from(plus_1), apart_from(minus_1)
         plus_2, minus_2 = apart_from(plus_2), apart_from(minus_2)
+        row_x = np.int64(row[base + np.uint64(a1)])
+        row_y = np.int64(row[base + np.uint64(a2)])
         above_x = np.int64(parent[base + np.uint64(x)])
         above_y = np.int64(parent[base + np.uint64(y)])
         start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4 = permutation(
@@ -119,40 +121,11 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
             )  # fmt: skip
             base = in_step(base)
             take_permuted(order, position, size, row, block_of, fresh, base, fresh_base, lane, start_1, stop)
-            if kind == _PRUNE:
-                parent[base + np.uint64(x)] = np.int32(t)
-            elif kind == _RELATED:
-                parent[base + np.uint64(y)] = np.int32(above_x)
-                parent[base + np.uint64(x)] = np.int32(t)
-            else:
-                parent[base + np.uint64(x)] = np.int32(above_y)
-                parent[base + np.uint64(y)] = np.int32(above_x)
+            reattach(parent, base, kind, x, y, t, above_x, above_y)
             if local != _ZERO:
-                if kind == _PRUNE:
-                    gap = stop
-                    if run_1 != start_1:
-                        gap = start_1
-                    (
-                        block_1,
-                        end_block_1,
-                        change_1,
-                        end_change_1,
-                        block_2,
-                        end_block_2,
-                        change_2,
-                        end_change_2,
-                    ) = touched_by_run(old, new, gap, run_1, end_run_1)
-                else:
-                    (
-                        block_1,
-                        end_block_1,
-                        change_1,
-                        end_change_1,
-                        block_2,
-                        end_block_2,
-                        change_2,
-                        end_change_2,
-                    ) = touched_by_exchange(old, new, run_3, end_run_3, run_1, end_run_1)
+                block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
+                    touched_by_local_move(kind, old, new, start_1, stop, run_1, end_run_1, run_3, end_run_3)
+                )
                 base = in_step(base)
                 if kind == _UNRELATED:
                     move_to_block(block_of, block_start, base, lane, run_3, end_run_3, new, old)
@@ -165,14 +138,16 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
         first_plus, first_minus, other_plus, other_minus = plus_1, minus_1, plus_2, minus_2
         if kind == _RELATED:
             first_plus, first_minus, other_plus, other_minus = plus_2, minus_2, plus_1, minus_1
-        above_1, above_2, shifted_from = climbs(kind, x, y, t, a1, b1, a2, above_x, above_y, tree_nodes)
+        above_1, loses_1, gains_1, above_2, loses_2, gains_2, shifted_from = climbs(
+            kind, x, y, t, a1, b1, a2, above_x, above_y, row_x, row_y, tree_nodes
+        )
         rebuild(
             tables, sketch, parent, order, position, size, row, block_start,
-            base, table, sketch_table, lane, blocks,
+            base, table, sketch_table, lane, tree_nodes, blocks,
             run_1, end_run_1, run_2, end_run_2, run_3, end_run_3,
             first_plus, first_minus, other_plus, other_minus,
             block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2,
-            above_1, above_2, shifted_from,
+            above_1, loses_1, gains_1, above_2, loses_2, gains_2, shifted_from,
         )  # fmt: skip
 
     return accept

@@ -42,7 +42,7 @@ ARGUMENTS = (
     Argument("fresh", SCRATCH, "int32", ("slots", 4, "nodes"), "the changed order, row, block and size"),
     Argument("tables", SCRATCH, "int32", ("slots", "rows", "cells"), "see layout.py"),
     Argument("sketch", SCRATCH, "int16", ("slots", "sketched", "cells"), "see sketches.py"),
-    Argument("flagged", SCRATCH, "uint32", ("slots", "lanes"), "cells whose best score may change"),
+    Argument("flagged", SCRATCH, "uint32", ("slots", "cells"), "cells whose best score may change"),
     Argument(
         "drawn", SCRATCH, "int64", ("slots", 5, "lanes"), "a batch of draws: move, v, second node, extra, E"
     ),

@@ -101,7 +101,7 @@ def make_chain_steps(
         fresh,  # SCRATCH (slots, 4, nodes) int32
         tables,  # SCRATCH (slots, rows, cells) int32
         sketch,  # SCRATCH (slots, sketched, cells) int16
-        flagged,  # SCRATCH (slots, lanes) uint32
+        flagged,  # SCRATCH (slots, cells) uint32
         drawn,  # SCRATCH (slots, 5, lanes) int64
         tallies,  # IN OUT (slots, 10) int64: proposed by kind, accepted by kind
     ):
@@ -111,6 +111,7 @@ def make_chain_steps(
         fresh_base = slot * tree_size * np.uint64(4)
         table = slot * table_size
         sketch_table = slot * sketch_size
+        flags_base = slot * np.uint64(cells)
         batch = slot * lanes_u * np.uint64(5)
         mutations = parameters[np.uint64(0)]
         prune_below = np.uint64(parameters[np.uint64(3)])
@@ -161,7 +162,7 @@ def make_chain_steps(
             if moves != np.int64(0):
                 if several_panels:
                     change = score_change(
-                        tables, sketch, row, block_of, flagged, base, table, sketch_table, slot * lanes_u,
+                        tables, sketch, row, block_of, flagged, base, table, sketch_table, flags_base,
                         multiplicity, kind, spare, shape, a1, b1, a2, b2, end_first, end,
                         plus_1, minus_1, plus_2, minus_2, lane,
                     )  # fmt: skip

@@ -6,13 +6,11 @@ import numpy as np
 from syclade.kernels.preorder.find_parent import branch_towards
 from syclade.kernels.proposal import (
     PRUNE_AND_REATTACH,
-    SWAP_LABELS,
     SWAP_RELATED_SUBTREES,
     SWAP_UNRELATED_SUBTREES,
 )
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
-_LABELS = np.int64(SWAP_LABELS)
 _UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
 _RELATED = np.int64(SWAP_RELATED_SUBTREES)
 _ZERO = np.int64(0)
@@ -142,31 +140,3 @@ def shifted_runs(
     if a2 < b1:
         return a1, a2, b2, b1, _ZERO, _ZERO
     return a1, b1, _ZERO, _ZERO, a2, b2
-
-
-@dpex.device_func
-def climbs(
-    kind,  # IN int64
-    x,  # IN int64
-    y,
-    t,
-    a1,  # IN int64
-    b1,
-    a2,
-    above_x,  # IN int64: the parents of x and y before the move
-    above_y,
-    tree_nodes,  # IN int64
-):
-    """From where subtrees change upwards: two nodes, -1 for none, and the first position that is shifted.
-
-    Shifted are also nodes above a part that is not, or not as they are, where one node is below the other.
-    """
-    if kind == _PRUNE:
-        return above_x, t, tree_nodes
-    if kind == _RELATED:
-        return above_y, -_ONE, a1
-    if (kind == _LABELS) and (a2 < b1):
-        if above_y == x:
-            return y, -_ONE, a1
-        return above_y, -_ONE, a1
-    return above_x, above_y, tree_nodes

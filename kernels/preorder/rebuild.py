@@ -15,7 +15,7 @@ from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
 from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
-from syclade.kernels.preorder.uniform import choose, greater, less, lesser
+from syclade.kernels.preorder.uniform import choose, equal, greater, less, lesser
 
 _ONE = np.int64(1)
 
@@ -24,9 +24,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     """Device function rebuild."""
     rows = make_rows(cells, lanes)
     take_shift, add_to_row = rows.take_shift, rows.add_to_row
-    renew_block, renew_around = make_renew(nodes, cells, block, lanes)
+    renew_block, misses, renew_around = make_renew(nodes, cells, block, lanes)
     add_to_sketched = make_sketches(cells, lanes).add_to_row
-    _fill_subtrees, climb = make_subtree_maxima(nodes, cells, block, lanes)
+    _fill_subtrees, climb, reaches = make_subtree_maxima(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
     subtree = np.int64(make_layout(nodes, cells, block, lanes).subtree)
 
@@ -65,6 +65,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         table,  # IN uint64: where the slot's tables start
         sketch_table,  # IN uint64: where the slot's sketches start
         lane,  # IN uint64
+        tree_nodes,  # IN int64
         blocks,  # IN int64: how many there are
         start_1,  # IN int64: positions to shift by the first shift, two runs
         stop_1,
@@ -84,18 +85,31 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         end_block_2,
         change_2,
         end_change_2,
-        above_1,  # IN int64: nodes from which the subtrees' maxima change upwards; -1 for none
+        above_1,  # IN int64: from where the subtrees' maxima change upwards, as `climbs` has it
+        loses_1,
+        gains_1,
         above_2,
-        shifted_from,  # IN int64: as `climb` has it
+        loses_2,
+        gains_2,
+        shifted_from,
     ):
         """Shift the moved rows, then renew the blocks with changed positions."""
         shift = kapi.PrivateArray(rounds, np.int32)
         other_shift = kapi.PrivateArray(rounds, np.int32)
         first = end_block_1 - block_1
         second = greater(end_block_2 - block_2, np.int64(0))
+        parted = equal(change_1, end_change_1)  # a run has left the first block, and joined the second
+        everywhere = less(shifted_from, tree_nodes)
+        upper_1 = subtree + np.int64(row[base + np.uint64(position[base + np.uint64(above_1)])])
+        upper_2 = subtree + np.int64(
+            row[base + np.uint64(position[base + np.uint64(greater(above_2, np.int64(0)))])]
+        )
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
             sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
+            if panels > 1:
+                due_1 = everywhere | reaches(tables, column, subtree + loses_1, upper_1, np.int32(1))
+                due_2 = reaches(tables, column, subtree + loses_2, upper_2, np.int32(1))
             # Kept, since the rows whose difference they are may move themselves.
             take_shift(shift, tables, column, plus_1, minus_1)
             take_shift(other_shift, tables, column, plus_2, minus_2)
@@ -103,7 +117,10 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
             shift_run(tables, sketch, row, base, column, sketch_column, shift, start_2, stop_2)
             shift_run(tables, sketch, row, base, column, sketch_column, other_shift, start_3, stop_3)
             if panels > 1:
-                for count in range(2):
+                due_1 = due_1 | reaches(tables, column, subtree + gains_1, upper_1, np.int32(0))
+                due_2 = due_2 | reaches(tables, column, subtree + gains_2, upper_2, np.int32(0))
+                due_2 = due_2 & less(-_ONE, above_2)
+                for count in range(choose(due_1, np.int64(0), _ONE), choose(due_2, np.int64(2), _ONE)):
                     node = choose(less(np.int64(0), np.int64(count)), above_2, above_1)
                     climb(
                         tables, sketch, parent, order, position, size, row, base, column, sketch_column,
@@ -116,7 +133,16 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
                 number = np.int64(count) + choose(one, block_1, block_2 - first)
                 start = choose(one, change_1, change_2)
                 stop = choose(one, end_change_1, end_change_2)
-                changed = renew_block(tables, row, block_start, base, column, number, start, stop)
+                changed = -_ONE
+                if panels > 1:
+                    if one & parted != np.int64(0):
+                        changed = misses(
+                            tables, row, block_start, base, column, number, start, subtree + loses_1, shift
+                        )
+                if changed != np.int64(0):
+                    changed = renew_block(
+                        tables, row, block_start, base, column, number, start, stop, parted & ~one
+                    )
                 first_block = choose(changed, lesser(first_block, number), first_block)
                 last_block = choose(changed, greater(last_block, number), last_block)
             if first_block <= last_block:

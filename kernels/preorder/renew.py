@@ -11,8 +11,9 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
-from syclade.kernels.preorder.rows import make_rows
-from syclade.kernels.preorder.uniform import choose, greater, less, lesser
+from syclade.kernels.preorder.rows import BROAD, make_rows
+from syclade.kernels.preorder.uniform import apart_from, choose, greater, less, lesser
+from syclade.kernels.sub_group import sub_group_count
 
 FEW_BLOCKS = 6
 """So many maxima over blocks are renewed sooner than it is found out which of them change."""
@@ -21,14 +22,16 @@ _ONE = np.int64(1)
 
 
 def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (renew_block, renew_around)."""
+    """Device functions (renew_block, misses, renew_around)."""
     layout = make_layout(nodes, cells, block, lanes)
     prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
     top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
     rows = make_rows(cells, lanes)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
-    put_row = rows.put_row
+    put_row, differs = rows.put_row, rows.differs
+    broad = int(cells >= BROAD)
     rounds = panels_of(cells, lanes).rounds
+    width = np.uint64(cells)
     most_blocks = count_blocks(nodes, block)
     few = int(most_blocks <= FEW_BLOCKS)
 
@@ -42,6 +45,7 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         number,  # IN int64: the block
         start,  # IN int64: positions that changed; none where a run has left
         stop,
+        joined,  # IN int64: mask: the changed positions have come to the block, which is else as it was
     ):
         """Maxima of one block; a mask: did that of the whole block change?"""
         best = kapi.PrivateArray(rounds, np.int32)
@@ -53,29 +57,67 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         later = lesser(place + _ONE, last)
         nearest = np.int64(row[base + np.uint64(later)])
         take_row(best, tables, column, choose(less(place, last), suffix + nearest, nearest))
+        # Newcomers that do not raise what lies behind them raise nothing that lies before them.
+        enough = choose(joined & less(place, last), start, -_ONE)
         going = _ONE
         while going != np.int64(0):
             node = np.int64(row[base + np.uint64(place)])
             raise_by_row(best, tables, column, node)
             changed = replace_row(best, tables, column, suffix + node)
             going = less(first, place) & (changed | ~less(place, start))
+            if broad:
+                if place == enough:
+                    going = going & differs(best, tables, column, suffix + nearest)
             place = place - _ONE
         # From its start on: likewise.
         place = lesser(greater(start, first), last)
         earlier = greater(place - _ONE, first)
         nearest = np.int64(row[base + np.uint64(earlier)])
         take_row(best, tables, column, choose(less(first, place), prefix + nearest, nearest))
+        enough = choose(joined & less(first, place), stop - _ONE, -_ONE)
         changed = _ONE
         going = _ONE
         while going != np.int64(0):
             node = np.int64(row[base + np.uint64(place)])
             raise_by_row(best, tables, column, node)
             changed = replace_row(best, tables, column, prefix + node) | less(place, stop)
+            if broad:
+                if place == enough:
+                    changed = differs(best, tables, column, prefix + nearest)
             going = less(place, last) & changed
             place = place + _ONE
         if changed != np.int64(0):
             changed = replace_row(best, tables, column, top + number)
         return changed
+
+    @dpex.device_func
+    def misses(
+        tables,  # IN (slots, rows, cells) int32, flat
+        row,  # IN (slots, nodes) int32, flat
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        column,  # IN uint64
+        number,  # IN int64: a block that a subtree has left
+        gap,  # IN int64: the position that followed it
+        at,  # IN int64: row of the subtree's maxima, after its shift
+        shift,  # IN (cells of a panel / lanes,) int32, private
+    ):
+        """Mask: may any maximum of the block have been one of the subtree's?"""
+        block = base + np.uint64(number)
+        first = np.int64(block_start[block])
+        last = np.int64(block_start[block + np.uint64(1)]) - _ONE
+        place = base + np.uint64(lesser(gap, last))
+        earlier = np.uint64(prefix + np.int64(row[base + np.uint64(greater(gap - _ONE, first))]))
+        later = np.uint64(suffix + np.int64(row[place]))
+        subtree_at = column + np.uint64(at) * width
+        earlier_at, later_at = column + earlier * width, column + later * width
+        most = np.int32(-1)
+        for part in range(rounds):
+            cell = np.uint64(part * lanes)
+            others = min(tables[earlier_at + cell], tables[later_at + cell])
+            most = max(most, np.int32(tables[subtree_at + cell] - shift[part] - others))
+        above = apart_from(-np.int64(sub_group_count(np.int32(most > np.int32(0))) != np.int32(0)))
+        return above | ~less(first, gap) | less(last, gap)
 
     @dpex.device_func
     def renew_around(
@@ -114,4 +156,4 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
             changed = replace_row(best, tables, column, after + number)
             going = less(np.int64(0), number) & (changed | ~less(number, first))
 
-    return renew_block, renew_around
+    return renew_block, misses, renew_around

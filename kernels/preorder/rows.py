@@ -30,6 +30,7 @@ class Rows(NamedTuple):
     add_to_row: Callable[..., Any]
     put_row: Callable[..., Any]
     replace_row: Callable[..., Any]
+    differs: Callable[..., Any]
 
 
 def make_rows(cells: int, lanes: int) -> Rows:
@@ -128,6 +129,20 @@ def make_rows(cells: int, lanes: int) -> Rows:
             tables[start + np.uint64(part * lanes)] = values[part]
 
     @dpex.device_func
+    def differs(
+        values,  # IN
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """Mask: is any lane's row another one?"""
+        start = column + np.uint64(at) * width
+        differences = np.int32(0)
+        for part in range(rounds):
+            differences = np.int32(differences | (tables[start + np.uint64(part * lanes)] ^ values[part]))
+        return apart_from(-np.int64(sub_group_count(np.int32(differences != np.int32(0))) != np.int32(0)))
+
+    @dpex.device_func
     def replace_row(
         values,  # IN
         tables,  # IN OUT
@@ -135,18 +150,13 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """row = values; a mask: was it another one in any lane? For narrow rows always yes: see BROAD."""
-        start = column + np.uint64(at) * width
         changed = np.int64(-1)
         if broad:
-            differences = np.int32(0)
-            for part in range(rounds):
-                place = start + np.uint64(part * lanes)
-                differences = np.int32(differences | (tables[place] ^ values[part]))
-            changed = apart_from(
-                -np.int64(sub_group_count(np.int32(differences != np.int32(0))) != np.int32(0))
-            )
+            changed = differs(values, tables, column, at)
         if changed != np.int64(0):
             put_row(values, tables, column, at)
         return changed
 
-    return Rows(take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, put_row, replace_row)
+    return Rows(
+        take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, put_row, replace_row, differs
+    )

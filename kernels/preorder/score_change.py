@@ -61,14 +61,10 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
 
     @dpex.device_func
     def all_lanes(
-        flagged,  # SCRATCH (slots, lanes) uint32, flat
-        base,  # IN uint64: where the slot's flags start
-        lane,  # IN uint64
-        flags,  # IN uint32: the lane's
+        flagged,  # IN (slots, cells) uint32, flat
+        base,  # IN uint64: where the word's flags start, one a lane
     ):
         """The flags that any lane has (uint64)."""
-        flagged[base + lane] = flags
-        base = in_step(base)
         found = np.uint32(0)
         for other in range(lanes):
             found = np.uint32(found | flagged[base + np.uint64(other)])
@@ -80,7 +76,7 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
         sketch,  # IN (slots, sketched, cells) int16, flat
         row,  # IN (slots, nodes) int32, flat
         block_of,  # IN (slots, nodes) int32, flat
-        flagged,  # SCRATCH (slots, lanes) uint32, flat
+        flagged,  # SCRATCH (slots, cells) uint32, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
         sketch_table,  # IN uint64: where the slot's sketches start
@@ -122,7 +118,11 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
             if shape != ONE_INTERVAL:
                 others = may_change(sketch, column, count, now_row, second, plus_2, minus_2, off)
                 own = np.uint32(own | others)
-            flags = all_lanes(flagged, flags_base, lane, own)
+            flagged[flags_base + np.uint64(word * lanes) + lane] = own
+        flags_base = in_step(flags_base)
+        for word in range(words):
+            first_cell = np.uint64(word * panels_a_word * rounds * lanes) + lane
+            flags = all_lanes(flagged, flags_base + np.uint64(word * lanes))
             while flags != _NONE:
                 group = popcount(~flags & (flags - np.uint64(1)))  # the lowest flag
                 flags = flags & (flags - np.uint64(1))

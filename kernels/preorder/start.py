@@ -19,9 +19,9 @@ _ONE = np.int64(1)
 def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function start_tables."""
     _joins, _exchange, _move_to_block, cut_anew = make_blocks(nodes, block, lanes)
-    renew_block, renew_around = make_renew(nodes, cells, block, lanes)
+    renew_block, _misses, renew_around = make_renew(nodes, cells, block, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
-    fill_subtrees, _climb = make_subtree_maxima(nodes, cells, block, lanes)
+    fill_subtrees, _climb, _reaches = make_subtree_maxima(nodes, cells, block, lanes)
     layout = make_layout(nodes, cells, block, lanes)
     zero, weight_rows, suffix = np.uint64(layout.zero), np.uint64(layout.weights), np.uint64(layout.suffix)
     top, most_blocks = np.uint64(layout.top), count_blocks(nodes, block)
@@ -74,7 +74,10 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
             for number in range(blocks):
-                renew_block(tables, row, block_start, base, column, np.int64(number), np.int64(0), tree_nodes)
+                renew_block(
+                    tables, row, block_start, base, column, np.int64(number),
+                    np.int64(0), tree_nodes, np.int64(0),
+                )  # fmt: skip
             renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
             if panels > 1:
                 sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane

@@ -13,14 +13,16 @@ from numba_dpex import kernel_api as kapi
 from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
-from syclade.kernels.preorder.uniform import less
+from syclade.kernels.preorder.uniform import apart_from, less
+from syclade.kernels.sub_group import sub_group_count
 
 _ONE = np.int64(1)
 _ZERO = np.int64(0)
 
 
 def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (fill_subtrees, climb)."""
+    """Device functions (fill_subtrees, climb, reaches)."""
+    width = np.uint64(cells)
     subtree = np.int64(make_layout(nodes, cells, block, lanes).subtree)
     rows = make_rows(cells, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
@@ -87,14 +89,14 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64
-        node,  # IN int64: the first one to renew; -1 for none
+        node,  # IN int64: the first one to renew
         shifted_from,  # IN int64: first position whose own maxima the move has shifted
     ):
         """Renew a node and those above it, as far as they change.
 
         Whether a shifted node's maxima changed by the move is not to be seen, so the climb goes on.
         """
-        going = ~less(node, _ZERO)
+        going = _ONE
         while going != _ZERO:
             place = np.int64(position[base + np.uint64(node)])
             end = place + np.int64(size[base + np.uint64(node)])
@@ -102,4 +104,21 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
             node = np.int64(parent[base + np.uint64(node)])
 
-    return fill_subtrees, climb
+    @dpex.device_func
+    def reaches(
+        tables,  # IN (slots, rows, cells) int32, flat
+        column,  # IN uint64
+        at,  # IN int64: a row
+        upper,  # IN int64: another
+        more,  # IN int32
+    ):
+        """Mask: is a value of the row, and so much more, above the other's in any cell of the panel?"""
+        start = column + np.uint64(at) * width
+        upper_start = column + np.uint64(upper) * width
+        most = np.int32(-1)
+        for part in range(rounds):
+            cell = np.uint64(part * lanes)
+            most = max(most, np.int32(np.int32(tables[start + cell] + more) - tables[upper_start + cell]))
+        return apart_from(-np.int64(sub_group_count(np.int32(most > np.int32(0))) != np.int32(0)))
+
+    return fill_subtrees, climb, reaches

@@ -6,6 +6,9 @@ All functions return twice (first block, end of blocks, first position, end of p
 import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.proposal import PRUNE_AND_REATTACH
+
+_PRUNE = np.int64(PRUNE_AND_REATTACH)
 _ZERO = np.int64(0)
 _ONE = np.int64(1)
 
@@ -44,34 +47,25 @@ def touched_by_shifts(
 
 
 @dpex.device_func
-def touched_by_run(
-    old,  # IN int64: the block that the run has left
-    new,  # IN int64: the block that it has joined
-    gap,  # IN int64: the position that follows where the run was
-    run,  # IN int64: where it is now
+def touched_by_local_move(
+    kind,  # IN int64: prune and reattach, or a swap of unrelated subtrees
+    old,  # IN int64: the block that the first run has left
+    new,  # IN int64: the block that it has joined, and the second run has left
+    start,  # IN int64: the positions that changed
+    stop,
+    run,  # IN int64: where the first run is now
     end_run,
+    other_run,  # IN int64: in swaps, where the second run is now
+    end_other_run,
 ):
-    """The old block, with a gap and no changed position, and the new one with the run."""
-    end_new = new + _ONE
-    start = gap
-    stop = gap
+    """The blocks that runs have left and joined; a block that was left only has no changed positions."""
+    if kind != _PRUNE:
+        if old == new:
+            return old, old + _ONE, other_run, end_run, _ZERO, _ZERO, _ZERO, _ZERO
+        return old, old + _ONE, other_run, end_other_run, new, new + _ONE, run, end_run
+    gap = stop  # the position that follows where the run was
+    if run != start:
+        gap = start
     if old == new:
-        end_new = new
-        start = min(gap, run)
-        stop = max(gap, end_run)
-    return old, old + _ONE, start, stop, new, end_new, run, end_run
-
-
-@dpex.device_func
-def touched_by_exchange(
-    first,  # IN int64: the blocks whose runs have changed places
-    second,
-    run_1,  # IN int64: where the run in the first block is now
-    end_run_1,
-    run_2,  # IN int64: where the run in the second block is now
-    end_run_2,
-):
-    """Both blocks, or the one that both runs are in."""
-    if first == second:
-        return first, first + _ONE, run_1, end_run_2, _ZERO, _ZERO, _ZERO, _ZERO
-    return first, first + _ONE, run_1, end_run_1, second, second + _ONE, run_2, end_run_2
+        return old, old + _ONE, min(gap, run), max(gap, end_run), _ZERO, _ZERO, _ZERO, _ZERO
+    return old, old + _ONE, gap, gap, new, new + _ONE, run, end_run

@@ -11,12 +11,36 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.uniform import apart_from
+from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_UNRELATED_SUBTREES
+
+_PRUNE = np.int64(PRUNE_AND_REATTACH)
+_UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
 
 
 @dpex.device_func
 def exchanged(label, v, w):
     """v for w, w for v, any other label for itself (int64)."""
     return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
+
+
+@dpex.device_func
+def reattach(
+    parent,  # IN OUT (slots, nodes) int32, flat
+    base,  # IN uint64: where the slot's tree starts
+    kind,  # IN int64: any move but a swap of labels
+    x,  # IN int64: the nodes
+    y,
+    t,
+    above_x,  # IN int64: their parents
+    above_y,
+):
+    """Give the moved nodes their new parents."""
+    new_above_x = t
+    if kind == _UNRELATED:
+        new_above_x = above_y
+    parent[base + np.uint64(x)] = np.int32(new_above_x)
+    if kind != _PRUNE:
+        parent[base + np.uint64(y)] = np.int32(above_x)
 
 
 def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[..., Any], ...]:
