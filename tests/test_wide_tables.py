@@ -1,4 +1,4 @@
-"""Wide matrices: tables of several panels, with sketches and subtree maxima, give the same chains."""
+"""Wide matrices: tables with sketches and subtree maxima, or of several panels, give the same chains."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def values(cells: int, kind: str = "tree") -> NDArray[np.uint8]:
 
 
 CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, object]]] = {
-    "usual": (values(150), Rates(0.01, 0.2), {}),
-    "no structure": (values(150, "random"), Rates(0.01, 0.2), {"gamma": 0.01}),
-    "many acceptances": (values(150), Rates(0.01, 0.2), {"gamma": 0.01}),
-    "labels": (values(150), Rates(0.01, 0.2), {"gamma": 0.01, "move_probabilities": (0, 1, 0)}),
-    "subtrees": (values(150), Rates(0.01, 0.2), {"gamma": 0.01, "move_probabilities": (0, 0, 1)}),
-    "weights with equal sketches": (values(150), Rates(0.499, 0.499), {}),
-    "ones without weight": (values(150), Rates(0.3, 0.7), {}),
-    "repeated columns": (values(150, "repeated"), Rates(0.01, 0.2), {"gamma": 0.05}),
-    "many words of flags": (values(600), Rates(0.01, 0.2), {"gamma": 0.05}),
+    "usual": (values(900), Rates(0.01, 0.2), {}),
+    "no structure": (values(900, "random"), Rates(0.01, 0.2), {"gamma": 0.001}),
+    "many acceptances": (values(900), Rates(0.01, 0.2), {"gamma": 0.001}),
+    "labels": (values(900), Rates(0.01, 0.2), {"gamma": 0.001, "move_probabilities": (0, 1, 0)}),
+    "subtrees": (values(900), Rates(0.01, 0.2), {"gamma": 0.001, "move_probabilities": (0, 0, 1)}),
+    "weights with equal sketches": (values(900), Rates(0.499, 0.499), {}),
+    "ones without weight": (values(900), Rates(0.3, 0.7), {}),
+    "repeated columns": (values(900, "repeated"), Rates(0.01, 0.2), {"gamma": 0.05}),
+    "several panels": (values(150), Rates(0.01, 0.2), {"gamma": 0.05}),
 }
 
 
@@ -76,7 +76,8 @@ def states(backend: Backend, problem: Problem) -> list[ChainState]:
 def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
     problem = problem_of(name)
     constants = PreorderEncoding(problem).constants
-    assert constants["sketched"] > constants["nodes"], "several panels"
+    assert (constants["sketched"] > 1) == (name != "several panels")
+    assert constants["cells"] > 128, "several panels"
     for seen, expected in zip(states(backend, problem), states(NUMPY, problem), strict=True):
         assert_scores_are_right(problem, seen)
         assert_equal_states(seen, expected)
@@ -90,7 +91,6 @@ def test_the_cases_are_what_they_are_called() -> None:
     assert len(sketches(problem_of("weights with equal sketches"))) < 3
     assert problem_of("ones without weight").gain_one == 0
     assert problem_of("repeated columns").multiplicity.max() > 1
-    assert len(problem_of("many words of flags").multiplicity) > 512
     flat = states(NUMPY, problem_of("many acceptances"))[-1].tallies
     assert (flat[5:9] > 0).all()
     assert flat[5:].sum() > 0.5 * flat[:5].sum()

@@ -11,7 +11,7 @@ from syclade.host.column_order import like_columns_together
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.tree import preorder
 from syclade.kernels.preorder.arguments import ARGUMENTS
-from syclade.kernels.preorder.layout import make_layout, padded_cells, panels_of
+from syclade.kernels.preorder.layout import has_sketches, make_layout, padded_cells
 
 __all__ = ["PreorderEncoding"]
 
@@ -30,8 +30,8 @@ class PreorderEncoding(Encoding):
         problem = self.problem
         nodes = round_up(problem.nodes + 1, LANES)
         cells = padded_cells(problem.columns.shape[1], LANES)
-        block = _block_for(problem.nodes, panels_of(cells, LANES).panels)
-        layout = make_layout(nodes, cells, block, LANES)
+        block = _block_for(problem.nodes, has_sketches(cells))
+        layout = make_layout(nodes, cells, block)
         best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
         lane_best = np.zeros(LANES, dtype=np.int64)
         np.add.at(lane_best, np.arange(len(best)) % LANES, best)
@@ -55,7 +55,7 @@ class PreorderEncoding(Encoding):
         weights = np.zeros((self.constants["nodes"], self.constants["cells"]), dtype=np.int32)
         width = problem.columns.shape[1]
         columns = np.arange(width)
-        if panels_of(self.constants["cells"], LANES).panels > 1:
+        if has_sketches(self.constants["cells"]):
             columns = like_columns_together(problem.columns)
         weights[: problem.mutations, :width] = table[problem.columns[:, columns]]
         multiplicity = np.zeros(self.constants["cells"], dtype=np.int64)
@@ -95,8 +95,8 @@ class PreorderEncoding(Encoding):
         return PreorderChainSteps(self.problem)
 
 
-def _block_for(nodes: int, panels: int) -> int:
+def _block_for(nodes: int, wide: bool) -> int:
     """Positions a block, about the square root of their number: what measured fastest."""
-    if panels > 1:
+    if wide:
         return 16 if nodes <= 1000 else 32
     return 8 if nodes <= 112 else 16 if nodes <= 400 else 32

@@ -14,7 +14,7 @@ from numba_dpex import kernel_api as kapi
 from syclade.kernels.preorder.accept import make_accept
 from syclade.kernels.preorder.batch import make_draw_batch
 from syclade.kernels.preorder.intervals import make_intervals
-from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.layout import has_sketches, make_layout
 from syclade.kernels.preorder.propose import make_propose
 from syclade.kernels.preorder.reduction import make_reduction
 from syclade.kernels.preorder.score_change import make_score_change
@@ -58,9 +58,9 @@ def make_chain_steps(
     Launch: global range (slots * lanes), local range (lanes).
     """
     assert int(_LAST_TALLY) < lanes < int(_TALLY_MASK), "a lane for every tally, and room for a batch's"
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     assert (layout.rows, layout.sketched) == (rows, sketched)
-    several_panels = int(panels_of(cells, lanes).panels > 1)
+    sketches = int(has_sketches(cells))
     tree_size = np.uint64(nodes)
     table_size = np.uint64(rows * cells)
     sketch_size = np.uint64(sketched * cells)
@@ -160,7 +160,7 @@ def make_chain_steps(
             moves = (plus_1 ^ minus_1) | (plus_2 ^ minus_2)
             proposed = current
             if moves != np.int64(0):
-                if several_panels:
+                if sketches:
                     change = score_change(
                         tables, sketch, row, block_of, flagged, base, table, sketch_table, flags_base,
                         multiplicity, kind, spare, shape, a1, b1, a2, b2, end_first, end,

@@ -19,7 +19,7 @@ _ZERO = np.int64(0)
 
 def make_intervals(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function for the tables' layout."""
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     zero = np.int64(layout.zero)
     weights = np.int64(layout.weights)
 

@@ -11,6 +11,9 @@ from typing import NamedTuple
 PANEL_ROUNDS = 8
 """Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
 
+WIDE = 768
+"""Columns beyond which sketches pay: narrower tables are read whole in less time."""
+
 SKETCH_BITS = 15
 """Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
 
@@ -20,30 +23,35 @@ class Layout(NamedTuple):
 
     zero: int  # a row of zeros: the scores of padding positions
     weights: int  # + label: what the mutation adds to each cell below it
-    subtree: int  # + score row: maximum over the node's subtree; only in tables of several panels
+    subtree: int  # + score row: maximum over the node's subtree; only in tables with sketches
     prefix: int  # + score row: maximum from the start of its block to it
     suffix: int  # + score row: maximum from it to the end of its block
     top: int  # + block: its maximum
     before: int  # + block: maximum over all earlier blocks
     after: int  # + block: maximum over all later blocks
     rows: int
-    sketched: int  # rows 0 … sketched-1 of tables of several panels have sketches (sketches.py)
+    sketched: int  # rows 0 … sketched-1 have sketches (sketches.py); 1 for none
 
 
-def make_layout(nodes: int, cells: int, block: int, lanes: int) -> Layout:
+def make_layout(nodes: int, cells: int, block: int) -> Layout:
     """The layout for `nodes` positions and `cells` columns."""
     blocks = count_blocks(nodes, block)
-    several = panels_of(cells, lanes).panels > 1
+    sketches = has_sketches(cells)
     zero = nodes
     weights = zero + 1
     subtree = weights + nodes
-    prefix = subtree + (nodes if several else 0)
+    prefix = subtree + (nodes if sketches else 0)
     suffix = prefix + nodes + 1
     top = suffix + nodes + 1
     before = top + blocks
     after = before + blocks
-    sketched = prefix if several else 1
+    sketched = prefix if sketches else 1
     return Layout(zero, weights, subtree, prefix, suffix, top, before, after, after + blocks, sketched)
+
+
+def has_sketches(cells: int) -> bool:
+    """Whether tables of so many columns have sketches and subtree maxima."""
+    return cells > WIDE
 
 
 def count_blocks(nodes: int, block: int) -> int:

@@ -16,7 +16,7 @@ _ONE = np.int64(1)
 def make_range_maximum(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (range_rows, take_range, range_of_cell)."""
     width = np.uint64(cells)
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     prefix, suffix, top = np.int64(layout.prefix), np.int64(layout.suffix), np.int64(layout.top)
     rows = make_rows(cells, lanes)
     take_row, raise_by_row = rows.take_row, rows.raise_by_row

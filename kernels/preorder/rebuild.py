@@ -10,7 +10,7 @@ import numba_dpex as dpex
 import numpy as np
 from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.layout import has_sketches, make_layout, panels_of
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
@@ -28,7 +28,8 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     add_to_sketched = make_sketches(cells, lanes).add_to_row
     _fill_subtrees, climb, reaches = make_subtree_maxima(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
-    subtree = np.int64(make_layout(nodes, cells, block, lanes).subtree)
+    sketches = int(has_sketches(cells))
+    subtree = np.int64(make_layout(nodes, cells, block).subtree)
 
     @dpex.device_func
     def shift_run(
@@ -45,7 +46,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         """Add a shift to the score rows of a run of positions, and to the subtrees' maxima."""
         for place in range(start, stop):
             node = np.int64(row[base + np.uint64(place)])
-            if panels > 1:
+            if sketches:
                 add_to_sketched(shift, tables, sketch, column, sketch_column, node)
                 add_to_sketched(shift, tables, sketch, column, sketch_column, subtree + node)
             else:
@@ -107,7 +108,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
             sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
-            if panels > 1:
+            if sketches:
                 due_1 = everywhere | reaches(tables, column, subtree + loses_1, upper_1, np.int32(1))
                 due_2 = reaches(tables, column, subtree + loses_2, upper_2, np.int32(1))
             # Kept, since the rows whose difference they are may move themselves.
@@ -116,7 +117,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
             shift_run(tables, sketch, row, base, column, sketch_column, shift, start_1, stop_1)
             shift_run(tables, sketch, row, base, column, sketch_column, shift, start_2, stop_2)
             shift_run(tables, sketch, row, base, column, sketch_column, other_shift, start_3, stop_3)
-            if panels > 1:
+            if sketches:
                 due_1 = due_1 | reaches(tables, column, subtree + gains_1, upper_1, np.int32(0))
                 due_2 = due_2 | reaches(tables, column, subtree + gains_2, upper_2, np.int32(0))
                 due_2 = due_2 & less(-_ONE, above_2)
@@ -134,7 +135,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
                 start = choose(one, change_1, change_2)
                 stop = choose(one, end_change_1, end_change_2)
                 changed = -_ONE
-                if panels > 1:
+                if sketches:
                     if one & parted != np.int64(0):
                         changed = misses(
                             tables, row, block_start, base, column, number, start, subtree + loses_1, shift

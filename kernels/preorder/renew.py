@@ -23,7 +23,7 @@ _ONE = np.int64(1)
 
 def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (renew_block, misses, renew_around)."""
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
     top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
     rows = make_rows(cells, lanes)

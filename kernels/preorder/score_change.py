@@ -30,7 +30,7 @@ _WORD_BITS = 32
 def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: int) -> Callable[..., Any]:
     """Device function: the lane's share of what the move adds to the score."""
     width = np.uint64(cells)
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     subtree = np.int64(layout.subtree)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)
     after, suffix = np.int64(layout.after), np.int64(layout.suffix)

@@ -1,6 +1,6 @@
 """Score mapping: a proposal's score from range maxima and shifts, in time proportional to the cells.
 
-For tables of one panel; score_change.py is for wider ones.
+score_change.py is for tables with sketches.
 """
 
 from collections.abc import Callable
@@ -29,11 +29,11 @@ def make_score_mapping(
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share may not fit in 32 bits.
     """
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     rows = make_rows(cells, lanes)
     take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
     _range_rows, take_range, _range_of_cell = make_range_maximum(nodes, cells, block, lanes)
-    rounds = panels_of(cells, lanes).rounds
+    panels, rounds = panels_of(cells, lanes)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)
     after, suffix = np.int64(layout.after), np.int64(layout.suffix)
 
@@ -73,21 +73,23 @@ def make_score_mapping(
         share = np.int64(0) if wide or weighted else np.int32(0)
         left = base + np.uint64(a1 - _ONE)
         right = base + np.uint64(end)
-        column = table + lane
-        take_row(best, tables, column, before + np.int64(block_of[left]))
-        raise_by_row(best, tables, column, prefix + np.int64(row[left]))
-        raise_by_row(best, tables, column, after + np.int64(block_of[right]))
-        raise_by_row(best, tables, column, suffix + np.int64(row[right]))
-        take_range(moved, tables, row, block_of, base, column, a1, end_first)
-        raise_by_shifted(best, moved, tables, column, plus_1, minus_1)
-        if shape != ONE_INTERVAL:
-            take_range(moved, tables, row, block_of, base, column, a2, b2)
-            raise_by_shifted(best, moved, tables, column, plus_2, minus_2)
-            third, end_third, plus_3 = third_interval(shape, a1, b1, a2, b2, end_first, plus_1, minus_1)
-            take_range(moved, tables, row, block_of, base, column, third, end_third)
-            raise_by_shifted(best, moved, tables, column, plus_3, minus_1)
-        for part in range(rounds):
-            share = add(share, best[part], multiplicity, lane + np.uint64(part * lanes))
+        for panel in range(panels):
+            first_cell = np.uint64(panel * rounds * lanes) + lane
+            column = table + first_cell
+            take_row(best, tables, column, before + np.int64(block_of[left]))
+            raise_by_row(best, tables, column, prefix + np.int64(row[left]))
+            raise_by_row(best, tables, column, after + np.int64(block_of[right]))
+            raise_by_row(best, tables, column, suffix + np.int64(row[right]))
+            take_range(moved, tables, row, block_of, base, column, a1, end_first)
+            raise_by_shifted(best, moved, tables, column, plus_1, minus_1)
+            if shape != ONE_INTERVAL:
+                take_range(moved, tables, row, block_of, base, column, a2, b2)
+                raise_by_shifted(best, moved, tables, column, plus_2, minus_2)
+                third, end_third, plus_3 = third_interval(shape, a1, b1, a2, b2, end_first, plus_1, minus_1)
+                take_range(moved, tables, row, block_of, base, column, third, end_third)
+                raise_by_shifted(best, moved, tables, column, plus_3, minus_1)
+            for part in range(rounds):
+                share = add(share, best[part], multiplicity, first_cell + np.uint64(part * lanes))
         return np.int64(share)
 
     return score_mapping

@@ -7,7 +7,7 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
-from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
+from syclade.kernels.preorder.layout import count_blocks, has_sketches, make_layout, panels_of
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.sketches import make_sketches
 from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
@@ -22,12 +22,13 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
     renew_block, _misses, renew_around = make_renew(nodes, cells, block, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
     fill_subtrees, _climb, _reaches = make_subtree_maxima(nodes, cells, block, lanes)
-    layout = make_layout(nodes, cells, block, lanes)
+    layout = make_layout(nodes, cells, block)
     zero, weight_rows, suffix = np.uint64(layout.zero), np.uint64(layout.weights), np.uint64(layout.suffix)
     top, most_blocks = np.uint64(layout.top), count_blocks(nodes, block)
     before, after = np.uint64(layout.before), np.uint64(layout.after)
     width = np.uint64(cells)
     panels, rounds = panels_of(cells, lanes)
+    sketches = int(has_sketches(cells))
     block_bits = np.int64(block.bit_length() - 1)
 
     @dpex.device_func
@@ -79,7 +80,7 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
                     np.int64(0), tree_nodes, np.int64(0),
                 )  # fmt: skip
             renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
-            if panels > 1:
+            if sketches:
                 sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
                 sketch_row(tables, sketch, column, sketch_column, np.int64(zero))
                 for gene in range(nodes):

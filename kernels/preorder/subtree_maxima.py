@@ -23,7 +23,7 @@ _ZERO = np.int64(0)
 def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (fill_subtrees, climb, reaches)."""
     width = np.uint64(cells)
-    subtree = np.int64(make_layout(nodes, cells, block, lanes).subtree)
+    subtree = np.int64(make_layout(nodes, cells, block).subtree)
     rows = make_rows(cells, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
