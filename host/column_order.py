@@ -1,7 +1,7 @@
 """The order of a matrix's columns in wide tables: cells of one clade side by side.
 
 Scores are sums over cells in exact integers, so the order changes no result; but a move changes the best
-scores of some clade's cells only, and panels of other cells can be passed over (kernels/preorder,
+scores of some clade's cells only, and groups of other cells can be passed over (kernels/preorder,
 score_change.py).
 """
 
@@ -42,6 +42,7 @@ def like_columns_together(columns: NDArray[np.uint8]) -> NDArray[np.int64]:
     leaves = leaves_list(ward(squareform((distances + distances.T) / 2, checks=False)))
     place = np.empty(len(chosen), dtype=np.int64)
     place[leaves] = np.arange(len(chosen))
-    near = place[(observed @ observed[chosen].T).argmax(axis=1)]
+    parts = np.array_split(observed, -(-width // MOST_CLUSTERED))  # no larger products than that above
+    near = place[np.concatenate([(part @ observed[chosen].T).argmax(axis=1) for part in parts])]
     near[chosen] = place
     return np.argsort(near, kind="stable")

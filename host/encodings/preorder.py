@@ -95,8 +95,8 @@ class PreorderEncoding(Encoding):
         return PreorderChainSteps(self.problem)
 
 
-def _block_for(nodes: int, wide: bool) -> int:
+def _block_for(nodes: int, sketches: bool) -> int:
     """Positions a block, about the square root of their number: what measured fastest."""
-    if wide:
+    if sketches:
         return 16 if nodes <= 1000 else 32
     return 8 if nodes <= 112 else 16 if nodes <= 400 else 32

@@ -28,6 +28,16 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
     longest = np.int64(2 * block)
 
     @dpex.device_func
+    def length_of(
+        block_start,  # IN (slots, nodes) int32, flat
+        base,  # IN uint64
+        number,  # IN int64: the block
+    ):
+        """Positions of a block (int64)."""
+        at = base + np.uint64(number)
+        return np.int64(block_start[at + np.uint64(1)]) - np.int64(block_start[at])
+
+    @dpex.device_func
     def joins(
         block_of,  # IN (slots, nodes) int32, flat
         block_start,  # IN (slots, nodes) int32, flat
@@ -39,10 +49,8 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         """(1 if the run can move from its block to its new neighbour's, its block, that block), int64."""
         old = np.int64(block_of[base + np.uint64(a)])
         new = np.int64(block_of[base + np.uint64(neighbour)])
-        old_at = base + np.uint64(old)
-        new_at = base + np.uint64(new)
-        old_length = np.int64(block_start[old_at + np.uint64(1)]) - np.int64(block_start[old_at])
-        new_length = np.int64(block_start[new_at + np.uint64(1)]) - np.int64(block_start[new_at])
+        old_length = length_of(block_start, base, old)
+        new_length = length_of(block_start, base, new)
         one_block = np.int64(old == np.int64(block_of[base + np.uint64(b - _ONE)]))
         fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
         return one_block * max(fits, np.int64(old == new)), old, new
@@ -60,10 +68,8 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         """(1 if each run can move from its block to the other's, the first block, the second), int64."""
         first = np.int64(block_of[base + np.uint64(a1)])
         second = np.int64(block_of[base + np.uint64(a2)])
-        first_at = base + np.uint64(first)
-        second_at = base + np.uint64(second)
-        first_length = np.int64(block_start[first_at + np.uint64(1)]) - np.int64(block_start[first_at])
-        second_length = np.int64(block_start[second_at + np.uint64(1)]) - np.int64(block_start[second_at])
+        first_length = length_of(block_start, base, first)
+        second_length = length_of(block_start, base, second)
         one_block = np.int64(first == np.int64(block_of[base + np.uint64(b1 - _ONE)]))
         other_one = np.int64(second == np.int64(block_of[base + np.uint64(b2 - _ONE)]))
         more = (b2 - a2) - (b1 - a1)

@@ -68,7 +68,7 @@ def make_chain_steps(
     batch_mask = np.int64(lanes - 1)
     draw_batch = make_draw_batch(lanes)
     propose = make_propose(labels, lanes)
-    moved_intervals = make_intervals(nodes, cells, block, lanes)
+    moved_intervals = make_intervals(nodes, cells, block)
     score_change = make_score_change(nodes, cells, block, lanes, weighted)
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(labels, lanes)

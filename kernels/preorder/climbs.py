@@ -6,14 +6,12 @@ import numpy as np
 from syclade.kernels.proposal import (
     PRUNE_AND_REATTACH,
     SWAP_LABELS,
-    SWAP_RELATED_SUBTREES,
     SWAP_UNRELATED_SUBTREES,
 )
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
 _LABELS = np.int64(SWAP_LABELS)
 _UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
-_RELATED = np.int64(SWAP_RELATED_SUBTREES)
 _NOBODY = np.int64(-1)
 
 
@@ -42,10 +40,9 @@ def climbs(
         return above_x, row_x, row_x, t, row_x, row_x, tree_nodes
     if kind == _UNRELATED:
         return above_x, row_x, row_y, above_y, row_y, row_x, tree_nodes
-    if kind == _RELATED:
-        return above_y, row_x, row_x, _NOBODY, row_y, row_y, a1
-    if (kind == _LABELS) and (a2 < b1):
-        if above_y == x:
-            return y, row_x, row_x, _NOBODY, row_y, row_y, a1
-        return above_y, row_x, row_x, _NOBODY, row_y, row_y, a1
+    if a2 < b1:  # y is below x
+        lowest = above_y
+        if (kind == _LABELS) and (above_y == x):
+            lowest = y  # which now has x's place
+        return lowest, row_x, row_x, _NOBODY, row_y, row_y, a1
     return above_x, row_x, row_x, above_y, row_y, row_y, tree_nodes

@@ -17,7 +17,7 @@ _RELATED = np.int64(SWAP_RELATED_SUBTREES)
 _ZERO = np.int64(0)
 
 
-def make_intervals(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
+def make_intervals(nodes: int, cells: int, block: int) -> Callable[..., Any]:
     """Device function for the tables' layout."""
     layout = make_layout(nodes, cells, block)
     zero = np.int64(layout.zero)

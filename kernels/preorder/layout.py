@@ -11,7 +11,7 @@ from typing import NamedTuple
 PANEL_ROUNDS = 8
 """Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
 
-WIDE = 768
+SKETCHES_BEYOND = 768
 """Columns beyond which sketches pay: narrower tables are read whole in less time."""
 
 SKETCH_BITS = 15
@@ -51,7 +51,7 @@ def make_layout(nodes: int, cells: int, block: int) -> Layout:
 
 def has_sketches(cells: int) -> bool:
     """Whether tables of so many columns have sketches and subtree maxima."""
-    return cells > WIDE
+    return cells > SKETCHES_BEYOND
 
 
 def count_blocks(nodes: int, block: int) -> int:

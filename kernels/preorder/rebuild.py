@@ -24,7 +24,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     """Device function rebuild."""
     rows = make_rows(cells, lanes)
     take_shift, add_to_row = rows.take_shift, rows.add_to_row
-    renew_block, misses, renew_around = make_renew(nodes, cells, block, lanes)
+    renew_block, may_have_lost, renew_around = make_renew(nodes, cells, block, lanes)
     add_to_sketched = make_sketches(cells, lanes).add_to_row
     _fill_subtrees, climb, reaches = make_subtree_maxima(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
@@ -137,7 +137,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
                 changed = -_ONE
                 if sketches:
                     if one & parted != np.int64(0):
-                        changed = misses(
+                        changed = may_have_lost(
                             tables, row, block_start, base, column, number, start, subtree + loses_1, shift
                         )
                 if changed != np.int64(0):

@@ -12,8 +12,7 @@ from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
 from syclade.kernels.preorder.rows import BROAD, make_rows
-from syclade.kernels.preorder.uniform import apart_from, choose, greater, less, lesser
-from syclade.kernels.sub_group import sub_group_count
+from syclade.kernels.preorder.uniform import any_lane, choose, greater, less, lesser
 
 FEW_BLOCKS = 6
 """So many maxima over blocks are renewed sooner than it is found out which of them change."""
@@ -22,7 +21,7 @@ _ONE = np.int64(1)
 
 
 def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (renew_block, misses, renew_around)."""
+    """Device functions (renew_block, may_have_lost, renew_around)."""
     layout = make_layout(nodes, cells, block)
     prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
     top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
@@ -91,7 +90,7 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         return changed
 
     @dpex.device_func
-    def misses(
+    def may_have_lost(
         tables,  # IN (slots, rows, cells) int32, flat
         row,  # IN (slots, nodes) int32, flat
         block_start,  # IN (slots, nodes) int32, flat
@@ -116,8 +115,7 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
             cell = np.uint64(part * lanes)
             others = min(tables[earlier_at + cell], tables[later_at + cell])
             most = max(most, np.int32(tables[subtree_at + cell] - shift[part] - others))
-        above = apart_from(-np.int64(sub_group_count(np.int32(most > np.int32(0))) != np.int32(0)))
-        return above | ~less(first, gap) | less(last, gap)
+        return any_lane(most > np.int32(0)) | ~less(first, gap) | less(last, gap)
 
     @dpex.device_func
     def renew_around(
@@ -156,4 +154,4 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
             changed = replace_row(best, tables, column, after + number)
             going = less(np.int64(0), number) & (changed | ~less(number, first))
 
-    return renew_block, misses, renew_around
+    return renew_block, may_have_lost, renew_around

@@ -10,8 +10,7 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.layout import panels_of
-from syclade.kernels.preorder.uniform import apart_from
-from syclade.kernels.sub_group import sub_group_count
+from syclade.kernels.preorder.uniform import any_lane
 
 BROAD = 128
 """Columns from which on it pays to ask whether a row changed.
@@ -140,7 +139,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         differences = np.int32(0)
         for part in range(rounds):
             differences = np.int32(differences | (tables[start + np.uint64(part * lanes)] ^ values[part]))
-        return apart_from(-np.int64(sub_group_count(np.int32(differences != np.int32(0))) != np.int32(0)))
+        return any_lane(differences != np.int32(0))
 
     @dpex.device_func
     def replace_row(

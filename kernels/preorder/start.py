@@ -19,7 +19,7 @@ _ONE = np.int64(1)
 def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function start_tables."""
     _joins, _exchange, _move_to_block, cut_anew = make_blocks(nodes, block, lanes)
-    renew_block, _misses, renew_around = make_renew(nodes, cells, block, lanes)
+    renew_block, _may_have_lost, renew_around = make_renew(nodes, cells, block, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
     fill_subtrees, _climb, _reaches = make_subtree_maxima(nodes, cells, block, lanes)
     layout = make_layout(nodes, cells, block)

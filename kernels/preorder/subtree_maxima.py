@@ -13,8 +13,7 @@ from numba_dpex import kernel_api as kapi
 from syclade.kernels.preorder.layout import make_layout, panels_of
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
-from syclade.kernels.preorder.uniform import apart_from, less
-from syclade.kernels.sub_group import sub_group_count
+from syclade.kernels.preorder.uniform import any_lane, less
 
 _ONE = np.int64(1)
 _ZERO = np.int64(0)
@@ -32,13 +31,11 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
     @dpex.device_func
     def renew_node(
         tables,  # IN OUT (slots, rows, cells) int32, flat
-        sketch,  # IN OUT (slots, sketched, cells) int16, flat
         order,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
         row,  # IN (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
-        sketch_column,  # IN uint64: likewise, of the slot's sketches
         place,  # IN int64: the node's position
         end,  # IN int64: end of its subtree
     ):
@@ -51,10 +48,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
             at = base + np.uint64(child)
             raise_by_row(best, tables, column, subtree + np.int64(row[at]))
             child = child + np.int64(size[base + np.uint64(order[at])])
-        changed = replace_row(best, tables, column, subtree + node)
-        if changed != _ZERO:
-            sketch_row(tables, sketch, column, sketch_column, subtree + node)
-        return changed
+        return replace_row(best, tables, column, subtree + node)
 
     @dpex.device_func
     def fill_subtrees(
@@ -65,7 +59,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         row,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         column,  # IN uint64
-        sketch_column,  # IN uint64
+        sketch_column,  # IN uint64: likewise, of the slot's sketches
         tree_nodes,  # IN int64
     ):
         """The maxima of all nodes, leaves first, and all sketches but those of weights."""
@@ -73,7 +67,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
             place = tree_nodes - _ONE - np.int64(done)
             node = np.int64(row[base + np.uint64(place)])
             end = place + np.int64(size[base + np.uint64(order[base + np.uint64(place)])])
-            renew_node(tables, sketch, order, size, row, base, column, sketch_column, place, end)
+            renew_node(tables, order, size, row, base, column, place, end)
             sketch_row(tables, sketch, column, sketch_column, node)
             sketch_row(tables, sketch, column, sketch_column, subtree + node)
 
@@ -100,7 +94,10 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         while going != _ZERO:
             place = np.int64(position[base + np.uint64(node)])
             end = place + np.int64(size[base + np.uint64(node)])
-            changed = renew_node(tables, sketch, order, size, row, base, column, sketch_column, place, end)
+            changed = renew_node(tables, order, size, row, base, column, place, end)
+            if changed != _ZERO:
+                at = subtree + np.int64(row[base + np.uint64(place)])
+                sketch_row(tables, sketch, column, sketch_column, at)
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
             node = np.int64(parent[base + np.uint64(node)])
 
@@ -119,6 +116,6 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         for part in range(rounds):
             cell = np.uint64(part * lanes)
             most = max(most, np.int32(np.int32(tables[start + cell] + more) - tables[upper_start + cell]))
-        return apart_from(-np.int64(sub_group_count(np.int32(most > np.int32(0))) != np.int32(0)))
+        return any_lane(most > np.int32(0))
 
     return fill_subtrees, climb, reaches

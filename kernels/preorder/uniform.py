@@ -8,7 +8,7 @@ long as it does not see that they come from a comparison: so they go through `ap
 import numba_dpex as dpex
 import numpy as np
 
-from syclade.kernels.sub_group import in_step
+from syclade.kernels.sub_group import in_step, sub_group_count
 
 _SIGN = np.int64(63)
 _ONE = np.int64(1)
@@ -18,6 +18,12 @@ _ONE = np.int64(1)
 def apart_from(value):
     """The same int64, for vector code that shall not make a vector of the original."""
     return np.int64(in_step(np.uint64(value)))
+
+
+@dpex.device_func
+def any_lane(flag):
+    """Mask: does any lane have the boolean true?"""
+    return apart_from(-np.int64(sub_group_count(np.int32(flag)) != np.int32(0)))
 
 
 @dpex.device_func
