@@ -110,8 +110,11 @@ def select(
 ) -> Numbers:
     """Places of the rank-th nodes of the intervals, or outside them, in the order of labels, (lanes,)."""
     places = trees.by_slot[0].take(slot, axis=0)
-    members = (places >= within[0][:, None]) & (places < within[1][:, None])
+    start, stop = within
+    members = (places >= start[:, None]) & (places < stop[:, None])
+    count = stop - start
     if outside:
         np.logical_not(members, out=members)
-    label = (members.cumsum(axis=1) > rank[:, None]).argmax(axis=1)
-    return places[np.arange(len(slot)), label]
+        count = places.shape[1] - count
+    before = count.cumsum() - count
+    return places[members].take(before + rank)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from syclade.host.column_order import like_columns_together
 from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.errors import OptionError
 from syclade.host.tree import preorder
 from syclade.kernels.preorder.arguments import ARGUMENTS
-from syclade.kernels.preorder.layout import has_sketches, make_layout, padded_cells
+from syclade.kernels.preorder.layout import LARGEST_TABLES, has_sketches, make_layout, padded_cells
 
 __all__ = ["PreorderEncoding"]
 
@@ -32,6 +33,12 @@ class PreorderEncoding(Encoding):
         cells = padded_cells(problem.columns.shape[1], LANES)
         block = _block_for(problem.nodes, has_sketches(cells))
         layout = make_layout(nodes, cells, block)
+        if layout.rows * cells > LARGEST_TABLES:
+            raise OptionError(
+                f"{problem.mutations} mutations and {problem.columns.shape[1]} distinct columns are too many "
+                f"for the preorder encoding: its tables would take {layout.rows * cells / 2**28:.1f} GiB a chain",
+                hint="use --encoding ancestor",
+            )
         best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
         lane_best = np.zeros(LANES, dtype=np.int64)
         np.add.at(lane_best, np.arange(len(best)) % LANES, best)

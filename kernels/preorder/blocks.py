@@ -12,6 +12,7 @@ import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.preorder.layout import count_blocks
+from syclade.kernels.preorder.places import block_at, place_of, row_at
 
 _ONE = np.int64(1)
 _ZERO = np.int64(0)
@@ -39,7 +40,7 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
 
     @dpex.device_func
     def joins(
-        block_of,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         a,  # IN int64: the run that moves
@@ -47,17 +48,17 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         neighbour,  # IN int64: position that will come before it
     ):
         """(1 if the run can move from its block to its new neighbour's, its block, that block), int64."""
-        old = np.int64(block_of[base + np.uint64(a)])
-        new = np.int64(block_of[base + np.uint64(neighbour)])
+        old = block_at(places, base + np.uint64(a))
+        new = block_at(places, base + np.uint64(neighbour))
         old_length = length_of(block_start, base, old)
         new_length = length_of(block_start, base, new)
-        one_block = np.int64(old == np.int64(block_of[base + np.uint64(b - _ONE)]))
+        one_block = np.int64(old == block_at(places, base + np.uint64(b - _ONE)))
         fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
         return one_block * max(fits, np.int64(old == new)), old, new
 
     @dpex.device_func
     def exchange(
-        block_of,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         a1,  # IN int64: the runs that change places
@@ -66,19 +67,19 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         b2,
     ):
         """(1 if each run can move from its block to the other's, the first block, the second), int64."""
-        first = np.int64(block_of[base + np.uint64(a1)])
-        second = np.int64(block_of[base + np.uint64(a2)])
+        first = block_at(places, base + np.uint64(a1))
+        second = block_at(places, base + np.uint64(a2))
         first_length = length_of(block_start, base, first)
         second_length = length_of(block_start, base, second)
-        one_block = np.int64(first == np.int64(block_of[base + np.uint64(b1 - _ONE)]))
-        other_one = np.int64(second == np.int64(block_of[base + np.uint64(b2 - _ONE)]))
+        one_block = np.int64(first == block_at(places, base + np.uint64(b1 - _ONE)))
+        other_one = np.int64(second == block_at(places, base + np.uint64(b2 - _ONE)))
         more = (b2 - a2) - (b1 - a1)
         fits = np.int64(first_length + more <= longest) * np.int64(second_length - more <= longest)
         return one_block * other_one * max(fits, np.int64(first == second)), first, second
 
     @dpex.device_func
     def move_to_block(
-        block_of,  # IN OUT (slots, nodes) int32, flat
+        places,  # IN OUT (slots, nodes) int64, flat
         block_start,  # IN OUT (slots, nodes) int32, flat
         base,  # IN uint64
         lane,  # IN uint64
@@ -97,11 +98,12 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
             start = np.int64(block_start[base + at])
             block_start[base + at] = np.int32(start + (right - left) * length)
         for place in range(run, end_run):
-            block_of[base + np.uint64(place)] = np.int32(new)
+            at = base + np.uint64(place)
+            places[at] = place_of(row_at(places, at), new)
 
     @dpex.device_func
     def cut_anew(
-        block_of,  # OUT (slots, nodes) int32, flat
+        places,  # IN OUT (slots, nodes) int64, flat
         block_start,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64
         lane,  # IN uint64
@@ -112,7 +114,7 @@ def make_blocks(nodes: int, block: int, lanes: int) -> tuple[Callable[..., Any],
         for part in range(rounds):
             at = np.uint64(part * lanes) + lane
             here = np.int64(at)
-            block_of[base + at] = np.int32(min(here >> block_bits, last))
+            places[base + at] = place_of(row_at(places, base + at), min(here >> block_bits, last))
             block_start[base + at] = np.int32(min(here << block_bits, tree_nodes))
 
     return joins, exchange, move_to_block, cut_anew

@@ -21,6 +21,7 @@ from syclade.kernels.preorder.score_change import make_score_change
 from syclade.kernels.preorder.score_mapping import make_score_mapping
 from syclade.kernels.preorder.sketches import slack_of_equals
 from syclade.kernels.preorder.start import make_start
+from syclade.kernels.preorder.tree_update import make_tree_update
 from syclade.kernels.sub_group import in_step
 
 _WORD_MASK = np.uint64(0xFFFFFFFF)
@@ -73,6 +74,7 @@ def make_chain_steps(
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(labels, lanes)
     start_tables = make_start(nodes, cells, block, lanes)
+    _permute, _take_permuted, _renumber, fill_order, _swap_labels = make_tree_update(nodes, labels, lanes)
     accept = make_accept(nodes, labels, cells, block, lanes)
 
     @dpex.kernel
@@ -94,11 +96,10 @@ def make_chain_steps(
         size,  # IN OUT (slots, nodes) int32
         tables_made,  # IN OUT (slots,) int64: 1 while the tables are those of the tree
         best_parent,  # IN OUT (slots, nodes) int32
-        row,  # SCRATCH (slots, nodes) int32
+        places,  # SCRATCH (slots, nodes) int64
         row_of,  # SCRATCH (slots, nodes) int32
-        block_of,  # SCRATCH (slots, nodes) int32
         block_start,  # SCRATCH (slots, nodes) int32
-        fresh,  # SCRATCH (slots, 4, nodes) int32
+        fresh,  # SCRATCH (slots, nodes) int64
         tables,  # SCRATCH (slots, rows, cells) int32
         sketch,  # SCRATCH (slots, sketched, cells) int16
         flagged,  # SCRATCH (slots, cells) uint32
@@ -108,7 +109,6 @@ def make_chain_steps(
         slot = np.uint64(nd_item.get_group().get_group_id(0))
         lane = np.uint64(nd_item.get_local_id(0))
         base = slot * tree_size
-        fresh_base = slot * tree_size * np.uint64(4)
         table = slot * table_size
         sketch_table = slot * sketch_size
         flags_base = slot * np.uint64(cells)
@@ -131,7 +131,7 @@ def make_chain_steps(
         tally = np.int64(0)  # of the batch: bits for each kind proposed, then for each kind accepted
         if (tables_made[slot] == np.int64(0)) and (steps > np.int64(0)):
             start_tables(
-                tables, sketch, weights, parent, order, position, size, row, row_of, block_of, block_start,
+                tables, sketch, weights, parent, order, position, size, places, row_of, block_start,
                 base, table, sketch_table, mutations + _ONE, lane,
             )  # fmt: skip
             base = in_step(base)
@@ -162,14 +162,14 @@ def make_chain_steps(
             if moves != np.int64(0):
                 if sketches:
                     change = score_change(
-                        tables, sketch, row, block_of, flagged, base, table, sketch_table, flags_base,
+                        tables, sketch, places, flagged, base, table, sketch_table, flags_base,
                         multiplicity, kind, spare, shape, a1, b1, a2, b2, end_first, end,
                         plus_1, minus_1, plus_2, minus_2, lane,
                     )  # fmt: skip
                     proposed = current + total(change)
                 else:
                     share = score_mapping(
-                        tables, row, block_of, base, table, multiplicity, shape, a1, b1, a2, b2,
+                        tables, places, base, table, multiplicity, shape, a1, b1, a2, b2,
                         end_first, end, plus_1, minus_1, plus_2, minus_2, lane,
                     )  # fmt: skip
                     proposed = total(share)
@@ -178,8 +178,8 @@ def make_chain_steps(
                 tally = tally + (_ONE << ((kind + _KINDS) * _TALLY_BITS))
                 if moves != np.int64(0):
                     accept(
-                        parent, order, position, size, row, row_of, block_of, block_start, fresh, tables,
-                        sketch, base, fresh_base, table, sketch_table, mutations + _ONE, lane,
+                        parent, order, position, size, places, row_of, block_start, fresh, tables,
+                        sketch, base, table, sketch_table, mutations + _ONE, lane,
                         kind, v, t, x, y, a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
                     )  # fmt: skip
                     base = in_step(base)
@@ -188,6 +188,8 @@ def make_chain_steps(
                     copy_tree(parent, best_parent, base, lane)
 
         if steps > np.int64(0):
+            if not sketches:
+                fill_order(order, position, base, lane)
             tables_made[slot] = _ONE
         score[slot] = current
         best_score[slot] = best

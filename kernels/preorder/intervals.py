@@ -20,6 +20,7 @@ _ZERO = np.int64(0)
 def make_intervals(nodes: int, cells: int, block: int) -> Callable[..., Any]:
     """Device function for the tables' layout."""
     layout = make_layout(nodes, cells, block)
+    width = np.int64(cells)
     zero = np.int64(layout.zero)
     weights = np.int64(layout.weights)
 
@@ -66,8 +67,8 @@ def make_intervals(nodes: int, cells: int, block: int) -> Callable[..., Any]:
         b1 = choose(w_first, end_w, end_v)
         b2 = end_v + end_w - b1
         labels = equal(kind, _LABELS)
-        row_x = choose(labels, weights + x, choose(w_first, row_above_w, row_above_v))
-        row_y = choose(labels, weights + y, choose(w_first, row_above_v, row_above_w))
+        row_x = choose(labels, weights + x * width, choose(w_first, row_above_w, row_above_v))
+        row_y = choose(labels, weights + y * width, choose(w_first, row_above_v, row_above_w))
         nested = labels & less(a2, b1)
         return (
             choose(nested, ONE_IN_THE_OTHER, TWO_APART), x, a1, b1, y, a2, b2,

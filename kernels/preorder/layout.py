@@ -1,5 +1,7 @@
 """Where things stand in a slot's tables: rows of one int32 a cell. No device code.
 
+A row is called by where it starts, its number times the cells of a row, so that no step has to multiply.
+
 A node's rows keep their place while the tree changes; positions of the preorder say which rows are theirs.
 The order is cut into blocks of about `block` positions, and every node has the running maxima of its block
 from either side, so that the maximum over any range of positions is that of a few rows (SCIENCE.md 4). The
@@ -18,19 +20,23 @@ SKETCH_BITS = 15
 """Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
 
 
+LARGEST_TABLES = 2**31
+"""Numbers that a slot's tables may have, so that where a row starts fits in an int32."""
+
+
 class Layout(NamedTuple):
-    """Row numbers inside a slot's tables; scores stand in rows 0 … nodes-1."""
+    """Where rows start inside a slot's tables; scores stand in the first rows, one a node."""
 
     zero: int  # a row of zeros: the scores of padding positions
-    weights: int  # + label: what the mutation adds to each cell below it
+    weights: int  # + label * cells: what the mutation adds to each cell below it
     subtree: int  # + score row: maximum over the node's subtree; only in tables with sketches
     prefix: int  # + score row: maximum from the start of its block to it
     suffix: int  # + score row: maximum from it to the end of its block
-    top: int  # + block: its maximum
-    before: int  # + block: maximum over all earlier blocks
-    after: int  # + block: maximum over all later blocks
-    rows: int
-    sketched: int  # rows 0 … sketched-1 have sketches (sketches.py); 1 for none
+    top: int  # + block * cells: its maximum
+    before: int  # + block * cells: maximum over all earlier blocks
+    after: int  # + block * cells: maximum over all later blocks
+    rows: int  # how many there are
+    sketched: int  # how many have sketches (sketches.py), the first ones; 1 for none
 
 
 def make_layout(nodes: int, cells: int, block: int) -> Layout:
@@ -46,7 +52,8 @@ def make_layout(nodes: int, cells: int, block: int) -> Layout:
     before = top + blocks
     after = before + blocks
     sketched = prefix if sketches else 1
-    return Layout(zero, weights, subtree, prefix, suffix, top, before, after, after + blocks, sketched)
+    starts = (row * cells for row in (zero, weights, subtree, prefix, suffix, top, before, after))
+    return Layout(*starts, rows=after + blocks, sketched=sketched)
 
 
 def has_sketches(cells: int) -> bool:

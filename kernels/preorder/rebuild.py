@@ -11,6 +11,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.layout import has_sketches, make_layout, panels_of
+from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
@@ -35,7 +36,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     def shift_run(
         tables,  # IN OUT (slots, rows, cells) int32, flat
         sketch,  # IN OUT (slots, sketched, cells) int16, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64
@@ -45,7 +46,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
     ):
         """Add a shift to the score rows of a run of positions, and to the subtrees' maxima."""
         for place in range(start, stop):
-            node = np.int64(row[base + np.uint64(place)])
+            node = row_at(places, base + np.uint64(place))
             if sketches:
                 add_to_sketched(shift, tables, sketch, column, sketch_column, node)
                 add_to_sketched(shift, tables, sketch, column, sketch_column, subtree + node)
@@ -60,7 +61,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
@@ -101,10 +102,10 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
         second = greater(end_block_2 - block_2, np.int64(0))
         parted = equal(change_1, end_change_1)  # a run has left the first block, and joined the second
         everywhere = less(shifted_from, tree_nodes)
-        upper_1 = subtree + np.int64(row[base + np.uint64(position[base + np.uint64(above_1)])])
-        upper_2 = subtree + np.int64(
-            row[base + np.uint64(position[base + np.uint64(greater(above_2, np.int64(0)))])]
-        )
+        place_1 = np.uint64(position[base + np.uint64(above_1)])
+        place_2 = np.uint64(position[base + np.uint64(greater(above_2, np.int64(0)))])
+        upper_1 = subtree + row_at(places, base + place_1)
+        upper_2 = subtree + row_at(places, base + place_2)
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
             sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
@@ -114,9 +115,9 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
             # Kept, since the rows whose difference they are may move themselves.
             take_shift(shift, tables, column, plus_1, minus_1)
             take_shift(other_shift, tables, column, plus_2, minus_2)
-            shift_run(tables, sketch, row, base, column, sketch_column, shift, start_1, stop_1)
-            shift_run(tables, sketch, row, base, column, sketch_column, shift, start_2, stop_2)
-            shift_run(tables, sketch, row, base, column, sketch_column, other_shift, start_3, stop_3)
+            shift_run(tables, sketch, places, base, column, sketch_column, shift, start_1, stop_1)
+            shift_run(tables, sketch, places, base, column, sketch_column, shift, start_2, stop_2)
+            shift_run(tables, sketch, places, base, column, sketch_column, other_shift, start_3, stop_3)
             if sketches:
                 due_1 = due_1 | reaches(tables, column, subtree + gains_1, upper_1, np.int32(0))
                 due_2 = due_2 | reaches(tables, column, subtree + gains_2, upper_2, np.int32(0))
@@ -124,7 +125,7 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
                 for count in range(choose(due_1, np.int64(0), _ONE), choose(due_2, np.int64(2), _ONE)):
                     node = choose(less(np.int64(0), np.int64(count)), above_2, above_1)
                     climb(
-                        tables, sketch, parent, order, position, size, row, base, column, sketch_column,
+                        tables, sketch, parent, order, position, size, places, base, column, sketch_column,
                         node, shifted_from,
                     )  # fmt: skip
             first_block, last_block = blocks, -_ONE
@@ -138,11 +139,11 @@ def make_rebuild(nodes: int, cells: int, block: int, lanes: int) -> Callable[...
                 if sketches:
                     if one & parted != np.int64(0):
                         changed = may_have_lost(
-                            tables, row, block_start, base, column, number, start, subtree + loses_1, shift
+                            tables, places, block_start, base, column, number, start, subtree + loses_1, shift
                         )
                 if changed != np.int64(0):
                     changed = renew_block(
-                        tables, row, block_start, base, column, number, start, stop, parted & ~one
+                        tables, places, block_start, base, column, number, start, stop, parted & ~one
                     )
                 first_block = choose(changed, lesser(first_block, number), first_block)
                 last_block = choose(changed, greater(last_block, number), last_block)

@@ -11,6 +11,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.layout import count_blocks, make_layout, panels_of
+from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.rows import BROAD, make_rows
 from syclade.kernels.preorder.uniform import any_lane, choose, greater, less, lesser
 
@@ -30,14 +31,14 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
     put_row, differs = rows.put_row, rows.differs
     broad = int(cells >= BROAD)
     rounds = panels_of(cells, lanes).rounds
-    width = np.uint64(cells)
+    width = np.int64(cells)
     most_blocks = count_blocks(nodes, block)
     few = int(most_blocks <= FEW_BLOCKS)
 
     @dpex.device_func
     def renew_block(
         tables,  # IN OUT (slots, rows, cells) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
@@ -54,13 +55,13 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         # From behind the block to its start: a maximum that did not change leaves all others as they are.
         place = greater(lesser(stop - _ONE, last), first)
         later = lesser(place + _ONE, last)
-        nearest = np.int64(row[base + np.uint64(later)])
+        nearest = row_at(places, base + np.uint64(later))
         take_row(best, tables, column, choose(less(place, last), suffix + nearest, nearest))
         # Newcomers that do not raise what lies behind them raise nothing that lies before them.
         enough = choose(joined & less(place, last), start, -_ONE)
         going = _ONE
         while going != np.int64(0):
-            node = np.int64(row[base + np.uint64(place)])
+            node = row_at(places, base + np.uint64(place))
             raise_by_row(best, tables, column, node)
             changed = replace_row(best, tables, column, suffix + node)
             going = less(first, place) & (changed | ~less(place, start))
@@ -71,13 +72,13 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         # From its start on: likewise.
         place = lesser(greater(start, first), last)
         earlier = greater(place - _ONE, first)
-        nearest = np.int64(row[base + np.uint64(earlier)])
+        nearest = row_at(places, base + np.uint64(earlier))
         take_row(best, tables, column, choose(less(first, place), prefix + nearest, nearest))
         enough = choose(joined & less(first, place), stop - _ONE, -_ONE)
         changed = _ONE
         going = _ONE
         while going != np.int64(0):
-            node = np.int64(row[base + np.uint64(place)])
+            node = row_at(places, base + np.uint64(place))
             raise_by_row(best, tables, column, node)
             changed = replace_row(best, tables, column, prefix + node) | less(place, stop)
             if broad:
@@ -86,13 +87,13 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
             going = less(place, last) & changed
             place = place + _ONE
         if changed != np.int64(0):
-            changed = replace_row(best, tables, column, top + number)
+            changed = replace_row(best, tables, column, top + number * width)
         return changed
 
     @dpex.device_func
     def may_have_lost(
         tables,  # IN (slots, rows, cells) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         column,  # IN uint64
@@ -106,10 +107,10 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         first = np.int64(block_start[block])
         last = np.int64(block_start[block + np.uint64(1)]) - _ONE
         place = base + np.uint64(lesser(gap, last))
-        earlier = np.uint64(prefix + np.int64(row[base + np.uint64(greater(gap - _ONE, first))]))
-        later = np.uint64(suffix + np.int64(row[place]))
-        subtree_at = column + np.uint64(at) * width
-        earlier_at, later_at = column + earlier * width, column + later * width
+        earlier = np.uint64(prefix + row_at(places, base + np.uint64(greater(gap - _ONE, first))))
+        later = np.uint64(suffix + row_at(places, place))
+        subtree_at = column + np.uint64(at)
+        earlier_at, later_at = column + earlier, column + later
         most = np.int32(-1)
         for part in range(rounds):
             cell = np.uint64(part * lanes)
@@ -130,28 +131,28 @@ def make_renew(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable
         if few:
             take_row(best, tables, column, before)
             for number in range(most_blocks - 1):
-                raise_by_row(best, tables, column, top + np.int64(number))
-                put_row(best, tables, column, before + np.int64(number + 1))
-            take_row(best, tables, column, after + np.int64(most_blocks - 1))
+                raise_by_row(best, tables, column, top + np.int64(number) * width)
+                put_row(best, tables, column, before + np.int64(number + 1) * width)
+            take_row(best, tables, column, after + np.int64(most_blocks - 1) * width)
             for done in range(most_blocks - 1):
-                raise_by_row(best, tables, column, top + np.int64(most_blocks - 1 - done))
-                put_row(best, tables, column, after + np.int64(most_blocks - 2 - done))
+                raise_by_row(best, tables, column, top + np.int64(most_blocks - 1 - done) * width)
+                put_row(best, tables, column, after + np.int64(most_blocks - 2 - done) * width)
             return
-        take_row(best, tables, column, before + first)
+        take_row(best, tables, column, before + first * width)
         number = first
         going = less(number, blocks - _ONE)
         while going != np.int64(0):
-            raise_by_row(best, tables, column, top + number)
+            raise_by_row(best, tables, column, top + number * width)
             number = number + _ONE
-            changed = replace_row(best, tables, column, before + number)
+            changed = replace_row(best, tables, column, before + number * width)
             going = less(number, blocks - _ONE) & (changed | ~less(last, number))
-        take_row(best, tables, column, after + last)
+        take_row(best, tables, column, after + last * width)
         number = last
         going = less(np.int64(0), number)
         while going != np.int64(0):
-            raise_by_row(best, tables, column, top + number)
+            raise_by_row(best, tables, column, top + number * width)
             number = number - _ONE
-            changed = replace_row(best, tables, column, after + number)
+            changed = replace_row(best, tables, column, after + number * width)
             going = less(np.int64(0), number) & (changed | ~less(number, first))
 
     return renew_block, may_have_lost, renew_around

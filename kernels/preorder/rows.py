@@ -40,9 +40,8 @@ def make_rows(cells: int, lanes: int) -> Rows:
     - values: (cells of a panel / lanes,) int32, private to the lane;
     - tables: (slots, rows, cells) int32, flat;
     - column: uint64, the lane's first cell of the panel in the first row of the slot's tables;
-    - at: int64, the row.
+    - at: int64, the row: where it starts, as in layout.py.
     """
-    width = np.uint64(cells)
     rounds = panels_of(cells, lanes).rounds
     broad = int(cells >= BROAD)
 
@@ -54,7 +53,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """values = row."""
-        start = column + np.uint64(at) * width
+        start = column + np.uint64(at)
         for part in range(rounds):
             values[part] = tables[start + np.uint64(part * lanes)]
 
@@ -66,7 +65,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """values = max(values, row)."""
-        start = column + np.uint64(at) * width
+        start = column + np.uint64(at)
         for part in range(rounds):
             values[part] = max(values[part], tables[start + np.uint64(part * lanes)])
 
@@ -79,8 +78,8 @@ def make_rows(cells: int, lanes: int) -> Rows:
         minus,
     ):
         """values = shift."""
-        plus_at = column + np.uint64(plus) * width
-        minus_at = column + np.uint64(minus) * width
+        plus_at = column + np.uint64(plus)
+        minus_at = column + np.uint64(minus)
         for part in range(rounds):
             at = np.uint64(part * lanes)
             values[part] = np.int32(tables[plus_at + at] - tables[minus_at + at])
@@ -95,8 +94,8 @@ def make_rows(cells: int, lanes: int) -> Rows:
         minus,
     ):
         """values = max(values, others + shift)."""
-        plus_at = column + np.uint64(plus) * width
-        minus_at = column + np.uint64(minus) * width
+        plus_at = column + np.uint64(plus)
+        minus_at = column + np.uint64(minus)
         for part in range(rounds):
             at = np.uint64(part * lanes)
             shift = np.int32(tables[plus_at + at] - tables[minus_at + at])
@@ -110,7 +109,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """row = row + values."""
-        start = column + np.uint64(at) * width
+        start = column + np.uint64(at)
         for part in range(rounds):
             place = start + np.uint64(part * lanes)
             tables[place] = np.int32(tables[place] + values[part])
@@ -123,7 +122,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """row = values."""
-        start = column + np.uint64(at) * width
+        start = column + np.uint64(at)
         for part in range(rounds):
             tables[start + np.uint64(part * lanes)] = values[part]
 
@@ -135,7 +134,7 @@ def make_rows(cells: int, lanes: int) -> Rows:
         at,  # IN
     ):
         """Mask: is any lane's row another one?"""
-        start = column + np.uint64(at) * width
+        start = column + np.uint64(at)
         differences = np.int32(0)
         for part in range(rounds):
             differences = np.int32(differences | (tables[start + np.uint64(part * lanes)] ^ values[part]))

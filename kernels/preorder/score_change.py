@@ -13,6 +13,7 @@ import numpy as np
 
 from syclade.kernels.preorder.intervals import third_interval
 from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.places import block_at, row_at
 from syclade.kernels.preorder.range_maximum import make_range_maximum
 from syclade.kernels.preorder.shapes import ONE_IN_THE_OTHER, ONE_INTERVAL
 from syclade.kernels.preorder.sketches import make_sketches
@@ -29,7 +30,7 @@ _WORD_BITS = 32
 
 def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: int) -> Callable[..., Any]:
     """Device function: the lane's share of what the move adds to the score."""
-    width = np.uint64(cells)
+    width = np.int64(cells)
     layout = make_layout(nodes, cells, block)
     subtree = np.int64(layout.subtree)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)
@@ -44,10 +45,10 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
     def cell_of(
         tables,  # IN (slots, rows, cells) int32, flat
         at,  # IN uint64: a cell in the first row of the slot's tables
-        row_number,  # IN int64
+        row,  # IN int64: where it starts
     ):
         """The cell's score in a row."""
-        return tables[at + np.uint64(row_number) * width]
+        return tables[at + np.uint64(row)]
 
     @dpex.device_func
     def shift_of(
@@ -74,8 +75,7 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
     def score_change(
         tables,  # IN (slots, rows, cells) int32, flat
         sketch,  # IN (slots, sketched, cells) int16, flat
-        row,  # IN (slots, nodes) int32, flat
-        block_of,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         flagged,  # SCRATCH (slots, cells) uint32, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
@@ -100,14 +100,14 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
         """Sum over the lane's columns of multiplicity * (best score after the move - now) (int64)."""
         share = np.int64(0)
         left, right = base + np.uint64(a1 - _ONE), base + np.uint64(end)
-        before_row, prefix_row = before + np.int64(block_of[left]), prefix + np.int64(row[left])
-        after_row, suffix_row = after + np.int64(block_of[right]), suffix + np.int64(row[right])
-        now_row = subtree + np.int64(row[base])
-        first = subtree + np.int64(row[base + np.uint64(a1)])
-        second = subtree + np.int64(row[base + np.uint64(a2)])
-        one_1, low_1, high_1, inner_1, end_1 = range_rows(row, block_of, base, a1, end_first)
+        before_row, prefix_row = before + block_at(places, left) * width, prefix + row_at(places, left)
+        after_row, suffix_row = after + block_at(places, right) * width, suffix + row_at(places, right)
+        now_row = subtree + row_at(places, base)
+        first = subtree + row_at(places, base + np.uint64(a1))
+        second = subtree + row_at(places, base + np.uint64(a2))
+        one_1, low_1, high_1, inner_1, end_1 = range_rows(places, base, a1, end_first)
         third, end_third, plus_3 = third_interval(shape, a1, b1, a2, b2, end_first, plus_1, minus_1)
-        one_3, low_3, high_3, inner_3, end_3 = range_rows(row, block_of, base, third, end_third)
+        one_3, low_3, high_3, inner_3, end_3 = range_rows(places, base, third, end_third)
         # Of score rows, equal sketches do not say that they are equal.
         off = np.int32(equal(kind, _LABELS) & spare)
         for word in range(words):
@@ -132,12 +132,12 @@ def make_score_change(nodes: int, cells: int, block: int, lanes: int, weighted: 
                 best = max(best, max(cell_of(tables, at, after_row), cell_of(tables, at, suffix_row)))
                 moved = cell_of(tables, at, first)
                 if shape == ONE_IN_THE_OTHER:
-                    moved = range_of_cell(tables, row, base, at, one_1, low_1, high_1, inner_1, end_1)
+                    moved = range_of_cell(tables, places, base, at, one_1, low_1, high_1, inner_1, end_1)
                 best = max(best, np.int32(moved + shift_of(tables, at, plus_1, minus_1)))
                 if shape != ONE_INTERVAL:
                     moved = cell_of(tables, at, second)
                     best = max(best, np.int32(moved + shift_of(tables, at, plus_2, minus_2)))
-                    moved = range_of_cell(tables, row, base, at, one_3, low_3, high_3, inner_3, end_3)
+                    moved = range_of_cell(tables, places, base, at, one_3, low_3, high_3, inner_3, end_3)
                     best = max(best, np.int32(moved + shift_of(tables, at, plus_3, minus_1)))
                 change = np.int64(best) - np.int64(cell_of(tables, at, now_row))
                 if weighted:

@@ -12,6 +12,7 @@ from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.intervals import third_interval
 from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.places import block_at, row_at
 from syclade.kernels.preorder.range_maximum import make_range_maximum
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.shapes import ONE_INTERVAL
@@ -34,6 +35,7 @@ def make_score_mapping(
     take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
     _range_rows, take_range, _range_of_cell = make_range_maximum(nodes, cells, block, lanes)
     panels, rounds = panels_of(cells, lanes)
+    width = np.int64(cells)
     before, prefix = np.int64(layout.before), np.int64(layout.prefix)
     after, suffix = np.int64(layout.after), np.int64(layout.suffix)
 
@@ -49,8 +51,7 @@ def make_score_mapping(
     @dpex.device_func
     def score_mapping(
         tables,  # IN (slots, rows, cells) int32, flat
-        row,  # IN (slots, nodes) int32, flat
-        block_of,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
         multiplicity,  # IN (cells,) int64
@@ -76,17 +77,17 @@ def make_score_mapping(
         for panel in range(panels):
             first_cell = np.uint64(panel * rounds * lanes) + lane
             column = table + first_cell
-            take_row(best, tables, column, before + np.int64(block_of[left]))
-            raise_by_row(best, tables, column, prefix + np.int64(row[left]))
-            raise_by_row(best, tables, column, after + np.int64(block_of[right]))
-            raise_by_row(best, tables, column, suffix + np.int64(row[right]))
-            take_range(moved, tables, row, block_of, base, column, a1, end_first)
+            take_row(best, tables, column, before + block_at(places, left) * width)
+            raise_by_row(best, tables, column, prefix + row_at(places, left))
+            raise_by_row(best, tables, column, after + block_at(places, right) * width)
+            raise_by_row(best, tables, column, suffix + row_at(places, right))
+            take_range(moved, tables, places, base, column, a1, end_first)
             raise_by_shifted(best, moved, tables, column, plus_1, minus_1)
             if shape != ONE_INTERVAL:
-                take_range(moved, tables, row, block_of, base, column, a2, b2)
+                take_range(moved, tables, places, base, column, a2, b2)
                 raise_by_shifted(best, moved, tables, column, plus_2, minus_2)
                 third, end_third, plus_3 = third_interval(shape, a1, b1, a2, b2, end_first, plus_1, minus_1)
-                take_range(moved, tables, row, block_of, base, column, third, end_third)
+                take_range(moved, tables, places, base, column, third, end_third)
                 raise_by_shifted(best, moved, tables, column, plus_3, minus_1)
             for part in range(rounds):
                 share = add(share, best[part], multiplicity, first_cell + np.uint64(part * lanes))

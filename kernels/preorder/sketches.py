@@ -45,9 +45,8 @@ def make_sketches(cells: int, lanes: int) -> Sketches:
     - values: (cells of a panel / lanes,) int32, private to the lane;
     - sketch: (slots, sketched, cells) int16, flat;
     - sketch_column: uint64, the lane's first cell of the panel in the first row of the slot's sketches;
-    - at: int64, the row.
+    - at: int64, the row: where it starts, as in layout.py.
     """
-    width = np.uint64(cells)
     rounds = panels_of(cells, lanes).rounds
 
     @dpex.device_func
@@ -65,10 +64,10 @@ def make_sketches(cells: int, lanes: int) -> Sketches:
 
         It may if the subtree's maximum is the best score and goes down, or if it goes above the best score.
         """
-        best_at = sketch_column + np.uint64(best) * width
-        maxima_at = sketch_column + np.uint64(at) * width
-        plus_at = sketch_column + np.uint64(plus) * width
-        minus_at = sketch_column + np.uint64(minus) * width
+        best_at = sketch_column + np.uint64(best)
+        maxima_at = sketch_column + np.uint64(at)
+        plus_at = sketch_column + np.uint64(plus)
+        minus_at = sketch_column + np.uint64(minus)
         flags = np.uint32(0)
         for counted in range(count):
             # The last panel first, so that all shifts are by constants: others would be done in 64 bits.
@@ -94,7 +93,7 @@ def make_sketches(cells: int, lanes: int) -> Sketches:
         at,  # IN
     ):
         """row = row + values, in the tables and in the sketches."""
-        start = np.uint64(at) * width
+        start = np.uint64(at)
         for part in range(rounds):
             place = start + np.uint64(part * lanes)
             value = np.int32(tables[column + place] + values[part])
@@ -110,7 +109,7 @@ def make_sketches(cells: int, lanes: int) -> Sketches:
         at,  # IN
     ):
         """Sketch a row of the tables."""
-        start = np.uint64(at) * width
+        start = np.uint64(at)
         for part in range(rounds):
             place = start + np.uint64(part * lanes)
             sketch[sketch_column + place] = np.int16(tables[column + place] >> _SHIFT)

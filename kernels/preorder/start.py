@@ -8,6 +8,7 @@ import numpy as np
 
 from syclade.kernels.preorder.blocks import make_blocks
 from syclade.kernels.preorder.layout import count_blocks, has_sketches, make_layout, panels_of
+from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.renew import make_renew
 from syclade.kernels.preorder.sketches import make_sketches
 from syclade.kernels.preorder.subtree_maxima import make_subtree_maxima
@@ -40,7 +41,7 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         block_start,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
@@ -50,33 +51,35 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
     ):
         """All tables from the tree alone."""
         blocks = ((tree_nodes - _ONE) >> block_bits) + _ONE
-        root = np.uint64(row[base])
+        root = np.uint64(row_at(places, base))
         for part in range(cells // lanes):
             cell = np.uint64(part * lanes) + lane
             at = table + cell
-            tables[at + zero * width] = np.int32(0)
-            tables[at + (suffix + zero) * width] = np.int32(0)
-            tables[at + root * width] = np.int32(0)
+            tables[at + zero] = np.int32(0)
+            tables[at + suffix + zero] = np.int32(0)
+            tables[at + root] = np.int32(0)
             for number in range(most_blocks):  # also of blocks that the tree has not got
-                tables[at + (before + np.uint64(number)) * width] = np.int32(0)
-                tables[at + (after + np.uint64(number)) * width] = np.int32(0)
-                tables[at + (top + np.uint64(number)) * width] = np.int32(0)
+                tables[at + before + np.uint64(number) * width] = np.int32(0)
+                tables[at + after + np.uint64(number) * width] = np.int32(0)
+                tables[at + top + np.uint64(number) * width] = np.int32(0)
             for gene in range(nodes):
                 weight = weights[np.uint64(gene) * width + cell]
-                tables[at + (weight_rows + np.uint64(gene)) * width] = weight
+                tables[at + weight_rows + np.uint64(gene) * width] = weight
         for place in range(_ONE, tree_nodes):
             label = np.uint64(order[base + np.uint64(place)])
-            above = np.uint64(row[base + np.uint64(position[base + np.uint64(parent[base + label])])])
-            node = np.uint64(row[base + np.uint64(place)])
+            above = np.uint64(
+                row_at(places, base + np.uint64(position[base + np.uint64(parent[base + label])]))
+            )
+            node = np.uint64(row_at(places, base + np.uint64(place)))
             for part in range(cells // lanes):
                 at = table + np.uint64(part * lanes) + lane
-                weight = tables[at + (weight_rows + label) * width]
-                tables[at + node * width] = np.int32(tables[at + above * width] + weight)
+                weight = tables[at + weight_rows + label * width]
+                tables[at + node] = np.int32(tables[at + above] + weight)
         for panel in range(panels):
             column = table + np.uint64(panel * rounds * lanes) + lane
             for number in range(blocks):
                 renew_block(
-                    tables, row, block_start, base, column, np.int64(number),
+                    tables, places, block_start, base, column, np.int64(number),
                     np.int64(0), tree_nodes, np.int64(0),
                 )  # fmt: skip
             renew_around(tables, column, np.int64(0), blocks - _ONE, blocks)
@@ -84,9 +87,9 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
                 sketch_column = sketch_table + np.uint64(panel * rounds * lanes) + lane
                 sketch_row(tables, sketch, column, sketch_column, np.int64(zero))
                 for gene in range(nodes):
-                    weight_row = np.int64(weight_rows) + np.int64(gene)
+                    weight_row = np.int64(weight_rows) + np.int64(gene * cells)
                     sketch_row(tables, sketch, column, sketch_column, weight_row)
-                fill_subtrees(tables, sketch, order, size, row, base, column, sketch_column, tree_nodes)
+                fill_subtrees(tables, sketch, order, size, places, base, column, sketch_column, tree_nodes)
 
     @dpex.device_func
     def start_tables(
@@ -97,9 +100,8 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # OUT (slots, nodes) int32, flat
+        places,  # OUT (slots, nodes) int64, flat
         row_of,  # OUT (slots, nodes) int32, flat
-        block_of,  # OUT (slots, nodes) int32, flat
         block_start,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64: where the slot's tree starts
         table,  # IN uint64: where the slot's tables start
@@ -110,13 +112,14 @@ def make_start(nodes: int, cells: int, block: int, lanes: int) -> Callable[..., 
         """Everything that follows from the tree; padding has the row of zeros."""
         for part in range(nodes // lanes):
             at = np.uint64(part * lanes) + lane
+            own = np.int64(at * width)
             padding = np.int64(np.int64(at) >= tree_nodes)
-            row[base + at] = np.int32(np.int64(at) + padding * (np.int64(zero) - np.int64(at)))
-            row_of[base + at] = position[base + at]
-        cut_anew(block_of, block_start, base, lane, tree_nodes)
+            places[base + at] = own + padding * (np.int64(zero) - own)
+            row_of[base + at] = np.int32(np.int64(position[base + at]) * np.int64(cells))
+        cut_anew(places, block_start, base, lane, tree_nodes)
         base = in_step(base)
         fill_tables(
-            tables, sketch, weights, parent, order, position, size, row, block_start,
+            tables, sketch, weights, parent, order, position, size, places, block_start,
             base, table, sketch_table, tree_nodes, lane,
         )  # fmt: skip
 

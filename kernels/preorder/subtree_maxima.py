@@ -11,6 +11,7 @@ import numpy as np
 from numba_dpex import kernel_api as kapi
 
 from syclade.kernels.preorder.layout import make_layout, panels_of
+from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.rows import make_rows
 from syclade.kernels.preorder.sketches import make_sketches
 from syclade.kernels.preorder.uniform import any_lane, less
@@ -21,7 +22,6 @@ _ZERO = np.int64(0)
 
 def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (fill_subtrees, climb, reaches)."""
-    width = np.uint64(cells)
     subtree = np.int64(make_layout(nodes, cells, block).subtree)
     rows = make_rows(cells, lanes)
     sketch_row = make_sketches(cells, lanes).sketch_row
@@ -33,7 +33,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         tables,  # IN OUT (slots, rows, cells) int32, flat
         order,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         base,  # IN uint64: where the slot's tree starts
         column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
         place,  # IN int64: the node's position
@@ -41,12 +41,12 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
     ):
         """A node's maxima from its children's; a mask: did they change?"""
         best = kapi.PrivateArray(rounds, np.int32)
-        node = np.int64(row[base + np.uint64(place)])
+        node = row_at(places, base + np.uint64(place))
         take_row(best, tables, column, node)
         child = place + _ONE
         while child < end:
             at = base + np.uint64(child)
-            raise_by_row(best, tables, column, subtree + np.int64(row[at]))
+            raise_by_row(best, tables, column, subtree + row_at(places, at))
             child = child + np.int64(size[base + np.uint64(order[at])])
         return replace_row(best, tables, column, subtree + node)
 
@@ -56,7 +56,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         sketch,  # IN OUT (slots, sketched, cells) int16, flat
         order,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64: likewise, of the slot's sketches
@@ -65,9 +65,9 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         """The maxima of all nodes, leaves first, and all sketches but those of weights."""
         for done in range(tree_nodes):
             place = tree_nodes - _ONE - np.int64(done)
-            node = np.int64(row[base + np.uint64(place)])
+            node = row_at(places, base + np.uint64(place))
             end = place + np.int64(size[base + np.uint64(order[base + np.uint64(place)])])
-            renew_node(tables, order, size, row, base, column, place, end)
+            renew_node(tables, order, size, places, base, column, place, end)
             sketch_row(tables, sketch, column, sketch_column, node)
             sketch_row(tables, sketch, column, sketch_column, subtree + node)
 
@@ -79,7 +79,7 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         order,  # IN (slots, nodes) int32, flat
         position,  # IN (slots, nodes) int32, flat
         size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64
@@ -94,9 +94,9 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         while going != _ZERO:
             place = np.int64(position[base + np.uint64(node)])
             end = place + np.int64(size[base + np.uint64(node)])
-            changed = renew_node(tables, order, size, row, base, column, place, end)
+            changed = renew_node(tables, order, size, places, base, column, place, end)
             if changed != _ZERO:
-                at = subtree + np.int64(row[base + np.uint64(place)])
+                at = subtree + row_at(places, base + np.uint64(place))
                 sketch_row(tables, sketch, column, sketch_column, at)
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
             node = np.int64(parent[base + np.uint64(node)])
@@ -110,8 +110,8 @@ def make_subtree_maxima(nodes: int, cells: int, block: int, lanes: int) -> tuple
         more,  # IN int32
     ):
         """Mask: is a value of the row, and so much more, above the other's in any cell of the panel?"""
-        start = column + np.uint64(at) * width
-        upper_start = column + np.uint64(upper) * width
+        start = column + np.uint64(at)
+        upper_start = column + np.uint64(upper)
         most = np.int32(-1)
         for part in range(rounds):
             cell = np.uint64(part * lanes)

@@ -6,6 +6,7 @@ All functions return twice (first block, end of blocks, first position, end of p
 import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.preorder.places import block_at
 from syclade.kernels.proposal import PRUNE_AND_REATTACH
 
 _PRUNE = np.int64(PRUNE_AND_REATTACH)
@@ -24,7 +25,7 @@ def touched_by_everything(
 
 @dpex.device_func
 def touched_by_shifts(
-    block_of,  # IN (slots, nodes) int32, flat
+    places,  # IN (slots, nodes) int64, flat
     base,  # IN uint64: where the slot's tree starts
     start_1,  # IN int64: two runs of positions that are shifted where they are; the second may be empty
     stop_1,
@@ -32,13 +33,13 @@ def touched_by_shifts(
     stop_2,
 ):
     """The blocks that the two runs lie in."""
-    block_1 = np.int64(block_of[base + np.uint64(start_1)])
-    end_1 = np.int64(block_of[base + np.uint64(stop_1 - _ONE)]) + _ONE
+    block_1 = block_at(places, base + np.uint64(start_1))
+    end_1 = block_at(places, base + np.uint64(stop_1 - _ONE)) + _ONE
     block_2 = _ZERO
     end_2 = _ZERO
     if start_2 < stop_2:
-        block_2 = np.int64(block_of[base + np.uint64(start_2)])
-        end_2 = np.int64(block_of[base + np.uint64(stop_2 - _ONE)]) + _ONE
+        block_2 = block_at(places, base + np.uint64(start_2))
+        end_2 = block_at(places, base + np.uint64(stop_2 - _ONE)) + _ONE
         if block_2 < end_1:  # they share a block: take them as one
             end_1 = end_2
             stop_1 = stop_2

@@ -1,7 +1,7 @@
 """Tree update: a move permutes at most four runs of the preorder (SCIENCE.md 4), sizes change above them.
 
 Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
-barrier.
+barrier. The order follows from the positions, and is filled in where it is asked for.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from typing import Any
 import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.uniform import apart_from
 from syclade.kernels.proposal import PRUNE_AND_REATTACH, SWAP_UNRELATED_SUBTREES
 
@@ -44,22 +45,19 @@ def reattach(
 
 
 def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (permute, take_permuted, swap_labels) for trees of up to `labels` nodes."""
+    """Device functions (permute, take_permuted, renumber, fill_order, swap_labels).
+
+    For trees of up to `labels` nodes.
+    """
     rounds = labels // lanes
-    stride = np.uint64(nodes)
     lane_bits = np.int64(lanes.bit_length() - 1)
     all_lanes = np.int64(lanes - 1)
 
     @dpex.device_func
     def permute(
-        order,  # IN (slots, nodes) int32, flat
-        position,  # IN (slots, nodes) int32, flat
-        size,  # IN (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
-        block_of,  # IN (slots, nodes) int32, flat
-        fresh,  # OUT (slots, 4, nodes) int32, flat: order, row, block, size
+        places,  # IN (slots, nodes) int64, flat
+        fresh,  # OUT (slots, nodes) int64, flat
         base,  # IN uint64: where the slot's tree starts
-        fresh_base,  # IN uint64
         lane,  # IN uint64
         start_1,  # IN int64: the first run's new place (where the change begins), the next runs' …
         start_2,
@@ -70,14 +68,8 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
         offset_2,
         offset_3,
         offset_4,
-        growth_1,  # IN int64: what nodes above position place_1 (itself included) gain in size …
-        place_1,
-        floor_1,  # IN int64: … if their own position is at least floor_1
-        growth_2,
-        place_2,
-        floor_2,
     ):
-        """Write the lane's part of the changed order and sizes."""
+        """Write the lane's part of the changed places."""
         first = np.int32(apart_from(start_1))
         second = np.int32(apart_from(start_2))
         third = np.int32(apart_from(start_3))
@@ -94,10 +86,58 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
             offset = np.int32(offset + np.int32(np.int32(here >= third) * add_3))
             offset = np.int32(offset + np.int32(np.int32(here >= fourth) * add_4))
             inside = np.int32(np.int32(here >= first) & np.int32(here < behind))
-            source = base + np.uint64(np.int64(np.int32(here + np.int32(inside * offset))))
-            fresh[fresh_base + at] = order[source]
-            fresh[fresh_base + stride + at] = row[source]
-            fresh[fresh_base + np.uint64(2) * stride + at] = block_of[source]
+            source = np.int32(here + np.int32(inside * offset))
+            fresh[base + at] = places[base + np.uint64(np.int64(source))]
+
+    @dpex.device_func
+    def take_permuted(
+        places,  # OUT (slots, nodes) int64, flat
+        fresh,  # IN (slots, nodes) int64, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+        start,  # IN int64: the change
+        stop,
+    ):
+        """Make the changed places the current ones."""
+        for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
+            at = base + np.uint64(part * lanes) + lane
+            places[at] = fresh[at]
+
+    @dpex.device_func
+    def renumber(
+        position,  # IN OUT (slots, nodes) int32, flat
+        size,  # IN OUT (slots, nodes) int32, flat
+        base,  # IN uint64
+        lane,  # IN uint64
+        start_1,  # IN int64: the runs, as in `permute`
+        start_2,
+        start_3,
+        start_4,
+        stop,
+        offset_1,
+        offset_2,
+        offset_3,
+        offset_4,
+        growth_1,  # IN int64: what nodes above position place_1 (itself included) gain in size …
+        place_1,
+        floor_1,  # IN int64: … if their own position is at least floor_1
+        growth_2,
+        place_2,
+        floor_2,
+    ):
+        """New positions and sizes, a lane those of its own nodes."""
+        run_1 = np.int32(apart_from(start_1 + offset_1))
+        run_2 = np.int32(apart_from(start_2 + offset_2))
+        run_3 = np.int32(apart_from(start_3 + offset_3))
+        run_4 = np.int32(apart_from(start_4 + offset_4))
+        length_1 = np.uint32(apart_from(start_2 - start_1))
+        length_2 = np.uint32(apart_from(start_3 - start_2))
+        length_3 = np.uint32(apart_from(start_4 - start_3))
+        length_4 = np.uint32(apart_from(stop - start_4))
+        back_1 = np.int32(apart_from(offset_1))
+        back_2 = np.int32(apart_from(offset_2))
+        back_3 = np.int32(apart_from(offset_3))
+        back_4 = np.int32(apart_from(offset_4))
         grows_1 = np.int32(apart_from(growth_1))
         under_1 = np.int32(apart_from(place_1))
         from_1 = np.int32(apart_from(floor_1))
@@ -105,48 +145,38 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
         under_2 = np.int32(apart_from(place_2))
         from_2 = np.int32(apart_from(floor_2))
         for part in range(rounds):
-            at = np.uint64(part * lanes) + lane
-            begin = position[base + at]
-            length = size[base + at]
+            at = base + np.uint64(part * lanes) + lane
+            begin = position[at]
+            length = size[at]
             over_1 = np.int32(np.uint32(np.int32(under_1 - begin)) < np.uint32(length))
             over_2 = np.int32(np.uint32(np.int32(under_2 - begin)) < np.uint32(length))
             more_1 = np.int32(np.int32(over_1 & np.int32(begin >= from_1)) * grows_1)
             more_2 = np.int32(np.int32(over_2 & np.int32(begin >= from_2)) * grows_2)
-            fresh[fresh_base + np.uint64(3) * stride + at] = np.int32(length + np.int32(more_1 + more_2))
+            size[at] = np.int32(length + np.int32(more_1 + more_2))
+            back = np.int32(np.int32(np.uint32(np.int32(begin - run_1)) < length_1) * back_1)
+            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_2)) < length_2) * back_2))
+            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_3)) < length_3) * back_3))
+            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_4)) < length_4) * back_4))
+            position[at] = np.int32(begin - back)
 
     @dpex.device_func
-    def take_permuted(
+    def fill_order(
         order,  # OUT (slots, nodes) int32, flat
-        position,  # OUT (slots, nodes) int32, flat
-        size,  # OUT (slots, nodes) int32, flat
-        row,  # OUT (slots, nodes) int32, flat
-        block_of,  # OUT (slots, nodes) int32, flat
-        fresh,  # IN (slots, 4, nodes) int32, flat
+        position,  # IN (slots, nodes) int32, flat
         base,  # IN uint64
-        fresh_base,  # IN uint64
         lane,  # IN uint64
-        start,  # IN int64: the change
-        stop,
     ):
-        """Make the changed order and sizes the current ones."""
-        for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
-            at = np.uint64(part * lanes) + lane
-            label = fresh[fresh_base + at]
-            order[base + at] = label
-            position[base + np.uint64(label)] = np.int32(at)
-            row[base + at] = fresh[fresh_base + stride + at]
-            block_of[base + at] = fresh[fresh_base + np.uint64(2) * stride + at]
+        """The order, from the nodes' positions."""
         for part in range(rounds):
-            at = np.uint64(part * lanes) + lane
-            size[base + at] = fresh[fresh_base + np.uint64(3) * stride + at]
+            label = np.uint64(part * lanes) + lane
+            order[base + np.uint64(position[base + label])] = np.int32(label)
 
     @dpex.device_func
     def swap_labels(
         parent,  # IN OUT (slots, nodes) int32, flat
-        order,  # OUT (slots, nodes) int32, flat
         position,  # OUT (slots, nodes) int32, flat
         size,  # OUT (slots, nodes) int32, flat
-        row,  # IN (slots, nodes) int32, flat
+        places,  # IN (slots, nodes) int64, flat
         row_of,  # OUT (slots, nodes) int32, flat
         base,  # IN uint64
         lane,  # IN uint64
@@ -169,13 +199,11 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
             above = above + np.int64(here == x) * (new_above_x - above)
             above = above + np.int64(here == y) * (new_above_y - above)
             parent[base + at] = np.int32(above)
-        order[base + np.uint64(a1)] = np.int32(y)
-        order[base + np.uint64(a2)] = np.int32(x)
         position[base + np.uint64(x)] = np.int32(a2)
         position[base + np.uint64(y)] = np.int32(a1)
-        row_of[base + np.uint64(x)] = row[base + np.uint64(a2)]
-        row_of[base + np.uint64(y)] = row[base + np.uint64(a1)]
+        row_of[base + np.uint64(x)] = np.int32(row_at(places, base + np.uint64(a2)))
+        row_of[base + np.uint64(y)] = np.int32(row_at(places, base + np.uint64(a1)))
         size[base + np.uint64(x)] = np.int32(b2 - a2)
         size[base + np.uint64(y)] = np.int32(b1 - a1)
 
-    return permute, take_permuted, swap_labels
+    return permute, take_permuted, renumber, fill_order, swap_labels

@@ -1,0 +1,53 @@
+"""Encodings: how they are chosen, and what they refuse."""
+
+import pytest
+
+import syclade.host.encodings.preorder as module
+from syclade.host.devices import NUMPY
+from syclade.host.encodings import choose_encoding, make_encoding
+from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.host.errors import OptionError
+from syclade.host.problem import make_problem
+from syclade.host.rates import Rates
+from syclade.kernels.preorder.layout import make_layout
+from syclade.quality.simulate import simulate
+
+
+def test_auto_is_preorder_where_that_is_faster() -> None:
+    assert choose_encoding("auto", NUMPY) is PreorderEncoding
+    assert choose_encoding("ancestor", NUMPY).name == "ancestor"
+
+
+def test_an_unknown_encoding_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"no encoding 'leaf'"):
+        make_encoding("leaf")
+
+
+def test_tables_whose_rows_do_not_start_at_an_int32_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = make_problem(simulate(20, 10, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
+    fits = PreorderEncoding(problem).constants
+    size = fits["rows"] * fits["cells"]
+    monkeypatch.setattr(module, "LARGEST_TABLES", size)
+    assert PreorderEncoding(problem).constants == fits
+    monkeypatch.setattr(module, "LARGEST_TABLES", size - 1)
+    with pytest.raises(
+        OptionError, match=r"10 mutations and .* too many for the preorder encoding"
+    ) as caught:
+        PreorderEncoding(problem)
+    assert "--encoding ancestor" in str(caught.value.hint)
+
+
+def test_rows_start_where_layout_says() -> None:
+    layout = make_layout(48, 32, 8)
+    starts = (
+        layout.zero,
+        layout.weights,
+        layout.prefix,
+        layout.suffix,
+        layout.top,
+        layout.before,
+        layout.after,
+    )
+    assert all(start % 32 == 0 for start in starts)
+    assert list(starts) == sorted(set(starts))
+    assert layout.after + 6 * 32 == layout.rows * 32
