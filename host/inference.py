@@ -103,7 +103,7 @@ def infer(
         made = choose_encoding(encoding, chosen)(problem)
     else:
         used, chosen, made = open_image(image, device, encoding, problem)
-    capacity = slots if slots is not None else default_slots(chosen, chains)
+    capacity = slots if slots is not None else default_slots(chosen, made, chains)
     runner = make_runner(chosen, made, capacity, seed, used)
 
     def report(state: Progress) -> None:

@@ -8,7 +8,6 @@ Wall time says what a user gets; processor time, over all threads, says what a s
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import statistics
@@ -66,7 +65,7 @@ class Measurement:
         seed: of the input and of the chains.
         launch_steps: steps of each chain in a launch.
         acceptance: accepted part of the steps in the timed runs.
-        memory_bytes: of the kernel's arguments on the device.
+        memory_bytes: of chain states and tables.
         cores: processors this process may use.
         timings: the runs.
         versions: of Python and the packages that matter, as far as they are installed.
@@ -150,29 +149,30 @@ def measure(
         raise OptionError(f"repeats (--repeats) is {repeats}", hint="give 1 or more")
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
     problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
-    count = default_slots(device, MANY_CHAINS) if slots is None else slots
-    kind = choose_encoding(encoding, device)
-    runner = make_runner(device, kind(problem), count, seed)
+    made = choose_encoding(encoding, device)(problem)
+    count = default_slots(device, made, MANY_CHAINS) if slots is None else slots
+    runner = make_runner(device, made, count, seed)
     try:
         _start(problem, runner, simulation.parents)
         launch_steps = _warm_up(runner, seconds)
         before = runner.read_all("tallies").sum(axis=0)
         timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
         tallies = runner.read_all("tallies").sum(axis=0) - before
+        memory = runner.memory_bytes
     finally:
         runner.close()
     return Measurement(
         device=device.filter,
         device_name=device.name,
         kind=device.kind,
-        encoding=kind.name,
+        encoding=made.name,
         cells=cells,
         mutations=mutations,
         slots=count,
         seed=seed,
         launch_steps=launch_steps,
         acceptance=float(tallies[5:].sum() / tallies[:5].sum()),
-        memory_bytes=_memory(runner),
+        memory_bytes=memory,
         cores=_cores(),
         timings=timings,
         versions=versions(),
@@ -194,15 +194,6 @@ def _start(problem: Problem, runner: Runner, parents: NDArray[np.int32]) -> None
     """Give every slot a chain at this tree."""
     score = problem.score(parents)
     runner.put_all([ChainState(chain, 0, score, score, parents, parents) for chain in range(runner.slots)])
-
-
-def _memory(runner: Runner) -> int:
-    """Bytes of all arguments of the kernel."""
-    sizes = runner.encoding.sizes(runner.slots)
-    return sum(
-        math.prod(argument.dimensions(sizes)) * np.dtype(argument.dtype).itemsize
-        for argument in runner.encoding.arguments
-    )
 
 
 def _warm_up(runner: Runner, seconds: float) -> int:

@@ -22,6 +22,11 @@ class AncestorChainSteps:
             problem.columns, problem.gain_one, problem.loss_zero, problem.multiplicity
         )
 
+    @property
+    def memory_bytes(self) -> int:
+        """Of the tables."""
+        return self._score_mapping.memory_bytes
+
     def advance(self, state: Any, seed: int) -> None:
         """Take every slot from `step` to `last_step`, in place."""
         while (active := np.flatnonzero(state["step"] < state["last_step"])).size:

@@ -33,6 +33,11 @@ class ScoreMapping:
         self._table = _subset_sums(weights, self._bits)
         self._multiplicity = multiplicity
 
+    @property
+    def memory_bytes(self) -> int:
+        """Of the table."""
+        return self._table.nbytes
+
     def __call__(
         self,
         trees: NDArray[np.uint64],  # IN (slots, words, nodes); rows of padding are 0 and score as the root

@@ -48,6 +48,12 @@ class Group:
         self._tree_update = TreeUpdate(layout, self._trees)
         self._score_mapping = ScoreMapping(layout, problem.multiplicity)
         self._rate = FIRST_RATE
+        self._held: Numbers | None = None
+
+    @property
+    def memory_bytes(self) -> int:
+        """Of the tables."""
+        return self._tables.rows.nbytes
 
     def advance(
         self,
@@ -57,8 +63,10 @@ class Group:
     ) -> None:
         """Take these slots forward until more than half of them are at their `last_step`."""
         problem, used = self._problem, len(slots)
-        self._trees.load(state, slots)
-        self._tables.fill(self._trees, used)
+        if not self._holds(state, slots):
+            self._trees.load(state, slots)
+            self._tables.fill(self._trees, used)
+        self._held = None
         names = ("chain", "step", "last_step", "score", "best_score")
         chains = Chains(*(state[name][slots] for name in names))
         left = chains.last_step - chains.step
@@ -71,6 +79,13 @@ class Group:
         self._trees.store(state, slots)
         for name in ("step", "score", "best_score"):
             state[name][slots] = getattr(chains, name)
+        state["tables_made"][slots] = 1
+        self._held = slots
+
+    def _holds(self, state: Any, slots: Numbers) -> bool:
+        """Are the trees and tables those of these slots, as the last launch left them?"""
+        held = self._held
+        return held is not None and np.array_equal(held, slots) and bool(state["tables_made"][slots].all())
 
     def _run(
         self,

@@ -16,9 +16,6 @@ __all__ = ["Runner", "default_slots", "make_runner"]
 SLOTS_PER_UNIT = 4
 """Slots a compute unit: enough that the units end together when chains end at different times."""
 
-NUMPY_SLOTS = 64
-"""Slots of the fallback: its cost a call is spread over all of them."""
-
 
 def make_runner(
     device: Device, encoding: Encoding, slots: int, seed: int, image: Image | None = None
@@ -37,7 +34,7 @@ def make_runner(
     return SyclRunner(encoding, slots, seed, device.filter, image)
 
 
-def default_slots(device: Device, chains: int) -> int:
+def default_slots(device: Device, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
-    wanted = NUMPY_SLOTS if device.kind == "numpy" else SLOTS_PER_UNIT * device.units
+    wanted = encoding.numpy_slots() if device.kind == "numpy" else SLOTS_PER_UNIT * device.units
     return max(1, min(chains, wanted))

@@ -45,6 +45,11 @@ class Runner(ABC):
     def _launch(self) -> None:
         """Take every slot from its `step` to its `last_step`, and wait."""
 
+    @property
+    @abstractmethod
+    def memory_bytes(self) -> int:
+        """What the chains' states and tables take, on the device or in the fallback."""
+
     @abstractmethod
     def close(self) -> None:
         """Give the device's memory back."""

@@ -36,7 +36,15 @@ class NumpyRunner(Runner):
         self._state[argument.name][...] = values
 
     def _launch(self) -> None:
-        self._steps.advance(self._state, self.seed)
+        # On a copy: what is interrupted has not happened.
+        state = {name: array.copy() for name, array in self._state.items()}
+        self._steps.advance(state, self.seed)
+        self._state = state
+
+    @property
+    def memory_bytes(self) -> int:
+        """See `Runner.memory_bytes`."""
+        return sum(array.nbytes for array in self._state.values()) + int(self._steps.memory_bytes)
 
     def close(self) -> None:
         """See `Runner.close`."""

@@ -85,6 +85,11 @@ class SyclRunner(Runner):
         width = self.encoding.lanes
         self._queue.submit(self._kernel, self._arguments, [self.slots * width], [width]).wait()
 
+    @property
+    def memory_bytes(self) -> int:
+        """See `Runner.memory_bytes`."""
+        return sum(block.nbytes for block in self._memory.values())
+
     def close(self) -> None:
         """See `Runner.close`."""
         self._arguments = []

@@ -13,6 +13,9 @@ from syclade.kernels.arguments import STATE, Argument
 
 __all__ = ["Encoding", "round_up"]
 
+NUMPY_SLOTS = 64
+"""Slots of the fallback: its cost a call is spread over all of them."""
+
 
 def round_up(number: int, multiple: int) -> int:
     """The next multiple at or above a number."""
@@ -56,6 +59,10 @@ class Encoding(ABC):
     @abstractmethod
     def numpy_steps(self) -> Any:
         """The fallback's chain stepper for this problem: an object with `advance(state, seed)`."""
+
+    def numpy_slots(self) -> int:
+        """How many slots the fallback takes forward at once without losing time."""
+        return NUMPY_SLOTS
 
     @property
     def lanes(self) -> int:

@@ -34,9 +34,9 @@ class PreorderEncoding(Encoding):
         block = _block_for(problem.nodes, has_sketches(cells))
         layout = make_layout(nodes, cells, block)
         if layout.rows * cells > LARGEST_TABLES:
+            size = f"{problem.mutations} mutations and {problem.columns.shape[1]} distinct columns"
             raise OptionError(
-                f"{problem.mutations} mutations and {problem.columns.shape[1]} distinct columns are too many "
-                f"for the preorder encoding: its tables would take {layout.rows * cells / 2**28:.1f} GiB a chain",
+                f"{size} are too many for preorder: {layout.rows * cells / 2**28:.1f} GiB of tables a chain",
                 hint="use --encoding ancestor",
             )
         best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
@@ -100,6 +100,12 @@ class PreorderEncoding(Encoding):
         from syclade.fallback.preorder.chain_step import PreorderChainSteps
 
         return PreorderChainSteps(self.problem)
+
+    def numpy_slots(self) -> int:
+        """See `Encoding.numpy_slots`: no more than have their tables at once."""
+        from syclade.fallback.preorder.chain_step import slots_of_group
+
+        return min(super().numpy_slots(), slots_of_group(self.problem))
 
 
 def _block_for(nodes: int, sketches: bool) -> int:

@@ -78,7 +78,7 @@ def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str,
     problem = vector.problem
     device = NUMPY if vector.steps <= _NUMPY_STEPS else device
     encoding = choose_encoding("auto", device)(problem)
-    runner = make_runner(device, encoding, default_slots(device, vector.chains), vector.seed)
+    runner = make_runner(device, encoding, default_slots(device, encoding, vector.chains), vector.seed)
     try:
         outcome = run_chains(problem, runner, chains=vector.chains, steps=vector.steps)
     finally:

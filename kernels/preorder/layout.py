@@ -52,8 +52,18 @@ def make_layout(nodes: int, cells: int, block: int) -> Layout:
     before = top + blocks
     after = before + blocks
     sketched = prefix if sketches else 1
-    starts = (row * cells for row in (zero, weights, subtree, prefix, suffix, top, before, after))
-    return Layout(*starts, rows=after + blocks, sketched=sketched)
+    return Layout(
+        zero * cells,
+        weights * cells,
+        subtree * cells,
+        prefix * cells,
+        suffix * cells,
+        top * cells,
+        before * cells,
+        after * cells,
+        after + blocks,
+        sketched,
+    )
 
 
 def has_sketches(cells: int) -> bool:
