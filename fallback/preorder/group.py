@@ -7,10 +7,10 @@ import numpy as np
 from syclade.fallback.preorder.batch import CODES, Batch, draw_batch
 from syclade.fallback.preorder.changes import Changes
 from syclade.fallback.preorder.layout import Layout
-from syclade.fallback.preorder.lookahead import steps_ahead
+from syclade.fallback.preorder.lookahead import Lanes, steps_ahead
 from syclade.fallback.preorder.propose import Moves, propose
 from syclade.fallback.preorder.rebuild import Tables
-from syclade.fallback.preorder.reduction import Verdict, count, judge, keep_best
+from syclade.fallback.preorder.reduction import count, judge, keep_best
 from syclade.fallback.preorder.runs import spread
 from syclade.fallback.preorder.score_mapping import ScoreMapping
 from syclade.fallback.preorder.tree_update import TreeUpdate
@@ -97,32 +97,40 @@ class Group:
     ) -> Numbers:
         """Do steps of a batch until one slot is through, or in the end all slots; tallies, (slots, 10)."""
         used, length = len(slots), batch.steps - ahead
-        at_end = bool((chains.last_step - chains.step <= length).all())
-        done = np.zeros(used, dtype=np.int64)
-        first, offset = np.arange(0, used * batch.steps, batch.steps), np.arange(ahead)
-        slot = np.repeat(np.arange(used), ahead)
+        left = chains.last_step - chains.step
+        at_end = bool((left <= length).all())
+        first, done = np.arange(0, used * batch.steps, batch.steps), np.zeros(used, dtype=np.int64)
+        lanes = Lanes(np.arange(used), ahead)
         codes, changes = [], 0
-        while (done.min() if at_end else done.max()) < length:
-            steps = ((first + done)[:, None] + offset).ravel()
-            moves = propose(batch, steps, slot, self.layout, self._trees, self._problem.log_sizes)
+        while lanes.doing.size and (at_end or done.max() < length):
+            steps = lanes.steps(first, done, batch.steps)
+            moves = propose(batch, steps, lanes.slot, self.layout, self._trees, self._problem.log_sizes)
             proposed = self._score_mapping(self._tables.rows, moves)
-            verdict = judge(moves, proposed, chains.score)
+            verdict = judge(moves, proposed, chains.score.take(lanes.doing), used * CODES)
             codes.append(verdict.code)
-            done += verdict.done
-            if at_end:
-                np.minimum(done, length, out=done)
-            if verdict.slot.size:
-                changes += verdict.slot.size
-                improved = self._change(chains, moves, proposed, verdict)
+            done[lanes.doing] += verdict.done
+            if verdict.row.size:
+                changes += verdict.row.size
+                slot = lanes.doing.take(verdict.row)
+                improved = self._change(chains, moves, proposed, slot, verdict.lane)
                 keep_best(state, slots, improved, self._trees)
-        np.minimum(done, chains.last_step - chains.step, out=done)
+            if at_end and (done[lanes.doing] >= left[lanes.doing]).any():
+                doing = (done < left).nonzero()[0]
+                lanes = Lanes(doing, steps_ahead(max(1, doing.size), self._cells, self._rate))
+        np.minimum(done, left, out=done)
         np.add(chains.step, done, out=chains.step)
         self._rate += (changes / int(done.sum()) - self._rate) / 2
         return count(codes, used)
 
-    def _change(self, chains: Chains, moves: Moves, proposed: Numbers, verdict: Verdict) -> Numbers:
+    def _change(
+        self,
+        chains: Chains,  # IN OUT
+        moves: Moves,
+        proposed: Numbers,  # IN (lanes,): scores
+        slot: Numbers,  # IN (changed,): the slots whose tree changes
+        lane: Numbers,  # IN (changed,): the move that changes it
+    ) -> Numbers:
         """Change trees, tables and scores; the slots whose best score improves, (improved,)."""
-        slot, lane = verdict.slot, verdict.lane
         changes = Changes(self._trees)
         changes.add(moves, lane, slot, moves.code.take(lane) - slot * CODES)
         runs = spread(changes.runs)

@@ -5,6 +5,10 @@ of a slot are tried on its tree at once, and those behind the first that changes
 That makes no other chain, only fewer and longer numpy calls.
 """
 
+import numpy as np
+
+from syclade.fallback.preorder.trees import Numbers
+
 MOST = 64
 """Never try more steps than this."""
 
@@ -13,6 +17,32 @@ _CALLS = 200.0
 
 _CELLS = 100.0
 """… and with so many cells, to try a step costs twice that."""
+
+
+class Lanes:
+    """Which steps to try: so many of each of some slots.
+
+    Attributes:
+        doing: (slots with steps to do,): their numbers.
+        slot: (lanes,): the slot of each lane, `ahead` lanes a slot.
+    """
+
+    def __init__(self, doing: Numbers, ahead: int) -> None:
+        self.doing = doing
+        self.slot = doing.repeat(ahead)
+        self._offset = np.arange(ahead)
+
+    def steps(
+        self,
+        first: Numbers,  # IN (slots,): each slot's first step in a batch
+        done: Numbers,  # IN (slots,): how many are done
+        length: int,  # steps of a slot in the batch; the last one is a null move if the batch is the last
+    ) -> Numbers:
+        """The lanes' steps in the batch, (lanes,)."""
+        within = done.take(self.doing)[:, None] + self._offset
+        np.minimum(within, length - 1, out=within)
+        within += first.take(self.doing)[:, None]
+        return within.ravel()
 
 
 def steps_ahead(

@@ -12,31 +12,32 @@ from syclade.fallback.preorder.trees import Numbers, Trees
 class Verdict(NamedTuple):
     """What becomes of the steps that were tried, one row of lanes a slot."""
 
-    done: Numbers  # (slots,): how many of its steps count
-    slot: Numbers  # (changed,): the slots whose tree changes
+    done: Numbers  # (rows,): how many of the slot's steps count
+    row: Numbers  # (changed,): the slots whose tree changes
     lane: Numbers  # (changed,): the step that changes it
-    code: Numbers  # (lanes,): what the step is tallied as, at least slots * CODES if it does not count
+    code: Numbers  # (lanes,): what the step is tallied as
 
 
 def judge(
     moves: Moves,
-    proposed: Numbers,  # IN (slots * ahead,): scores of the proposals
-    score: Numbers,  # IN (slots,)
+    proposed: Numbers,  # IN (rows * ahead,): scores of the proposals
+    score: Numbers,  # IN (rows,)
+    uncounted: int,  # IN what steps are tallied as that do not count
 ) -> Verdict:
     """The steps of a slot count up to the first that changes its tree, the others are to be tried anew."""
-    slots = len(score)
+    rows = len(score)
     gain = proposed + moves.threshold
-    accepted = gain.reshape(slots, -1) >= score[:, None]
+    accepted = gain.reshape(rows, -1) >= score[:, None]
     ahead = accepted.shape[1]
     # A move to where everything is already is accepted, but the steps after it remain right.
-    ends = accepted & (moves.shift[0] != moves.shift[1]).reshape(slots, ahead)
+    ends = accepted & (moves.shift[0] != moves.shift[1]).reshape(rows, ahead)
     first = ends.argmax(axis=1)
-    lane = first + np.arange(0, slots * ahead, ahead)
+    lane = first + np.arange(0, rows * ahead, ahead)
     changes = ends.ravel().take(lane)
     done = np.where(changes, first + 1, ahead)
-    code = moves.code.reshape(slots, ahead) + KINDS * accepted
+    code = moves.code.reshape(rows, ahead) + KINDS * accepted
     if ahead > 1:
-        code[np.arange(ahead) >= done[:, None]] = slots * CODES
+        code[np.arange(ahead) >= done[:, None]] = uncounted
     changed = changes.nonzero()[0]
     return Verdict(done, changed, lane.take(changed), code.ravel())
 
