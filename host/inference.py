@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.errors import OptionError
-from syclade.host.matrix import Matrix, matrix_from_array, read_matrix
+from syclade.host.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
 from syclade.host.problem import make_problem
 from syclade.host.rates import Rates
 
@@ -42,7 +42,7 @@ def infer(
     *,
     fp_rate: float,
     fn_rate: float,
-    names: str | os.PathLike[str] | Sequence[str] | None = None,
+    names: Names = None,
     chains: int = DEFAULT_CHAINS,
     steps: int | None = None,
     seed: int = DEFAULT_SEED,
@@ -63,7 +63,7 @@ def infer(
             (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
         fp_rate: probability of observing a mutation that is not there (alpha).
         fn_rate: probability of not observing a mutation (beta).
-        names: the mutations' names, or a file with one a line; 1 … n without.
+        names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
         chains: number of independent chains, each from a uniform random tree.
         steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
@@ -136,7 +136,7 @@ def score(
     *,
     fp_rate: float,
     fn_rate: float,
-    names: str | os.PathLike[str] | Sequence[str] | None = None,
+    names: Names = None,
 ) -> float:
     """The log-likelihood of a tree: natural log, float64, every cell at its best attachment.
 
@@ -159,16 +159,13 @@ def score(
     return log_likelihood(observed, rates, parents)
 
 
-def load_matrix(matrix: Any, names: str | os.PathLike[str] | Sequence[str] | None = None) -> Matrix:
+def load_matrix(matrix: Any, names: Names = None) -> Matrix:
     """A Matrix from whatever describes one: see `infer`."""
     if isinstance(matrix, Matrix):
-        return matrix
+        return with_names(matrix, names)
     if isinstance(matrix, (str, os.PathLike)):
         return read_matrix(matrix, names)
-    from syclade.host.names import read_names
-
-    listed = read_names(names) if isinstance(names, (str, os.PathLike)) else names
-    return matrix_from_array(matrix, listed)
+    return matrix_from_array(matrix, names)
 
 
 def _whole(option: str, value: Any, low: int, high: int) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
 from syclade.host.matrix_reader import read_values
 from syclade.host.names import check_names, default_names, match_names, read_names
 
-__all__ = ["Matrix", "format_matrix", "matrix_from_array", "read_matrix", "read_names"]
+__all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,11 @@ class Matrix:
         return int(self.values.shape[1])
 
 
-def read_matrix(
-    path: str | os.PathLike[str], names: str | os.PathLike[str] | Sequence[str] | None = None
-) -> Matrix:
+Names = str | os.PathLike[str] | Sequence[str] | None
+"""The names of mutations: a file with one a line, or the names themselves; None numbers them from 1."""
+
+
+def read_matrix(path: str | os.PathLike[str], names: Names = None) -> Matrix:
     """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1 or 3.
 
     Line ends may be LF, CRLF or CR; values are separated by blanks or tabs; blank lines at the end and a
@@ -66,23 +67,16 @@ def read_matrix(
         MatrixError: with file, line and column, and a hint.
     """
     values = read_values(path)
-    if names is None:
-        mutations = default_names(values.shape[0])
-    elif isinstance(names, str | os.PathLike):
-        mutations = read_names(names)
-        match_names(mutations, values.shape[0], values.shape[1], names)
-    else:
-        mutations = _given_names(names, values.shape)
-    return Matrix(values, mutations, os.fspath(path))
+    return Matrix(values, _names_of(values.shape, names), os.fspath(path))
 
 
-def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
+def matrix_from_array(array: Any, names: Names = None) -> Matrix:
     """Makes a matrix of an array; the data are copied.
 
     Args:
         array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1 or 3: a numpy
             array, nested lists, a dpctl or dpnp array, or anything with ``__array__`` or ``__dlpack__``.
-        mutations: the names of the rows; None numbers them from 1.
+        names: as for `read_matrix`.
 
     Raises:
         MatrixError: wrong number of dimensions, no rows or columns, another value (with its indices), or
@@ -91,8 +85,16 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
     from syclade.host.matrix_array import values_from_array
 
     values = values_from_array(array)
-    names = default_names(values.shape[0]) if mutations is None else _given_names(mutations, values.shape)
-    return Matrix(values, names, "array")
+    return Matrix(values, _names_of(values.shape, names), "array")
+
+
+def with_names(matrix: Matrix, names: Names) -> Matrix:
+    """The same matrix with these names, as for `read_matrix`; None leaves those it has.
+
+    Raises:
+        MatrixError: names that do not fit.
+    """
+    return matrix if names is None else replace(matrix, mutations=_names_of(matrix.values.shape, names))
 
 
 def format_matrix(values: NDArray[np.uint8]) -> str:
@@ -107,9 +109,13 @@ def format_matrix(values: NDArray[np.uint8]) -> str:
     return text.tobytes().decode("ascii")
 
 
-def _given_names(names: Sequence[str], shape: tuple[int, ...]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise MatrixError("the names are one text, not a sequence of names", hint="give a list of names")
+def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
+    if names is None:
+        return default_names(shape[0])
+    if isinstance(names, (str, os.PathLike)):
+        mutations = read_names(names)
+        match_names(mutations, shape[0], shape[1], names)
+        return mutations
     mutations = tuple(names)
     match_names(mutations, shape[0], shape[1])
     check_names(mutations)

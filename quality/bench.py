@@ -8,7 +8,6 @@ Wall time says what a user gets; processor time, over all threads, says what a s
 
 from __future__ import annotations
 
-import os
 import platform
 import statistics
 import time
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chain_state import ChainState
+from syclade.host.cores import usable_cores
 from syclade.host.devices import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
@@ -173,7 +173,7 @@ def measure(
         launch_steps=launch_steps,
         acceptance=float(tallies[5:].sum() / tallies[:5].sum()),
         memory_bytes=memory,
-        cores=_cores(),
+        cores=usable_cores(),
         timings=timings,
         versions=versions(),
     )
@@ -212,17 +212,13 @@ def _warm_up(runner: Runner, seconds: float) -> int:
 
 def _timed_run(runner: Runner, launch_steps: int, seconds: float) -> Timing:
     steps = 0
-    started, cpu_started = time.perf_counter(), time.process_time()
+    started, cpu_started = time.perf_counter(), runner.cpu_seconds()
     while (elapsed := time.perf_counter() - started) < seconds:
         _launch(runner, launch_steps)
         steps += launch_steps * runner.slots
-    return Timing(steps, elapsed, time.process_time() - cpu_started)
+    return Timing(steps, elapsed, runner.cpu_seconds() - cpu_started)
 
 
 def _launch(runner: Runner, steps: int) -> None:
     """Take every chain `steps` further."""
     runner.advance(runner.read_all("step") + np.int64(steps))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.main import cli
+from syclade.host.cores import usable_cores
 from syclade.host.devices import NUMPY, choose_device
 from syclade.host.errors import OptionError
 from syclade.quality.bench import Timing, measure, versions
@@ -58,7 +59,9 @@ def test_measure(device: str) -> None:
 
 
 def test_slots_by_default_are_those_of_many_chains() -> None:
-    assert measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 64
+    assert (
+        measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 64 * usable_cores()
+    )
 
 
 def test_versions() -> None:

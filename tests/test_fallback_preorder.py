@@ -29,6 +29,8 @@ from syclade.quality.oracle.proposal import propose as oracle_propose
 
 from .backends import Case, assert_equal_states
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 KINDS = 4
 TREE_ARRAYS = ("parent", "order", "position", "size", "best_parent")
 

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import syclade
 from syclade.host.errors import MatrixError
-from syclade.host.matrix import format_matrix, matrix_from_array, read_matrix, read_names
+from syclade.host.matrix import format_matrix, matrix_from_array, read_matrix, with_names
+from syclade.host.names import read_names
 
 from .tree_strategies import AWKWARD, observations
 
@@ -201,7 +203,7 @@ def test_number_of_names(file: Any) -> None:
     assert "3 names for a matrix of 2 mutations" in str(error)
     assert "looks transposed" in str(error)
     assert "transposed" not in str(refused(path, names=["a"]))
-    with pytest.raises(MatrixError, match="not a sequence of names"):
+    with pytest.raises(MatrixError, match="no such file"):
         matrix_from_array([[0]], "a")
 
 
@@ -252,3 +254,25 @@ def test_real_data_transposed(shared_dir: Path, tmp_path: Path) -> None:
     path = tmp_path / "transposed.csv"
     path.write_text(format_matrix(read_matrix(folder / "dataXu.csv").values.T))
     assert "looks transposed" in str(refused(path, names=folder / "dataXu.geneNames"))
+
+
+def test_names_of_a_matrix_may_be_others(file: Any) -> None:
+    matrix = matrix_from_array([[0, 1], [3, 0]], ["a", "b"])
+    assert with_names(matrix, None) is matrix
+    assert with_names(matrix, ["c", "d"]).mutations == ("c", "d")
+    assert with_names(matrix, file("TP53\nKRAS\n", "names")).mutations == ("TP53", "KRAS")
+    assert matrix.mutations == ("a", "b")
+    with pytest.raises(MatrixError, match="3 names"):
+        with_names(matrix, ["a", "b", "c"])
+    with pytest.raises(MatrixError, match="occurs twice"):
+        with_names(matrix, ["a", "a"])
+
+
+def test_inferences_take_the_names_given() -> None:
+    matrix = matrix_from_array([[0, 1], [3, 0]])
+    result = syclade.infer(
+        matrix, names=["x", "y"], fp_rate=0.01, fn_rate=0.2, chains=1, steps=10, device="numpy"
+    )
+    assert result.mutations == ("x", "y")
+    with pytest.raises(MatrixError, match="no such file"):
+        syclade.score(matrix, [2, 2, 2], names="nowhere/names", fp_rate=0.01, fn_rate=0.2)

@@ -26,7 +26,7 @@ from syclade.quality.oracle import enumeration
 from syclade.quality.posterior_check import PosteriorCase, judge
 from syclade.quality.small_target import Target, make_target, small_problem
 
-pytestmark = pytest.mark.statistical
+pytestmark = [pytest.mark.statistical, pytest.mark.usefixtures("one_process")]
 
 SAMPLES, CHAINS = 8192, 1024
 MUTATIONS, GAMMA = 4, 1.5

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.graphviz import from_graphviz, to_graphviz
-from syclade.host.matrix import read_names
-from syclade.host.names import default_names
+from syclade.host.names import default_names, read_names
 from syclade.host.newick import from_newick, to_newick
 from syclade.host.tree import node_labels
 from syclade.host.treefile import read_tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.base import Runner
+from syclade.host.cores import usable_cores
 from syclade.host.devices import Device
 from syclade.host.encodings import Encoding
 
@@ -36,5 +37,6 @@ def make_runner(
 
 def default_slots(device: Device, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
-    wanted = encoding.numpy_slots() if device.kind == "numpy" else SLOTS_PER_UNIT * device.units
+    numpy = device.kind == "numpy"
+    wanted = encoding.numpy_slots() * usable_cores() if numpy else SLOTS_PER_UNIT * device.units
     return max(1, min(chains, wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -44,6 +45,10 @@ class Runner(ABC):
     @abstractmethod
     def _launch(self) -> None:
         """Take every slot from its `step` to its `last_step`, and wait."""
+
+    def cpu_seconds(self) -> float:
+        """Processor time so far of this process and of those that work for it."""
+        return time.process_time()
 
     @property
     @abstractmethod
