@@ -71,6 +71,12 @@ class Problem:
         """Integer weight of each observed value 0 to 3 under its mutation, in units of 2^-f nat."""
         return (-self.loss_zero, self.gain_one, 0, 0)
 
+    def weight_rows(self) -> NDArray[np.int32]:
+        """What each mutation adds to the score of each attachment below it, shape (n, distinct columns)."""
+        table = np.zeros(256, dtype=np.int32)
+        table[:4] = self.weights
+        return table[self.columns]
+
     def to_nats(self, score: int) -> float:
         """The natural log-likelihood of a tree with this integer score, for the rounded weights."""
         return self.base + math.ldexp(float(score), -self.scale_bits)

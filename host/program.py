@@ -41,6 +41,9 @@ __all__ = [
 
 logger = logging.getLogger("syclade.program")
 
+_TRANSLATION = "**/spirv*.py"
+"""Modules of the host that change what the compiler makes: spirv.py and the workarounds for its modules."""
+
 _COMPILERS = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
 
 
@@ -87,13 +90,15 @@ class Spirv:
 
 @cache
 def source_digest() -> str:
-    """Digest of all device code."""
+    """Digest of all device code, and of ours that has a part in its translation."""
+    import syclade.host
     import syclade.kernels
 
     digest = hashlib.sha256()
-    folder = Path(str(syclade.kernels.__file__)).parent
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for package, pattern in ((syclade.kernels, "**/*.py"), (syclade.host, _TRANSLATION)):
+        folder = Path(str(package.__file__)).parent
+        for path in sorted(folder.glob(pattern)):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -80,6 +80,30 @@ def test_the_key_has_the_sources_and_the_versions(monkeypatch: pytest.MonkeyPatc
     assert SPEC.key() != before
 
 
+@pytest.mark.parametrize(
+    ("changed", "matters"),
+    [
+        ("kernels/preorder/places.py", True),
+        ("host/spirv.py", True),
+        ("host/workarounds/spirv_modules.py", True),
+        ("host/pipeline.py", False),
+    ],
+)
+def test_the_sources_are_all_that_has_a_part(
+    monkeypatch: pytest.MonkeyPatch, changed: str, matters: bool
+) -> None:
+    before, read_bytes = module.source_digest(), Path.read_bytes
+
+    def altered(path: Path) -> bytes:
+        return read_bytes(path) + (b"#" if path.as_posix().endswith(changed) else b"")
+
+    monkeypatch.setattr(Path, "read_bytes", altered)
+    module.source_digest.cache_clear()
+    after = module.source_digest()
+    module.source_digest.cache_clear()
+    assert (after != before) == matters
+
+
 def test_like_inputs_share_a_kernel() -> None:
     encoding = make_encoding("ancestor")
     assert encoding(Case(3, 4).problem()).constants == encoding(Case(15, 16).problem()).constants

@@ -145,8 +145,6 @@ class Group:
 
 def weights_of(problem: Any) -> Any:
     """(nodes, cells) int32: what each node adds to the score of each cell below it; nothing for the root."""
-    table = np.zeros(256, dtype=np.int32)
-    table[:4] = problem.weights
     weights = np.zeros((problem.mutations + 1, problem.columns.shape[1]), dtype=np.int32)
-    weights[:-1] = table[problem.columns]
+    weights[:-1] = problem.weight_rows()
     return weights

@@ -57,14 +57,12 @@ class PreorderEncoding(Encoding):
     def problem_arrays(self, seed: int) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
         problem = self.problem
-        table = np.zeros(256, dtype=np.int32)
-        table[:4] = problem.weights
         weights = np.zeros((self.constants["nodes"], self.constants["cells"]), dtype=np.int32)
         width = problem.columns.shape[1]
         columns = np.arange(width)
         if has_sketches(self.constants["cells"]):
             columns = like_columns_together(problem.columns)
-        weights[: problem.mutations, :width] = table[problem.columns[:, columns]]
+        weights[: problem.mutations, :width] = problem.weight_rows()[:, columns]
         multiplicity = np.zeros(self.constants["cells"], dtype=np.int64)
         multiplicity[:width] = problem.multiplicity[columns]
         return {
