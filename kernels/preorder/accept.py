@@ -37,25 +37,28 @@ _ZERO = np.int64(0)
 
 def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function accept."""
-    permute, take_permuted, renumber, fill_order, swap_labels = make_tree_update(nodes, labels, lanes)
+    sketches = int(has_sketches(cells))
+    permute, take_permuted, renumber, _fill_order, swap_labels = make_tree_update(
+        nodes, labels, lanes, sketches
+    )
     joins, exchange, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
     rebuild = make_rebuild(nodes, cells, block, lanes)
-    sketches = int(has_sketches(cells))
     block_bits = np.int64(block.bit_length() - 1)
 
     @dpex.device_func
     def accept(
         parent,  # IN OUT (slots, nodes) int32, flat
-        order,  # OUT (slots, nodes) int32, flat: only in tables with sketches
+        order,  # IN OUT (slots, nodes) int32, flat: only in tables with sketches
         position,  # IN OUT (slots, nodes) int32, flat
         size,  # IN OUT (slots, nodes) int32, flat
         places,  # IN OUT (slots, nodes) int64, flat
         row_of,  # IN OUT (slots, nodes) int32, flat
         block_start,  # IN OUT (slots, nodes) int32, flat
-        fresh,  # SCRATCH (slots, nodes) int64, flat
+        fresh,  # SCRATCH (slots, 2, nodes) int64, flat
         tables,  # IN OUT (slots, rows, cells) int32, flat
         sketch,  # IN OUT (slots, sketched, cells) int16, flat
         base,  # IN uint64: where the slot's tree starts
+        fresh_base,  # IN uint64
         table,  # IN uint64: where the slot's tables start
         sketch_table,  # IN uint64: where the slot's sketches start
         tree_nodes,  # IN int64
@@ -101,8 +104,9 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
             )
             base = in_step(base)
             swap_labels(
-                parent, position, size, places, row_of, base, lane, x, y, above_x, above_y, a1, b1, a2, b2
-            )
+                parent, order, position, size, places, row_of, base, lane,
+                x, y, above_x, above_y, a1, b1, a2, b2,
+            )  # fmt: skip
         else:
             growth_1, place_1, floor_1, growth_2, place_2, floor_2 = growth(
                 parent, position, base, kind, x, y, t, a1, b1, a2, b2
@@ -116,7 +120,7 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
             elif kind == _UNRELATED:
                 local, old, new = exchange(places, block_start, base, a1, b1, a2, b2)
             permute(
-                places, fresh, base, lane,
+                order, places, fresh, base, fresh_base, lane,
                 start_1, start_2, start_3, start_4, stop, offset_1, offset_2, offset_3, offset_4,
             )  # fmt: skip
             renumber(
@@ -125,7 +129,7 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
                 growth_1, place_1, floor_1, growth_2, place_2, floor_2,
             )  # fmt: skip
             base = in_step(base)
-            take_permuted(places, fresh, base, lane, start_1, stop)
+            take_permuted(order, places, fresh, base, fresh_base, lane, start_1, stop)
             reattach(parent, base, kind, x, y, t, above_x, above_y)
             if local != _ZERO:
                 block_1, end_block_1, change_1, end_change_1, block_2, end_block_2, change_2, end_change_2 = (
@@ -140,9 +144,6 @@ def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> 
                 base = in_step(base)
                 cut_anew(places, block_start, base, lane, tree_nodes)
         base = in_step(base)
-        if sketches:
-            fill_order(order, position, base, lane)
-            base = in_step(base)
         first_plus, first_minus, other_plus, other_minus = plus_1, minus_1, plus_2, minus_2
         if kind == _RELATED:
             first_plus, first_minus, other_plus, other_minus = plus_2, minus_2, plus_1, minus_1

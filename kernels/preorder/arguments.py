@@ -38,7 +38,7 @@ ARGUMENTS = (
     Argument("places", SCRATCH, "int64", _TREE, "score row and block of each position: see places.py"),
     Argument("row_of", SCRATCH, "int32", _TREE, "score row of each node"),
     Argument("block_start", SCRATCH, "int32", _TREE, "first position of each block, and the end"),
-    Argument("fresh", SCRATCH, "int64", _TREE, "the changed places"),
+    Argument("fresh", SCRATCH, "int64", ("slots", 2, "nodes"), "the changed places and order"),
     Argument("tables", SCRATCH, "int32", ("slots", "rows", "cells"), "see layout.py"),
     Argument("sketch", SCRATCH, "int16", ("slots", "sketched", "cells"), "see sketches.py"),
     Argument("flagged", SCRATCH, "uint32", ("slots", "cells"), "cells whose best score may change"),

@@ -74,7 +74,9 @@ def make_chain_steps(
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(labels, lanes)
     start_tables = make_start(nodes, cells, block, lanes)
-    _permute, _take_permuted, _renumber, fill_order, _swap_labels = make_tree_update(nodes, labels, lanes)
+    _permute, _take_permuted, _renumber, fill_order, _swap_labels = make_tree_update(
+        nodes, labels, lanes, sketches
+    )
     accept = make_accept(nodes, labels, cells, block, lanes)
 
     @dpex.kernel
@@ -99,7 +101,7 @@ def make_chain_steps(
         places,  # SCRATCH (slots, nodes) int64
         row_of,  # SCRATCH (slots, nodes) int32
         block_start,  # SCRATCH (slots, nodes) int32
-        fresh,  # SCRATCH (slots, nodes) int64
+        fresh,  # SCRATCH (slots, 2, nodes) int64
         tables,  # SCRATCH (slots, rows, cells) int32
         sketch,  # SCRATCH (slots, sketched, cells) int16
         flagged,  # SCRATCH (slots, cells) uint32
@@ -109,6 +111,7 @@ def make_chain_steps(
         slot = np.uint64(nd_item.get_group().get_group_id(0))
         lane = np.uint64(nd_item.get_local_id(0))
         base = slot * tree_size
+        fresh_base = slot * tree_size * np.uint64(2)
         table = slot * table_size
         sketch_table = slot * sketch_size
         flags_base = slot * np.uint64(cells)
@@ -179,7 +182,7 @@ def make_chain_steps(
                 if moves != np.int64(0):
                     accept(
                         parent, order, position, size, places, row_of, block_start, fresh, tables,
-                        sketch, base, table, sketch_table, mutations + _ONE, lane,
+                        sketch, base, fresh_base, table, sketch_table, mutations + _ONE, lane,
                         kind, v, t, x, y, a1, b1, a2, b2, plus_1, minus_1, plus_2, minus_2,
                     )  # fmt: skip
                     base = in_step(base)

@@ -1,7 +1,7 @@
 """Tree update: a move permutes at most four runs of the preorder (SCIENCE.md 4), sizes change above them.
 
 Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
-barrier. The order follows from the positions, and is filled in where it is asked for.
+barrier. The order follows from the positions, and few steps ask for it.
 """
 
 from collections.abc import Callable
@@ -44,20 +44,23 @@ def reattach(
         parent[base + np.uint64(y)] = np.int32(above_x)
 
 
-def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[..., Any], ...]:
+def make_tree_update(nodes: int, labels: int, lanes: int, keeps_order: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (permute, take_permuted, renumber, fill_order, swap_labels).
 
-    For trees of up to `labels` nodes.
+    For trees of up to `labels` nodes. If `keeps_order` is 0, nothing but `fill_order` writes the order.
     """
     rounds = labels // lanes
+    stride = np.uint64(nodes)
     lane_bits = np.int64(lanes.bit_length() - 1)
     all_lanes = np.int64(lanes - 1)
 
     @dpex.device_func
     def permute(
+        order,  # IN (slots, nodes) int32, flat
         places,  # IN (slots, nodes) int64, flat
-        fresh,  # OUT (slots, nodes) int64, flat
+        fresh,  # OUT (slots, 2, nodes) int64, flat: places, order
         base,  # IN uint64: where the slot's tree starts
+        fresh_base,  # IN uint64: likewise in fresh
         lane,  # IN uint64
         start_1,  # IN int64: the first run's new place (where the change begins), the next runs' …
         start_2,
@@ -86,22 +89,28 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
             offset = np.int32(offset + np.int32(np.int32(here >= third) * add_3))
             offset = np.int32(offset + np.int32(np.int32(here >= fourth) * add_4))
             inside = np.int32(np.int32(here >= first) & np.int32(here < behind))
-            source = np.int32(here + np.int32(inside * offset))
-            fresh[base + at] = places[base + np.uint64(np.int64(source))]
+            source = base + np.uint64(np.int64(np.int32(here + np.int32(inside * offset))))
+            fresh[fresh_base + at] = places[source]
+            if keeps_order:
+                fresh[fresh_base + stride + at] = np.int64(order[source])
 
     @dpex.device_func
     def take_permuted(
+        order,  # OUT (slots, nodes) int32, flat
         places,  # OUT (slots, nodes) int64, flat
-        fresh,  # IN (slots, nodes) int64, flat
+        fresh,  # IN (slots, 2, nodes) int64, flat
         base,  # IN uint64
+        fresh_base,  # IN uint64
         lane,  # IN uint64
         start,  # IN int64: the change
         stop,
     ):
         """Make the changed places the current ones."""
         for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
-            at = base + np.uint64(part * lanes) + lane
-            places[at] = fresh[at]
+            at = np.uint64(part * lanes) + lane
+            places[base + at] = fresh[fresh_base + at]
+            if keeps_order:
+                order[base + at] = np.int32(fresh[fresh_base + stride + at])
 
     @dpex.device_func
     def renumber(
@@ -174,6 +183,7 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
     @dpex.device_func
     def swap_labels(
         parent,  # IN OUT (slots, nodes) int32, flat
+        order,  # OUT (slots, nodes) int32, flat
         position,  # OUT (slots, nodes) int32, flat
         size,  # OUT (slots, nodes) int32, flat
         places,  # IN (slots, nodes) int64, flat
@@ -199,6 +209,9 @@ def make_tree_update(nodes: int, labels: int, lanes: int) -> tuple[Callable[...,
             above = above + np.int64(here == x) * (new_above_x - above)
             above = above + np.int64(here == y) * (new_above_y - above)
             parent[base + at] = np.int32(above)
+        if keeps_order:
+            order[base + np.uint64(a1)] = np.int32(y)
+            order[base + np.uint64(a2)] = np.int32(x)
         position[base + np.uint64(x)] = np.int32(a2)
         position[base + np.uint64(y)] = np.int32(a1)
         row_of[base + np.uint64(x)] = np.int32(row_at(places, base + np.uint64(a2)))
