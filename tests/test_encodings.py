@@ -1,9 +1,11 @@
 """Encodings: how they are chosen, and what they refuse."""
 
+import numpy as np
 import pytest
 
 import syclade.host.encodings.preorder as module
-from syclade.host.devices import NUMPY
+from syclade.host.backends import default_slots
+from syclade.host.devices import NUMPY, Device
 from syclade.host.encodings import choose_encoding, make_encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
@@ -49,3 +51,30 @@ def test_rows_start_where_layout_says() -> None:
     assert all(start % 32 == 0 for start in starts)
     assert list(starts) == sorted(set(starts))
     assert layout.after + 6 * 32 == layout.rows * 32
+
+
+def test_small_tables_leave_room_for_more_slots() -> None:
+    """Four to sixteen slots a unit, as many as fit in a megabyte; and no more than there are chains."""
+    device = Device("opencl:cpu:0", "a processor", "cpu", 3)
+
+    def slots(cells: int, mutations: int, chains: int = 1000) -> int:
+        problem = make_problem(simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
+        return default_slots(device, PreorderEncoding(problem), chains)
+
+    assert slots(32, 31) == 3 * 16
+    assert 3 * 4 < slots(64, 63) < 3 * 16
+    assert slots(300, 200) == 3 * 4
+    assert slots(32, 31, chains=5) == 5
+
+
+def test_bytes_of_a_slot_are_what_a_slot_more_takes() -> None:
+    problem = make_problem(simulate(20, 10, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
+    encoding = PreorderEncoding(problem)
+
+    def taken(slots: int) -> int:
+        sizes = encoding.sizes(slots)
+        return sum(
+            int(np.prod(one.dimensions(sizes))) * np.dtype(one.dtype).itemsize for one in encoding.arguments
+        )
+
+    assert encoding.slot_bytes == taken(5) - taken(4)

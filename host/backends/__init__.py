@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Runner", "default_slots", "make_runner"]
 
-SLOTS_PER_UNIT = 4
-"""Slots a compute unit: enough that the units end together when chains end at different times."""
+FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
+"""Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
+
+UNIT_BYTES = 2**20
+"""More than the fewest slots only if those of a unit take no more than this, which its own cache holds."""
 
 
 def make_runner(
@@ -37,6 +40,9 @@ def make_runner(
 
 def default_slots(device: Device, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
-    numpy = device.kind == "numpy"
-    wanted = encoding.numpy_slots() * usable_cores() if numpy else SLOTS_PER_UNIT * device.units
+    if device.kind == "numpy":
+        wanted = encoding.numpy_slots() * usable_cores()
+    else:
+        fitting = UNIT_BYTES // encoding.slot_bytes
+        wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)
     return max(1, min(chains, wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -68,6 +69,16 @@ class Encoding(ABC):
     def lanes(self) -> int:
         """Work-items a slot."""
         return self.constants["lanes"]
+
+    @property
+    def slot_bytes(self) -> int:
+        """What a slot takes of a device's memory."""
+        sizes = self.sizes(1)
+        return sum(
+            math.prod(argument.dimensions(sizes)) * np.dtype(argument.dtype).itemsize
+            for argument in self.arguments
+            if "slots" in argument.shape
+        )
 
     def sizes(self, slots: int) -> dict[str, int]:
         """Values of the symbols in the arguments' shapes."""
