@@ -199,14 +199,16 @@ def _start(problem: Problem, runner: Runner, parents: NDArray[np.int32]) -> None
 def _warm_up(runner: Runner, seconds: float) -> int:
     """Run for a while, and return how many steps make a launch of the usual length."""
     _launch(runner, 1)  # the first launch may still build something
-    launch_steps, started = 1, time.perf_counter()
+    launch_steps, usual, started = 1, 0, time.perf_counter()
     while True:
         launched = time.perf_counter()
         _launch(runner, launch_steps)
         ended = time.perf_counter()
-        if ended - started >= seconds:
-            return launch_steps
         fitting = int(launch_steps * LAUNCH_SECONDS / max(ended - launched, 1e-6))
+        # Twice, for a launch may make tables or start processes.
+        usual = usual + 1 if fitting <= 2 * launch_steps else 0
+        if ended - started >= seconds and usual >= 2:
+            return launch_steps
         launch_steps = max(1, min(fitting, 4 * launch_steps))
 
 
