@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.fallback.ancestor import chain_step as ancestor_steps
 from syclade.fallback.preorder import chain_step, group
 from syclade.fallback.preorder.batch import CODES, draw_batch
 from syclade.fallback.preorder.layout import make_layout, rows_per_slot
@@ -17,10 +16,8 @@ from syclade.fallback.preorder.propose import propose
 from syclade.fallback.preorder.rebuild import Tables
 from syclade.fallback.preorder.score_mapping import ScoreMapping
 from syclade.fallback.preorder.trees import Trees
-from syclade.host.backends.numpy_runner import NumpyRunner
 from syclade.host.chain_state import ChainState
 from syclade.host.encodings import ENCODINGS
-from syclade.host.encodings.base import NUMPY_SLOTS
 from syclade.host.initial import initial_parents
 from syclade.host.problem import Problem
 from syclade.quality.oracle.draws import step_words
@@ -28,27 +25,12 @@ from syclade.quality.oracle.proposal import Cuts, Kind, apply, correction_sizes
 from syclade.quality.oracle.proposal import propose as oracle_propose
 
 from .backends import Case, assert_equal_states
+from .numpy_chains import chains_of, runner_of
 
 pytestmark = pytest.mark.usefixtures("one_process")
 
 KINDS = 4
 TREE_ARRAYS = ("parent", "order", "position", "size", "best_parent")
-
-
-def runner_of(encoding: str, case: Case, slots: int) -> NumpyRunner:
-    runner = NumpyRunner(ENCODINGS[encoding](case.problem()), slots, case.seed)
-    for slot in range(slots):
-        runner.put(slot, case.start(slot))
-    return runner
-
-
-def chains_of(encoding: str, case: Case, targets: tuple[tuple[int, ...], ...]) -> list[ChainState]:
-    """The states after launches to these targets, of one slot each."""
-    slots = len(targets[0])
-    runner = runner_of(encoding, case, slots)
-    for target in targets:
-        runner.advance(np.array(target))
-    return [runner.get(slot) for slot in range(slots)]
 
 
 def assert_same_chains(case: Case, *targets: tuple[int, ...]) -> list[ChainState]:
@@ -151,72 +133,6 @@ def test_states_may_be_replaced_between_launches() -> None:
 
 
 # ---- the encoding
-
-
-@pytest.mark.parametrize(("encoding", "stage"), [("preorder", group), ("ancestor", ancestor_steps)])
-def test_what_is_interrupted_has_not_happened(
-    encoding: str, stage: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case, slots = Case(12, 9), 3
-    runner = runner_of(encoding, case, slots)
-    runner.advance(np.full(slots, 20))
-    before = [runner.get(slot) for slot in range(slots)]
-    name = "judge" if encoding == "preorder" else "reduction"
-    work, calls = getattr(stage, name), 0
-
-    def interrupted(*args: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 5:
-            raise KeyboardInterrupt
-        return work(*args)
-
-    monkeypatch.setattr(stage, name, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        runner.advance(np.full(slots, 400))
-    for slot, state in enumerate(before):
-        assert_equal_states(runner.get(slot), state)
-    runner.advance(np.full(slots, 90))
-    for slot, state in enumerate(chains_of(encoding, case, ((20,) * slots, (90,) * slots))):
-        assert_equal_states(runner.get(slot), state)
-
-
-def test_tables_are_kept_from_launch_to_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    filled: list[int] = []
-    fill = Tables.fill
-
-    def noted(tables: Tables, trees: Trees, used: int) -> None:
-        filled.append(used)
-        fill(tables, trees, used)
-
-    monkeypatch.setattr(Tables, "fill", noted)
-    case = Case(12, 9)
-    runner = runner_of("preorder", case, 3)
-    for target in ((30, 30, 30), (50, 60, 70), (80, 80, 80)):
-        runner.advance(np.array(target))
-    assert filled == [3]
-    runner.put(1, case.start(1))
-    runner.advance(np.array((90, 90, 90)))
-    assert filled == [3, 3]
-    runner.advance(np.array((90, 95, 95)))
-    assert filled == [3, 3, 2]
-    expected = chains_of("ancestor", case, ((90, 95, 95),))
-    for slot in range(3):
-        assert_equal_states(runner.get(slot), expected[slot])
-
-
-def test_as_many_slots_as_have_their_tables_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Case(12, 9).problem()
-    encoding = ENCODINGS["preorder"](problem)
-    assert encoding.numpy_slots() == NUMPY_SLOTS
-    slot_bytes = 4 * problem.columns.shape[1] * rows_per_slot(problem.nodes)
-    monkeypatch.setattr(chain_step, "TABLE_BYTES", 5 * slot_bytes + 1)
-    assert encoding.numpy_slots() == 5
-    runner = NumpyRunner(encoding, 5, 1)
-    small = runner.memory_bytes
-    runner.put_all([Case(12, 9).start(slot) for slot in range(5)])
-    runner.advance(np.full(5, 3))
-    assert runner.memory_bytes >= small + 5 * slot_bytes
 
 
 def assert_is_valid(parents: NDArray[np.int32], part: dict[str, NDArray[np.int32]], count: int) -> None:

@@ -22,6 +22,7 @@ from syclade.host.encodings import ENCODINGS
 from syclade.host.errors import DeviceError
 
 from .backends import Case, assert_equal_states
+from .numpy_chains import runner_of
 
 CASE = Case(12, 9)
 
@@ -33,22 +34,16 @@ def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numpy_runner, "usable_cores", lambda: 3)
 
 
-def made(encoding: str, slots: int) -> NumpyRunner:
-    runner = NumpyRunner(ENCODINGS[encoding](CASE.problem()), slots, CASE.seed)
-    runner.put_all([CASE.start(slot) for slot in range(slots)])
-    return runner
-
-
 @pytest.fixture
 def runner(many_cores: None) -> Iterator[NumpyRunner]:
-    runner = made("preorder", 5)
+    runner = runner_of("preorder", CASE, 5)
     yield runner
     runner.close()
 
 
 def alone(encoding: str, *targets: list[int]) -> NumpyRunner:
     """The same launches in this process only."""
-    runner = made(encoding, len(targets[0]))
+    runner = runner_of(encoding, CASE, len(targets[0]))
     runner._seconds = float("-inf")
     for target in targets:
         runner.advance(np.array(target))
@@ -63,13 +58,13 @@ def processes(runner: NumpyRunner) -> list[Any]:
 @pytest.mark.usefixtures("many_cores")
 @pytest.mark.parametrize("encoding", sorted(ENCODINGS))
 @pytest.mark.parametrize("slots", [1, 2, 5])
-def test_chains_are_those_of_one_process(encoding: str, slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_are_those_of_one_process(encoding: str, slots: int) -> None:
     targets = [
         [30 + 7 * slot for slot in range(slots)],
         [80] * slots,
         [80 + 50 * (slot % 2) for slot in range(slots)],
     ]
-    runner = made(encoding, slots)
+    runner = runner_of(encoding, CASE, slots)
     for target in targets:
         runner.advance(np.array(target))
     assert (runner._workers is None) == (slots == 1)
@@ -166,7 +161,7 @@ def test_where_no_process_starts_one_goes_on(
 
 
 SCRIPT = """\
-import numpy, sys
+import numpy
 import syclade
 from syclade.host.backends import numpy_runner
 numpy_runner.WORKERS_AFTER = 0.0
@@ -179,15 +174,12 @@ print(result.log_likelihood)
 
 
 def test_a_script_needs_no_guard(tmp_path: Path) -> None:
-    """Workers do not run the script of the process that starts them, whatever its folder has in it."""
-    (tmp_path / "script.py").write_text(SCRIPT)
-    (tmp_path / "sitecustomize.py").write_text("")
+    """Workers run neither the script of the process that starts them, nor what its current folder has."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "script.py").write_text(SCRIPT)
+    (tmp_path / "pickle.py").write_text("raise SystemExit('the wrong module')")
     ended = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "scripts/script.py"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert ended.stdout.count("started once") == 1
     assert ended.stderr == ""
@@ -198,7 +190,6 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     script = SCRIPT.replace("steps=300", "steps=10**9").replace(
         'print("started once")',
-        "import os, threading, time\n"
         "from syclade.host.backends import numpy_workers\n"
         "real = numpy_workers._start\n"
         "def start():\n"

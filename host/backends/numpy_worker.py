@@ -1,7 +1,8 @@
 """A worker process of the numpy fallback: takes its share of the slots forward, as often as it is asked to.
 
 Its standard input has pickles: first a `Task`, then the arrays of some slots, by name. It answers the latter
-with an `Answer` each, and ends when its input does. Only `numpy_workers.py` starts it.
+with an `Answer` each, or with words why it failed, and ends when its input does. Only `numpy_workers.py`
+starts it.
 """
 
 from __future__ import annotations
@@ -30,16 +31,14 @@ class Answer(NamedTuple):
     """What comes back of a launch.
 
     Attributes:
-        state: the arrays after it; None if it failed.
+        state: the arrays after it.
         seconds: processor time it took.
         memory_bytes: of the worker's tables.
-        failure: why it failed, in words.
     """
 
-    state: dict[str, Any] | None
-    seconds: float = 0.0
-    memory_bytes: int = 0
-    failure: str = ""
+    state: dict[str, Any]
+    seconds: float
+    memory_bytes: int
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -55,7 +54,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         try:
             steps.advance(state, task.seed)
         except Exception as error:
-            answer = Answer(None, failure=f"{type(error).__name__}: {error}")
+            answer: Answer | str = f"{type(error).__name__}: {error}"
         else:
             answer = Answer(state, time.process_time() - started, steps.memory_bytes)
         pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)

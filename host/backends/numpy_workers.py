@@ -39,9 +39,14 @@ class NumpyWorkers:
     def __init__(self, encoding: Encoding, seed: int, count: int) -> None:
         self.cpu_seconds = 0.0
         self.memory_bytes = 0
-        self._processes = [_start() for _ in range(count)]
-        for process in self._processes:
-            _send(process, Task(encoding.name, encoding.problem, seed))
+        self._processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for _ in range(count):
+                self._processes.append(_start())
+                _send(self._processes[-1], Task(encoding.name, encoding.problem, seed))
+        except BaseException:
+            self.close()
+            raise
 
     def advance(self, state: State) -> State:
         """The state after all slots have gone from `step` to `last_step`.
@@ -59,7 +64,7 @@ class NumpyWorkers:
             answer = _receive(process)
             self.cpu_seconds += answer.seconds
             self.memory_bytes += answer.memory_bytes
-            for name, part in (answer.state or {}).items():
+            for name, part in answer.state.items():
                 after[name][share] = part
         return after
 
@@ -77,7 +82,8 @@ def _start() -> subprocess.Popen[bytes]:
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path))
     environment |= dict.fromkeys(_ONE_THREAD, "1")
     return subprocess.Popen(
-        [sys.executable, "-m", "syclade.host.backends.numpy_worker"],
+        # -P: files of the folder that this process happens to stand in are no modules of the worker.
+        [sys.executable, "-P", "-m", "syclade.host.backends.numpy_worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
@@ -97,11 +103,11 @@ def _send(process: subprocess.Popen[bytes], value: Any) -> None:
 def _receive(process: subprocess.Popen[bytes]) -> Answer:
     assert process.stdout is not None
     try:
-        answer: Answer = pickle.load(process.stdout)
+        answer: Answer | str = pickle.load(process.stdout)
     except (EOFError, pickle.UnpicklingError):
         raise _died(process) from None
-    if answer.state is None:
-        raise DeviceError(f"the numpy fallback failed: {answer.failure}", hint="use fewer --slots")
+    if isinstance(answer, str):
+        raise DeviceError(f"the numpy fallback failed: {answer}", hint="use fewer --slots")
     return answer
 
 
