@@ -165,7 +165,7 @@ def load_matrix(matrix: Any, names: Names = None) -> Matrix:
         return with_names(matrix, names)
     if isinstance(matrix, (str, os.PathLike)):
         return read_matrix(matrix, names)
-    return matrix_from_array(matrix, names)
+    return with_names(matrix_from_array(matrix), names)
 
 
 def _whole(option: str, value: Any, low: int, high: int) -> int:

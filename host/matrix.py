@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.errors import MatrixError
 from syclade.host.matrix_reader import read_values
 from syclade.host.names import check_names, default_names, match_names, read_names
 
@@ -70,13 +71,13 @@ def read_matrix(path: str | os.PathLike[str], names: Names = None) -> Matrix:
     return Matrix(values, _names_of(values.shape, names), os.fspath(path))
 
 
-def matrix_from_array(array: Any, names: Names = None) -> Matrix:
+def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
     """Makes a matrix of an array; the data are copied.
 
     Args:
         array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1 or 3: a numpy
             array, nested lists, a dpctl or dpnp array, or anything with ``__array__`` or ``__dlpack__``.
-        names: as for `read_matrix`.
+        mutations: the names of the rows; None numbers them from 1.
 
     Raises:
         MatrixError: wrong number of dimensions, no rows or columns, another value (with its indices), or
@@ -85,7 +86,9 @@ def matrix_from_array(array: Any, names: Names = None) -> Matrix:
     from syclade.host.matrix_array import values_from_array
 
     values = values_from_array(array)
-    return Matrix(values, _names_of(values.shape, names), "array")
+    if isinstance(mutations, str):
+        raise MatrixError("the names are one text, not a sequence of names", hint="give a list of names")
+    return Matrix(values, _names_of(values.shape, mutations), "array")
 
 
 def with_names(matrix: Matrix, names: Names) -> Matrix:
