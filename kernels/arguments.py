@@ -4,7 +4,10 @@ An argument is a flat array; its shape is given in symbols whose values the host
 constants that a kernel is specialised by, such as `nodes`, `words`, `cells`, `lanes`.
 """
 
+import math
 from typing import NamedTuple
+
+import numpy as np
 
 PROBLEM = "problem"  # IN, the same for all slots, never written
 STATE = "state"  # IN OUT, what the next step needs
@@ -24,6 +27,10 @@ class Argument(NamedTuple):
     def dimensions(self, sizes: dict[str, int]) -> tuple[int, ...]:
         """The shape in numbers."""
         return tuple(sizes[part] if isinstance(part, str) else part for part in self.shape)
+
+    def nbytes(self, sizes: dict[str, int]) -> int:
+        """What it takes of memory."""
+        return math.prod(self.dimensions(sizes)) * np.dtype(self.dtype).itemsize
 
 
 # What every encoding's chain-step kernel takes besides its own tree.

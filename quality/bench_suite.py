@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from syclade.host.cores import usable_cores
 from syclade.host.devices import Device
 from syclade.host.encodings import ENCODINGS
 from syclade.quality.bench import measure
@@ -91,7 +92,7 @@ def run_scaling(
         measured = measure(device, encoding, seconds=seconds, repeats=repeats, **changed)
         points.append(Point(axis, value, measured.as_dict()))
         done(points[-1])
-    for threads in range(1, len(os.sched_getaffinity(0)) + 1):
+    for threads in range(1, usable_cores() + 1):
         report = _with_threads(threads, device, encoding, seconds, repeats)
         points.append(Point("threads", threads, report))
         done(points[-1])

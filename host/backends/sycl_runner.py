@@ -44,9 +44,7 @@ class SyclRunner(Runner):
         problem_arrays = self._problem_arrays()
         try:
             for argument in encoding.arguments:
-                shape = argument.dimensions(self._sizes)
-                size = int(np.prod(shape)) * np.dtype(argument.dtype).itemsize
-                block = dpctl.memory.MemoryUSMDevice(size, queue=self._queue)
+                block = dpctl.memory.MemoryUSMDevice(argument.nbytes(self._sizes), queue=self._queue)
                 if argument.role == PROBLEM:
                     block.copy_from_host(_as_bytes(problem_arrays[argument.name], argument))
                 else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -74,11 +73,7 @@ class Encoding(ABC):
     def slot_bytes(self) -> int:
         """What a slot takes of a device's memory."""
         sizes = self.sizes(1)
-        return sum(
-            math.prod(argument.dimensions(sizes)) * np.dtype(argument.dtype).itemsize
-            for argument in self.arguments
-            if "slots" in argument.shape
-        )
+        return sum(argument.nbytes(sizes) for argument in self.arguments if "slots" in argument.shape)
 
     def sizes(self, slots: int) -> dict[str, int]:
         """Values of the symbols in the arguments' shapes."""

@@ -12,6 +12,7 @@ from syclade.kernels.preorder.climbs import climbs
 from syclade.kernels.preorder.layout import has_sketches
 from syclade.kernels.preorder.places import row_at
 from syclade.kernels.preorder.rebuild import make_rebuild
+from syclade.kernels.preorder.renumber import make_renumber
 from syclade.kernels.preorder.touched import (
     touched_by_everything,
     touched_by_local_move,
@@ -38,9 +39,8 @@ _ZERO = np.int64(0)
 def make_accept(nodes: int, labels: int, cells: int, block: int, lanes: int) -> Callable[..., Any]:
     """Device function accept."""
     sketches = int(has_sketches(cells))
-    permute, take_permuted, renumber, _fill_order, swap_labels = make_tree_update(
-        nodes, labels, lanes, sketches
-    )
+    permute, take_permuted, swap_labels = make_tree_update(nodes, labels, lanes, sketches)
+    renumber = make_renumber(labels, lanes)
     joins, exchange, move_to_block, cut_anew = make_blocks(nodes, block, lanes)
     rebuild = make_rebuild(nodes, cells, block, lanes)
     block_bits = np.int64(block.bit_length() - 1)

@@ -17,11 +17,11 @@ from syclade.kernels.preorder.intervals import make_intervals
 from syclade.kernels.preorder.layout import has_sketches, make_layout
 from syclade.kernels.preorder.propose import make_propose
 from syclade.kernels.preorder.reduction import make_reduction
+from syclade.kernels.preorder.renumber import make_fill_order
 from syclade.kernels.preorder.score_change import make_score_change
 from syclade.kernels.preorder.score_mapping import make_score_mapping
 from syclade.kernels.preorder.sketches import slack_of_equals
 from syclade.kernels.preorder.start import make_start
-from syclade.kernels.preorder.tree_update import make_tree_update
 from syclade.kernels.sub_group import in_step
 
 _WORD_MASK = np.uint64(0xFFFFFFFF)
@@ -74,9 +74,7 @@ def make_chain_steps(
     score_mapping = make_score_mapping(nodes, cells, block, lanes, weighted, wide)
     total, copy_tree = make_reduction(labels, lanes)
     start_tables = make_start(nodes, cells, block, lanes)
-    _permute, _take_permuted, _renumber, fill_order, _swap_labels = make_tree_update(
-        nodes, labels, lanes, sketches
-    )
+    fill_order = make_fill_order(labels, lanes)
     accept = make_accept(nodes, labels, cells, block, lanes)
 
     @dpex.kernel

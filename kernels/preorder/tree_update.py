@@ -1,7 +1,7 @@
-"""Tree update: a move permutes at most four runs of the preorder (SCIENCE.md 4), sizes change above them.
+"""Tree update: a move permutes at most four runs of the preorder (SCIENCE.md 4).
 
 Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
-barrier. The order follows from the positions, and few steps ask for it.
+barrier. Positions and sizes are in renumber.py. The order follows from the positions; few steps ask for it.
 """
 
 from collections.abc import Callable
@@ -45,9 +45,9 @@ def reattach(
 
 
 def make_tree_update(nodes: int, labels: int, lanes: int, keeps_order: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (permute, take_permuted, renumber, fill_order, swap_labels).
+    """Device functions (permute, take_permuted, swap_labels) for trees of up to `labels` nodes.
 
-    For trees of up to `labels` nodes. If `keeps_order` is 0, nothing but `fill_order` writes the order.
+    They write the order only if `keeps_order` is 1.
     """
     rounds = labels // lanes
     stride = np.uint64(nodes)
@@ -113,74 +113,6 @@ def make_tree_update(nodes: int, labels: int, lanes: int, keeps_order: int) -> t
                 order[base + at] = np.int32(fresh[fresh_base + stride + at])
 
     @dpex.device_func
-    def renumber(
-        position,  # IN OUT (slots, nodes) int32, flat
-        size,  # IN OUT (slots, nodes) int32, flat
-        base,  # IN uint64
-        lane,  # IN uint64
-        start_1,  # IN int64: the runs, as in `permute`
-        start_2,
-        start_3,
-        start_4,
-        stop,
-        offset_1,
-        offset_2,
-        offset_3,
-        offset_4,
-        growth_1,  # IN int64: what nodes above position place_1 (itself included) gain in size …
-        place_1,
-        floor_1,  # IN int64: … if their own position is at least floor_1
-        growth_2,
-        place_2,
-        floor_2,
-    ):
-        """New positions and sizes, a lane those of its own nodes."""
-        run_1 = np.int32(apart_from(start_1 + offset_1))
-        run_2 = np.int32(apart_from(start_2 + offset_2))
-        run_3 = np.int32(apart_from(start_3 + offset_3))
-        run_4 = np.int32(apart_from(start_4 + offset_4))
-        length_1 = np.uint32(apart_from(start_2 - start_1))
-        length_2 = np.uint32(apart_from(start_3 - start_2))
-        length_3 = np.uint32(apart_from(start_4 - start_3))
-        length_4 = np.uint32(apart_from(stop - start_4))
-        back_1 = np.int32(apart_from(offset_1))
-        back_2 = np.int32(apart_from(offset_2))
-        back_3 = np.int32(apart_from(offset_3))
-        back_4 = np.int32(apart_from(offset_4))
-        grows_1 = np.int32(apart_from(growth_1))
-        under_1 = np.int32(apart_from(place_1))
-        from_1 = np.int32(apart_from(floor_1))
-        grows_2 = np.int32(apart_from(growth_2))
-        under_2 = np.int32(apart_from(place_2))
-        from_2 = np.int32(apart_from(floor_2))
-        for part in range(rounds):
-            at = base + np.uint64(part * lanes) + lane
-            begin = position[at]
-            length = size[at]
-            over_1 = np.int32(np.uint32(np.int32(under_1 - begin)) < np.uint32(length))
-            over_2 = np.int32(np.uint32(np.int32(under_2 - begin)) < np.uint32(length))
-            more_1 = np.int32(np.int32(over_1 & np.int32(begin >= from_1)) * grows_1)
-            more_2 = np.int32(np.int32(over_2 & np.int32(begin >= from_2)) * grows_2)
-            size[at] = np.int32(length + np.int32(more_1 + more_2))
-            back = np.int32(np.int32(np.uint32(np.int32(begin - run_1)) < length_1) * back_1)
-            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_2)) < length_2) * back_2))
-            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_3)) < length_3) * back_3))
-            back = np.int32(back + np.int32(np.int32(np.uint32(np.int32(begin - run_4)) < length_4) * back_4))
-            position[at] = np.int32(begin - back)
-
-    @dpex.device_func
-    def fill_order(
-        order,  # OUT (slots, nodes) int32, flat
-        position,  # IN (slots, nodes) int32, flat
-        base,  # IN uint64
-        lane,  # IN uint64
-    ):
-        """The order, from the nodes' positions."""
-        for part in range(rounds):
-            label = np.uint64(part * lanes) + lane
-            order[base + np.uint64(position[base + label])] = np.int32(label)
-
-    @dpex.device_func
     def swap_labels(
         parent,  # IN OUT (slots, nodes) int32, flat
         order,  # OUT (slots, nodes) int32, flat
@@ -219,4 +151,4 @@ def make_tree_update(nodes: int, labels: int, lanes: int, keeps_order: int) -> t
         size[base + np.uint64(x)] = np.int32(b2 - a2)
         size[base + np.uint64(y)] = np.int32(b1 - a1)
 
-    return permute, take_permuted, renumber, fill_order, swap_labels
+    return permute, take_permuted, swap_labels
