@@ -160,6 +160,24 @@ def test_where_no_process_starts_one_goes_on(
         assert_equal_states(runner.get(slot), other.get(slot))
 
 
+def test_the_others_end_where_one_does_not_start(
+    runner: NumpyRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    start = numpy_workers._start
+
+    def second_refused() -> Any:
+        if started:
+            raise OSError("no more processes")
+        started.append(start())
+        return started[0]
+
+    monkeypatch.setattr(numpy_workers, "_start", second_refused)
+    runner.advance(np.full(5, 40))
+    assert runner._workers is None
+    assert started[0].returncode is not None
+
+
 SCRIPT = """\
 import numpy
 import syclade
