@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.errors import OptionError
-from syclade.host.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
-from syclade.host.problem import make_problem
-from syclade.host.rates import Rates
+from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
+from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
 
 if TYPE_CHECKING:
-    from syclade.host.result import Result
+    from syclade.host.output.result import Result
 
 __all__ = ["InferenceProgress", "infer", "score"]
 
@@ -84,12 +84,12 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     from syclade.host.backends import default_slots, make_runner
-    from syclade.host.convergence import StoppingRule, run_until_converged
-    from syclade.host.devices import choose_device
+    from syclade.host.chains.convergence import StoppingRule, run_until_converged
+    from syclade.host.chains.pipeline import Progress, run_chains
+    from syclade.host.compile.precompiled import open_image
+    from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
-    from syclade.host.pipeline import Progress, run_chains
-    from syclade.host.precompiled import open_image
-    from syclade.host.result import make_result
+    from syclade.host.output.result import make_result
 
     chains = _whole("--chains", chains, 1, 2**32 - 1)
     steps = None if steps is None else _whole("--steps", steps, 1, 2**62 - 1)
@@ -150,8 +150,8 @@ def score(
     Raises:
         SycladeError: MatrixError, RatesError or TreeError, with what to do.
     """
-    from syclade.host.likelihood import log_likelihood
-    from syclade.host.treefile import read_tree
+    from syclade.host.model.likelihood import log_likelihood
+    from syclade.host.trees.treefile import read_tree
 
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)

@@ -40,7 +40,7 @@ def shared_dir() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let all tests of a session, and the processes they start, share compiled kernels, and no others."""
-    from syclade.host.cache import cache_folder
+    from syclade.host.compile.cache import cache_folder
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -58,7 +58,7 @@ def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give a test, and the processes it starts, an empty cache folder of its own."""
-    from syclade.host.cache import cache_folder
+    from syclade.host.compile.cache import cache_folder
 
     monkeypatch.setenv("SYCLADE_CACHE", str(tmp_path / "own-cache"))
     cache_folder.cache_clear()

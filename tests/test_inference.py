@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 import syclade
 from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError
 from syclade.host.inference import InferenceProgress
-from syclade.host.matrix import format_matrix
-from syclade.host.tree import validate_parents
-from syclade.host.treefile import read_tree
+from syclade.host.input.matrix import format_matrix
+from syclade.host.model.simulate import simulate
+from syclade.host.trees.tree import validate_parents
+from syclade.host.trees.treefile import read_tree
 from syclade.host.workarounds import prepare
-from syclade.quality.simulate import simulate
-
-from .backends import BACKENDS
+from tests.support.backends import BACKENDS
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", "encoding": "ancestor"}

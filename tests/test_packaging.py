@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import ROOT
+from tests.conftest import ROOT
 
 FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]
 LOCKS = ["requirements.lock", "requirements-dev.lock"]

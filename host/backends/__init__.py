@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.base import Runner
-from syclade.host.cores import usable_cores
-from syclade.host.devices import Device
+from syclade.host.devices.choice import Device
+from syclade.host.devices.cores import usable_cores
 from syclade.host.encodings import Encoding
 
 if TYPE_CHECKING:
-    from syclade.host.image import Image
+    from syclade.host.compile.image import Image
 
 __all__ = ["Runner", "default_slots", "make_runner"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chain_state import ChainState
+from syclade.host.chains.state import ChainState
 from syclade.host.encodings import Encoding
 from syclade.kernels.arguments import INFO, PROBLEM, STATE, Argument
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.backends.base import Runner
 from syclade.host.backends.numpy_workers import NumpyWorkers, State
-from syclade.host.cores import usable_cores
+from syclade.host.devices.cores import usable_cores
 from syclade.host.encodings import Encoding
 from syclade.kernels.arguments import INFO, STATE, Argument
 

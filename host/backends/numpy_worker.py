@@ -14,7 +14,7 @@ import time
 from typing import Any, BinaryIO, NamedTuple
 
 from syclade.host.encodings import make_encoding
-from syclade.host.problem import Problem
+from syclade.host.model.problem import Problem
 
 __all__ = ["Answer", "Task"]
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.base import Runner
+from syclade.host.compile.program import KernelSpec, load_kernel
 from syclade.host.encodings import Encoding
 from syclade.host.errors import DeviceError
-from syclade.host.program import KernelSpec, load_kernel
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import PROBLEM, Argument
 
 if TYPE_CHECKING:
-    from syclade.host.image import Image
+    from syclade.host.compile.image import Image
 
 __all__ = ["SyclRunner"]
 

@@ -16,7 +16,7 @@ def command(as_json: bool) -> None:
 
     Every device is tried anew, in a process of its own, and the verdicts are remembered.
     """
-    from syclade.host.devices import list_devices, stack_problem
+    from syclade.host.devices.choice import list_devices, stack_problem
 
     devices = list_devices(refresh=True)
     problem = stack_problem() if len(devices) == 1 else None

@@ -10,7 +10,7 @@ import click
 from syclade.host.cli import options
 
 if TYPE_CHECKING:
-    from syclade.host.matrix import Matrix
+    from syclade.host.input.matrix import Matrix
 
 __all__ = ["command"]
 
@@ -76,8 +76,8 @@ def command(
     """
     from syclade.host.export import FILES, export_folder
     from syclade.host.export.folder import image_name
-    from syclade.host.output import check_output
-    from syclade.host.rates import Rates
+    from syclade.host.model.rates import Rates
+    from syclade.host.output.files import check_output
 
     check_output(directory, (*FILES, *map(image_name, images)), force)
     vector = _matrix(matrix, cells, mutations, fp_rate, fn_rate, seed)
@@ -101,12 +101,12 @@ def _matrix(
 ) -> Matrix:
     """The test vector's matrix."""
     if path is not None:
-        from syclade.host.matrix import read_matrix
+        from syclade.host.input.matrix import read_matrix
 
         return read_matrix(path)
     if cells is None or mutations is None:
         raise click.UsageError("Give --cells and --mutations, or --matrix.")
     # As with `syclade simulate`: a command is a front, not a part of the machine.
-    from syclade.quality.simulate import simulate
+    from syclade.host.model.simulate import simulate
 
     return simulate(cells, mutations, fp_rate, fn_rate, MISSING, seed).matrix

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
+from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
@@ -75,8 +75,8 @@ def command(
     3 (missing). DIR gets tree.newick, tree.gv and summary.json.
     """
     from syclade.host.inference import infer
-    from syclade.host.output import check_output
-    from syclade.host.result import FILES
+    from syclade.host.output.files import check_output
+    from syclade.host.output.result import FILES
 
     if out is not None:
         check_output(out, FILES, force)

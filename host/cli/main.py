@@ -19,7 +19,7 @@ _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
-    "bench": ("syclade.host.cli.bench", "Measure chain steps per second."),
+    "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),
     "export": ("syclade.host.cli.export", "Write the kernels, for another host or an FPGA compiler."),
     "design": ("syclade.quality.cli.design", "Predict the throughput and resources of a circuit."),
     "devices": ("syclade.host.cli.devices", "List the devices and whether they are usable."),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from syclade.host.defaults import DEFAULT_SEED
+from syclade.host.model.defaults import DEFAULT_SEED
 
 __all__ = [
     "INPUT_FILE",

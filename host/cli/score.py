@@ -28,10 +28,10 @@ def command(
     """
     import json
 
-    from syclade.host.likelihood import event_counts, log_likelihood_of_counts
-    from syclade.host.matrix import read_matrix
-    from syclade.host.rates import Rates
-    from syclade.host.treefile import read_tree
+    from syclade.host.input.matrix import read_matrix
+    from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
+    from syclade.host.model.rates import Rates
+    from syclade.host.trees.treefile import read_tree
 
     rates = Rates(fp_rate, fn_rate)
     observed = read_matrix(matrix, names)

@@ -10,7 +10,7 @@ import click
 from syclade.host.cli import options
 
 if TYPE_CHECKING:
-    from syclade.quality.simulate import Simulation
+    from syclade.host.model.simulate import Simulation
 
 __all__ = ["command"]
 
@@ -52,10 +52,9 @@ def command(
     DIR gets matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and
     simulation.json.
     """
-    from syclade.host.output import check_output, write_files
-
     # The one place where the host needs quality/: a command is a front, not a part of the machine.
-    from syclade.quality.simulate import simulate
+    from syclade.host.model.simulate import simulate
+    from syclade.host.output.files import check_output, write_files
 
     check_output(out, FILES, force)
     made = simulate(cells, mutations, fp_rate, fn_rate, missing, seed)
@@ -75,11 +74,11 @@ def _files(made: Simulation, parameters: dict[str, float]) -> dict[str, str]:
     import json
 
     import syclade
-    from syclade.host.graphviz import to_graphviz
-    from syclade.host.likelihood import log_likelihood
-    from syclade.host.matrix import format_matrix
-    from syclade.host.newick import to_newick
-    from syclade.host.rates import Rates
+    from syclade.host.input.matrix import format_matrix
+    from syclade.host.model.likelihood import log_likelihood
+    from syclade.host.model.rates import Rates
+    from syclade.host.trees.graphviz import to_graphviz
+    from syclade.host.trees.newick import to_newick
 
     matrix = made.matrix
     rates = Rates(parameters["fp_rate"], parameters["fn_rate"])

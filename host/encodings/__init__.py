@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syclade.host.devices import Device
+from syclade.host.devices.choice import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding

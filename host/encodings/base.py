@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.problem import Problem
+from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import STATE, Argument
 
 __all__ = ["Encoding", "round_up"]

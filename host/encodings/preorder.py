@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.column_order import like_columns_together
 from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.encodings.column_order import like_columns_together
 from syclade.host.errors import OptionError
-from syclade.host.tree import preorder
+from syclade.host.trees.tree import preorder
 from syclade.kernels.preorder.arguments import ARGUMENTS
 from syclade.kernels.preorder.layout import LARGEST_TABLES, has_sketches, make_layout, padded_cells
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from syclade.host.devices import Device, choose_device
+from syclade.host.compile.image import IMAGE_KINDS, make_image
+from syclade.host.devices.choice import Device, choose_device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.export import loader
@@ -16,11 +17,10 @@ from syclade.host.export.kernels import STAGES, exported_kernels
 from syclade.host.export.manifest import make_manifest
 from syclade.host.export.modules import exported_module
 from syclade.host.export.vector import Vector, describe_vector, vector_file
-from syclade.host.image import IMAGE_KINDS, make_image
-from syclade.host.matrix import Matrix
-from syclade.host.output import write_files
-from syclade.host.problem import Problem, make_problem
-from syclade.host.rates import Rates
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.output.files import write_files
 from syclade.host.workarounds import prepare
 
 __all__ = ["FILES", "export_folder", "image_name"]

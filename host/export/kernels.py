@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from syclade.host.compile.program import KernelSpec
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.program import KernelSpec
 from syclade.kernels.ancestor import stage_arguments as stages
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 

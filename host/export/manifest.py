@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import syclade
+from syclade.host.compile.program import compiler_versions, source_digest
+from syclade.host.compile.spirv import header
 from syclade.host.export.kernels import STAGES, ExportedKernel
-from syclade.host.program import compiler_versions, source_digest
-from syclade.host.spirv import header
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 from syclade.kernels.arguments import PARAMETERS
 

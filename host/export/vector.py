@@ -11,11 +11,11 @@ import numpy as np
 
 from syclade.host.backends import default_slots, make_runner
 from syclade.host.backends.numpy_runner import NumpyRunner
-from syclade.host.devices import NUMPY, Device
+from syclade.host.chains.pipeline import initial_state, run_chains
+from syclade.host.devices.choice import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.pipeline import initial_state, run_chains
-from syclade.host.problem import Problem
+from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import INFO, PROBLEM, STATE
 
 __all__ = ["Vector", "describe_vector", "vector_file"]

@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.errors import DeviceError
+from syclade.host.workarounds.unknown_processor import name_an_older_processor
 
 __all__ = [
     "dpnp_stand_in",
     "let_emulator_take_spirv",
     "load_dpnp_libraries",
     "load_runtime_libraries",
+    "name_an_older_processor",
     "prepare",
     "register_numba_implementations",
     "register_opencl_drivers",
@@ -83,6 +85,9 @@ def _prepare() -> Any:
     except ImportError as error:
         raise DeviceError(f"dpctl does not import: {error}", hint=_INSTALL_HINT) from error
     let_emulator_take_spirv()
+    with contextlib.suppress(OSError, DeviceError):
+        loader = ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1")))
+        name_an_older_processor(loader, _opencl_platforms(loader))
     restore_driver_variable(users_drivers)
     return dpctl
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from syclade.host.opencl import Place, library
+from syclade.host.devices.opencl import Place, library
 
 __all__ = ["opened_place", "sycl_program"]
 

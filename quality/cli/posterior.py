@@ -12,8 +12,8 @@ from syclade.host.errors import OptionError
 from syclade.quality.cli.progress import Show, progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.devices import Device
-    from syclade.quality.posterior_check import PosteriorCase
+    from syclade.host.devices.choice import Device
+    from syclade.quality.posterior.check import PosteriorCase
 
 __all__ = ["command"]
 
@@ -73,9 +73,9 @@ def command(
     (exact fractions), the visit frequencies of independent reads are those of the posterior, and single
     steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
     """
-    from syclade.host.devices import choose_device
+    from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
-    from syclade.host.output import check_output
+    from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
 
     require_extras()
@@ -102,9 +102,9 @@ def _check(
     encoding: str,
     seed: int,
 ) -> PosteriorCase:
-    from syclade.quality.chain_samples import sample_chain
-    from syclade.quality.posterior_check import judge
-    from syclade.quality.small_target import make_target, small_problem
+    from syclade.quality.posterior.check import judge
+    from syclade.quality.posterior.samples import sample_chain
+    from syclade.quality.posterior.small_target import make_target, small_problem
 
     what = f"{mutations} mutations"
     show(f"{what}: enumerating", 0, 1)
@@ -124,9 +124,9 @@ def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, forc
     import json
 
     import syclade
-    from syclade.host.output import write_files
-    from syclade.quality.posterior_check import posterior_report
-    from syclade.quality.posterior_plot import plot_posterior
+    from syclade.host.output.files import write_files
+    from syclade.quality.posterior.check import posterior_report
+    from syclade.quality.posterior.plot import plot_posterior
 
     report = posterior_report(cases, {**settings, "version": syclade.__version__})
     plot_posterior(cases, out / FILES[1])

@@ -12,8 +12,8 @@ from syclade.host.errors import OptionError
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.rates import Rates
-    from syclade.quality.reference_inputs import NamedInput
+    from syclade.host.model.rates import Rates
+    from syclade.quality.reference.inputs import NamedInput
 
 __all__ = ["command"]
 
@@ -57,9 +57,9 @@ def command(
     DIR gets inputs/NN.csv, scite/NN_ml0.newick, scite/NN_ml0.gv and scite/NN.log of each, and
     reference.json with the settings. When interrupted, the same command goes on where it stopped.
     """
-    from syclade.host.rates import Rates
-    from syclade.quality.reference_maker import make_reference
-    from syclade.quality.scite_program import SciteSettings, find_scite
+    from syclade.host.model.rates import Rates
+    from syclade.quality.reference.maker import make_reference
+    from syclade.quality.reference.scite_program import SciteSettings, find_scite
 
     binary = find_scite(scite)
     rates = Rates(fp_rate, fn_rate)
@@ -80,7 +80,7 @@ def command(
 
 def _inputs(rates: Rates, given: dict[str, Any]) -> tuple[list[NamedInput], dict[str, Any]]:
     """The inputs, and what reference.json says of where they come from."""
-    from syclade.quality.reference_inputs import Recipe, read_inputs, simulate_inputs
+    from syclade.quality.reference.inputs import Recipe, read_inputs, simulate_inputs
 
     if (given["inputs"] is None) == (given["count"] is None):
         raise OptionError(

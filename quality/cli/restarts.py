@@ -12,7 +12,7 @@ from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.quality.restarts import Row, Trial
+    from syclade.quality.bench.restarts import Row, Trial
 
 __all__ = ["command"]
 
@@ -61,9 +61,9 @@ def command(
     Runs the inference again and again with each number of chains, and counts how often it finds the best tree
     of all runs. MATRIX is a file in SCITE's format.
     """
-    from syclade.host.matrix import read_matrix
+    from syclade.host.input.matrix import read_matrix
+    from syclade.quality.bench.restarts import rows_of, run_trials
     from syclade.quality.extras import require_extras
-    from syclade.quality.restarts import rows_of, run_trials
 
     require_extras()
     observed = read_matrix(matrix)

@@ -11,11 +11,11 @@ from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.devices import Device
-    from syclade.quality.reference_folder import Reference
-    from syclade.quality.reference_scores import ScoredInput
-    from syclade.quality.tost import Equivalence
-    from syclade.quality.tost_runs import Comparison, RunSettings
+    from syclade.host.devices.choice import Device
+    from syclade.quality.reference.folder import Reference
+    from syclade.quality.reference.scores import ScoredInput
+    from syclade.quality.tost.runs import Comparison, RunSettings
+    from syclade.quality.tost.test import Equivalence
 
 __all__ = ["command"]
 
@@ -56,12 +56,12 @@ def command(
     at significance 0.01. DIR gets tost.json, tost.png and a file for each input in DIR/inputs; what was done
     with the same settings is not done again.
     """
-    from syclade.host.devices import choose_device
+    from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
-    from syclade.host.output import check_output
+    from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
-    from syclade.quality.reference_folder import read_reference
-    from syclade.quality.reference_scores import score_reference
+    from syclade.quality.reference.folder import read_reference
+    from syclade.quality.reference.scores import score_reference
 
     require_extras()
     folder = read_reference(reference)
@@ -88,8 +88,8 @@ def _print_start(scored: list[ScoredInput], settings: RunSettings, device_name: 
 
 def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding: str) -> RunSettings:
     """SCITE's own settings, as far as the folder tells them and the user does not want others."""
-    from syclade.host.rates import Rates
-    from syclade.quality.tost_runs import RunSettings
+    from syclade.host.model.rates import Rates
+    from syclade.quality.tost.runs import RunSettings
 
     return RunSettings(
         rates=Rates(
@@ -107,7 +107,7 @@ def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding
 def _compare_all(
     scored: list[ScoredInput], settings: RunSettings, kept: Path, force: bool
 ) -> list[Comparison]:
-    from syclade.quality.tost_runs import compare
+    from syclade.quality.tost.runs import compare
 
     comparisons = []
     steps = settings.chains * settings.steps
@@ -125,7 +125,7 @@ def _compare_all(
 
 
 def _judge(comparisons: list[Comparison], margin: float) -> Equivalence:
-    from syclade.quality.tost import Differences, tost
+    from syclade.quality.tost.test import Differences, tost
 
     ours = [each.ours for each in comparisons]
     return tost(Differences.between(ours, [each.scite for each in comparisons]), margin)
@@ -142,9 +142,9 @@ def _write(
 ) -> None:
     import json
 
-    from syclade.host.output import write_files
-    from syclade.quality.tost_plot import plot_tost
-    from syclade.quality.tost_report import tost_report
+    from syclade.host.output.files import write_files
+    from syclade.quality.tost.plot import plot_tost
+    from syclade.quality.tost.report import tost_report
 
     report = tost_report(result, comparisons, scored, {**settings.values(), "device_name": device_name})
     plot_tost(result, comparisons, out / FILES[1])
@@ -152,7 +152,7 @@ def _write(
 
 
 def _print(result: Equivalence, comparisons: list[Comparison], out: Path) -> None:
-    from syclade.quality.tost_report import tost_lines
+    from syclade.quality.tost.report import tost_lines
 
     for line in tost_lines(result):
         click.echo(line)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
-    from syclade.host.matrix import read_matrix
-    from syclade.host.result import Result
-    from syclade.quality.simulate import simulate
+    from syclade.host.input.matrix import read_matrix
+    from syclade.host.model.simulate import simulate
+    from syclade.host.output.result import Result
 
     __version__: str
 
@@ -21,12 +21,12 @@ __all__ = ["Result", "SycladeError", "__version__", "infer", "read_matrix", "sco
 
 # Where each name lives; the one place to edit when a public name moves.
 _HOME = {
-    "Result": "syclade.host.result",
+    "Result": "syclade.host.output.result",
     "SycladeError": "syclade.host.errors",
     "infer": "syclade.host.inference",
-    "read_matrix": "syclade.host.matrix",
+    "read_matrix": "syclade.host.input.matrix",
     "score": "syclade.host.inference",
-    "simulate": "syclade.quality.simulate",
+    "simulate": "syclade.host.model.simulate",
 }
 
 

@@ -1,0 +1,1 @@
+"""The chains: their states, where they start, which one is in which slot, and when they stop."""

@@ -1,0 +1,222 @@
+"""The macro-pipeline: c slots kept full of chain states until every chain has done its steps.
+
+The thesis's IO kernel (section 3.4, algorithm 3.10) on the host: when a chain has done its steps, the next
+chain's initial state takes its slot. What comes out depends neither on c nor on the length of launches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends import Runner
+from syclade.host.chains.initial import initial_parents
+from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.state import ChainState
+from syclade.host.model.problem import Problem
+
+__all__ = ["Clock", "Collector", "Outcome", "Progress", "initial_state", "run_chains", "run_round"]
+
+LAUNCH_SECONDS = 0.1
+"""Aimed length of a launch: long against its cost of 0.05 ms, short for progress and Ctrl-C."""
+
+_FIRST_LAUNCH = 64
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        steps_done: chain steps over all chains.
+        steps_total: how many there will be; None if that is not known.
+        best_score: best integer score yet, in units of 2^-f nat.
+        seconds: since the first launch.
+    """
+
+    steps_done: int
+    steps_total: int | None
+    best_score: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the pipeline gives.
+
+    Attributes:
+        best: final state of the chain with the best tree (of equal ones, the chain with the lowest number).
+        best_scores: int64, shape (chains,): best score of every chain, in units of 2^-f nat.
+        tallies: int64, shape (10,): steps proposed and accepted by kind of move, over all chains.
+        steps: chain steps done, over all chains.
+        seconds: wall time of the chains.
+        converged: whether the chains agreed (see convergence.py); None if they were not asked.
+    """
+
+    best: ChainState
+    best_scores: NDArray[np.int64]
+    tallies: NDArray[np.int64]
+    steps: int
+    seconds: float
+    converged: bool | None = None
+
+
+def initial_state(problem: Problem, seed: int, chain: int) -> ChainState:
+    """A chain before its first step: a uniform random tree and its score."""
+    parents = initial_parents(problem.mutations, seed, chain)
+    score = problem.score(parents)
+    return ChainState(chain, 0, score, score, parents, parents)
+
+
+def run_chains(
+    problem: Problem,
+    runner: Runner,
+    *,
+    chains: int,
+    steps: int,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run chains 0 … chains-1 for `steps` steps each.
+
+    Args:
+        problem: what the runner was made for.
+        runner: its slots are overwritten.
+        chains: at least 1.
+        steps: steps of each chain, at least 1.
+        progress: called after every launch.
+    """
+    collected = Collector(chains)
+    clock = Clock(chains * steps, progress)
+
+    def finish(slot: int) -> None:
+        collected.add(runner.get(slot))
+        clock.best_finished = collected.best_score
+
+    run_round(
+        runner,
+        SlotSchedule(chains, steps, runner.slots),
+        first_step=0,
+        start=lambda chain: initial_state(problem, runner.seed, chain),
+        finish=finish,
+        clock=clock,
+    )
+    return collected.outcome(clock)
+
+
+class Collector:
+    """What is kept of the chains that have finished."""
+
+    def __init__(self, chains: int) -> None:
+        self._best_scores = np.zeros(chains, dtype=np.int64)
+        self._tallies = np.zeros(10, dtype=np.int64)
+        self._best: ChainState | None = None
+
+    @property
+    def best_score(self) -> int | None:
+        """The best score yet, in units of 2^-f nat; None before the first chain."""
+        return None if self._best is None else self._best.best_score
+
+    def add(self, state: ChainState) -> None:
+        """A chain has finished."""
+        self._best_scores[state.chain] = state.best_score
+        self._tallies += state.tallies
+        best = self._best
+        if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
+            self._best = state
+
+    def outcome(self, clock: Clock, converged: bool | None = None) -> Outcome:
+        """All of it, once every chain has finished."""
+        assert self._best is not None
+        return Outcome(
+            self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged
+        )
+
+
+class Clock:
+    """Counts steps and time over all rounds of a run, and reports them."""
+
+    def __init__(self, steps_total: int | None, progress: Callable[[Progress], None] | None) -> None:
+        self.steps_done = 0
+        self.launch = _FIRST_LAUNCH
+        self.best_finished: int | None = None
+        self._steps_total = steps_total
+        self._progress = progress
+        self._started = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Wall time since the run began."""
+        return time.perf_counter() - self._started
+
+    def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
+        """A launch of `length` steps on so many occupied slots has ended."""
+        self.steps_done += length * slots
+        self.launch = _next_launch(self.launch, length, seconds)
+        if self._progress is not None:
+            best = best_score if self.best_finished is None else max(best_score, self.best_finished)
+            self._progress(Progress(self.steps_done, self._steps_total, best, self.seconds()))
+
+
+def run_round(
+    runner: Runner,
+    schedule: SlotSchedule,
+    *,
+    first_step: int,
+    start: Callable[[int], ChainState | None],
+    finish: Callable[[int], None],
+    clock: Clock,
+) -> None:
+    """Take every chain of a schedule from `first_step` to its end.
+
+    Args:
+        runner: its slots are overwritten.
+        schedule: not yet begun.
+        first_step: steps that every chain has already done.
+        start: the state of a chain, or None if it stands in its slot already.
+        finish: called with the slot of a chain that has done its steps, before another one takes the slot.
+        clock: counts.
+    """
+    _fill(runner, schedule, start)
+    while not schedule.done:
+        length = min(clock.launch, schedule.until_turnover)
+        targets = np.array(
+            [
+                0 if chain is None else first_step + schedule.step_of(slot) + length
+                for slot, chain in enumerate(schedule.occupants)
+            ],
+            dtype=np.int64,
+        )
+        occupied = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
+        launched = time.perf_counter()
+        runner.advance(targets)
+        seconds = time.perf_counter() - launched
+        best_score = int(runner.best_scores()[occupied].max())
+        for turnover in schedule.advance(length):
+            finish(turnover.slot)
+            state = None if turnover.next is None else start(turnover.next)
+            if state is not None:
+                runner.put(turnover.slot, state)
+        clock.launched(length, len(occupied), seconds, best_score)
+
+
+def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], ChainState | None]) -> None:
+    """Give the first chains their slots."""
+    states = [None if chain is None else start(chain) for chain in schedule.occupants]
+    present = [state for state in states if state is not None]
+    if len(present) == runner.slots:
+        runner.put_all(present)
+        return
+    for slot, state in enumerate(states):
+        if state is not None:
+            runner.put(slot, state)
+
+
+def _next_launch(launch: int, length: int, seconds: float) -> int:
+    """Steps of the next launch, so that it takes about LAUNCH_SECONDS; at most four times the last."""
+    if length < launch:
+        return launch  # cut short by a turnover: says little
+    fitting = int(length * LAUNCH_SECONDS / max(seconds, 1e-6))
+    return max(1, min(fitting, 4 * launch))

@@ -1,0 +1,240 @@
+"""Precompiled kernels in a file: for cards whose compiler takes hours, and for machines that shall have none.
+
+An *image* is one line of JSON, which says what it is and where it runs, and the driver's binary. A driver
+checks little of what it is given: damaged machine code would crash the process, so the line has a digest. A
+vendor's own file (.aocx) is taken for cards, with the export's manifest.json beside it. That is untested: no
+card was at hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.compile.native_binary import device_identity
+from syclade.host.compile.program import source_digest
+from syclade.host.compile.spirv import is_spirv
+from syclade.host.devices import opencl
+from syclade.host.errors import DeviceError
+from syclade.host.workarounds.native_programs import opened_place, sycl_program
+
+if TYPE_CHECKING:
+    from syclade.host.encodings import Encoding
+
+__all__ = ["IMAGE_KINDS", "Image", "make_image", "read_image"]
+
+logger = logging.getLogger("syclade.image")
+
+IMAGE_KINDS = ("cpu", "fpga-emu")
+"""Kinds of device that an image can be made for here."""
+
+_MAGIC = b'{"syclade_image": 1'
+_ELF = b"\x7fELF"
+_CAPACITIES = ("nodes", "words", "cells")
+_EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A precompiled chain-step kernel.
+
+    Attributes:
+        path: the file.
+        kind: kind of device that it is for.
+        entry_point: name of the kernel.
+        encoding: how trees stand in its memory.
+        constants: what the kernel is specialised by.
+        arguments: name and type of each of its arguments.
+        sources: digest of the device code that it was made from; empty if unknown.
+        identity: device, driver and processor that it was made on; None for a vendor's own file.
+        binary: for clCreateProgramWithBinary.
+    """
+
+    path: Path
+    kind: str
+    entry_point: str
+    encoding: str
+    constants: Mapping[str, int]
+    arguments: tuple[tuple[str, str], ...]
+    sources: str
+    identity: Mapping[str, str] | None
+    binary: bytes
+
+    @property
+    def key(self) -> str:
+        """A name for the kernel that it makes."""
+        origin = sorted((self.identity or {}).items())
+        content = json.dumps([self.entry_point, self.sources, origin]).encode() + self.binary
+        return f"image {hashlib.sha256(content).hexdigest()}"
+
+    def fit(self, encoding: Encoding) -> None:
+        """Let an encoding use this kernel's capacities in place of the least that would do.
+
+        Raises:
+            DeviceError: the kernel is of another make, or too small for the problem.
+        """
+        declared = tuple((argument.name, argument.dtype) for argument in encoding.arguments)
+        if (self.encoding, self.arguments) != (encoding.name, declared):
+            raise DeviceError(
+                f"{self.path}: the image's kernel is not the one that this syclade runs", hint=_EXPORT_HINT
+            )
+        needed = encoding.constants
+        if any(self.constants[name] < needed[name] for name in _CAPACITIES):
+            raise DeviceError(
+                f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
+                f"{_capacity(needed)}",
+                hint="export with greater --cells and --mutations",
+            )
+        encoding.constants = dict(self.constants)
+
+    def program(self, queue: Any) -> Any:
+        """A `dpctl.program.SyclProgram` of the image on a queue's device.
+
+        Raises:
+            DeviceError: the image was made for another device, driver or processor, or the driver refuses it.
+        """
+        device = queue.sycl_device
+        self._check_identity(device_identity(device))
+        if self.sources != source_digest():
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+        with opened_place(queue) as place:
+            if place is None:
+                raise DeviceError(f"{device.name.strip()} takes no images: it is no OpenCL device")
+            try:
+                program = opencl.program_from_binary(place, self.binary)
+            except opencl.OpenCLError as error:
+                raise DeviceError(
+                    f"{self.path}: {device.name.strip()} refuses the image: {error}", hint=_EXPORT_HINT
+                ) from error
+            try:
+                names = opencl.kernel_names(program)
+                if self.entry_point not in names:
+                    raise DeviceError(
+                        f"{self.path}: the image has no kernel {self.entry_point}, but {', '.join(names)}"
+                    )
+                return sycl_program(queue, program)
+            finally:
+                opencl.release(program)
+
+    def _check_identity(self, found: Mapping[str, str] | None) -> None:
+        if self.identity is None:
+            logger.warning("%s is a vendor's image, which was never tested with syclade", self.path)
+            return
+        for part, made_for in self.identity.items():
+            if found is None or found.get(part) != made_for:
+                here = "unknown" if found is None else found.get(part)
+                raise DeviceError(
+                    f"{self.path}: the image is for the {part} {made_for}, and here it is {here}",
+                    hint=_EXPORT_HINT,
+                )
+
+
+def _capacity(constants: Mapping[str, int]) -> str:
+    return f"up to {constants['nodes'] - 1} mutations and {constants['cells']} distinct columns"
+
+
+def make_image(
+    queue: Any, kind: str, entry_point: str, encoding: Encoding, constants: Mapping[str, int], module: bytes
+) -> bytes:
+    """Compile a SPIR-V module with a device's own driver into an image.
+
+    Raises:
+        DeviceError: the device gives no binaries, or refuses the module.
+    """
+    identity = device_identity(queue.sycl_device)
+    with opened_place(queue) as place:
+        if place is None or identity is None:
+            raise DeviceError(f"no image can be made on {queue.sycl_device.name.strip()}")
+        try:
+            program = opencl.program_from_spirv(place, module)
+        except opencl.OpenCLError as error:
+            raise DeviceError(
+                f"{queue.sycl_device.name.strip()} cannot compile the kernel: {error}"
+            ) from error
+        binary = opencl.binary_of(program)
+        opencl.release(program)
+    line = {
+        "syclade_image": 1,
+        "kind": kind,
+        "entry_point": entry_point,
+        "encoding": encoding.name,
+        "constants": dict(constants),
+        "arguments": [[argument.name, argument.dtype] for argument in encoding.arguments],
+        "sources": source_digest(),
+        "identity": identity,
+        "sha256": hashlib.sha256(binary).hexdigest(),
+    }
+    return json.dumps(line).encode() + b"\n" + binary
+
+
+def read_image(path: Path) -> Image:
+    """Read an image, or a vendor's file with an export's manifest.json beside it.
+
+    Raises:
+        DeviceError: it cannot be read, is no image, or is damaged.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DeviceError(f"{path}: the image cannot be read: {error.strerror or error}") from error
+    if is_spirv(content):
+        raise DeviceError(
+            f"{path}: this is SPIR-V, not an image",
+            hint="devices compile SPIR-V by themselves; " + _EXPORT_HINT,
+        )
+    if content.startswith(_ELF):
+        return _vendor_image(path, content)
+    if not content.startswith(_MAGIC):
+        raise DeviceError(f"{path}: this is no image", hint=_EXPORT_HINT)
+    line, _, binary = content.partition(b"\n")
+    try:
+        told = json.loads(line)
+        if told["sha256"] != hashlib.sha256(binary).hexdigest():
+            raise ValueError("its content is not what it was")
+        identity = {str(part): str(value) for part, value in told["identity"].items()}
+        return _image(path, told, told["kind"], told["sources"], identity, binary)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=_EXPORT_HINT) from error
+
+
+def _vendor_image(path: Path, content: bytes) -> Image:
+    """A vendor's file; what it does not say itself, the manifest of the export says that it was made from."""
+    manifest = path.parent / "manifest.json"
+    try:
+        told = json.loads(manifest.read_text(encoding="utf-8"))
+        (kernel,) = (one for one in told["kernels"] if one["name"] == "chain_steps")
+        arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
+        described = {**kernel, "encoding": told["encoding"], "constants": told["constants"]}
+        return _image(path, described | {"arguments": arguments}, "fpga", told["sources"], None, content)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DeviceError(
+            f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
+            hint="copy it there from the folder that `syclade export` wrote",
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a description."""
+    return f"it does not tell {error.args[0]}" if isinstance(error, KeyError) else str(error)
+
+
+def _image(
+    path: Path,
+    told: dict[str, Any],
+    kind: str,
+    sources: str,
+    identity: Mapping[str, str] | None,
+    binary: bytes,
+) -> Image:
+    constants = {str(name): int(value) for name, value in told["constants"].items()}
+    missing = {*_CAPACITIES, "lanes"} - set(constants)
+    if missing:
+        raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
+    arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])
+    entry_point, encoding = str(told["entry_point"]), str(told["encoding"])
+    return Image(path, str(kind), entry_point, encoding, constants, arguments, str(sources), identity, binary)

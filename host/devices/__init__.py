@@ -1,0 +1,1 @@
+"""The devices there are, and how to find out whether they run."""

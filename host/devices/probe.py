@@ -1,0 +1,101 @@
+"""Does a device run at all? Asked in a process of its own, since a bad runtime may crash the one that asks.
+
+Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, then
+one a device named (all when none is named) just before and just after it is tried. The last line tells what
+crashed.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from typing import Any
+
+__all__ = ["kind_of", "probe_spirv", "try_device"]
+
+EXPECTED = 0x5C1ADE
+
+_ADDRESSES, _KERNEL = 4, 6
+_PHYSICAL64, _OPENCL = 2, 2
+_CROSS_WORKGROUP = 5
+
+
+def probe_spirv() -> bytes:
+    """The smallest useful SPIR-V module: a kernel `probe` that stores EXPECTED through its argument."""
+    void, integer, pointer, signature, constant, kernel, argument, block = range(1, 9)
+    name = struct.unpack("<2I", b"probe\0\0\0")
+    instructions = [
+        (17, _ADDRESSES),  # OpCapability
+        (17, _KERNEL),
+        (14, _PHYSICAL64, _OPENCL),  # OpMemoryModel
+        (15, 6, kernel, *name),  # OpEntryPoint Kernel
+        (19, void),  # OpTypeVoid
+        (21, integer, 32, 0),  # OpTypeInt
+        (32, pointer, _CROSS_WORKGROUP, integer),  # OpTypePointer
+        (33, signature, void, pointer),  # OpTypeFunction
+        (43, integer, constant, EXPECTED),  # OpConstant
+        (54, void, kernel, 0, signature),  # OpFunction
+        (55, pointer, argument),  # OpFunctionParameter
+        (248, block),  # OpLabel
+        (62, argument, constant, 2, 4),  # OpStore, aligned 4
+        (253,),  # OpReturn
+        (56,),  # OpFunctionEnd
+    ]
+    words = [0x07230203, 0x00010000, 0, 9, 0]
+    for code, *operands in instructions:
+        words += [(len(operands) + 1) << 16 | code, *operands]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def kind_of(device: Any) -> str:
+    """cpu, fpga-emu, fpga, gpu or other, of a dpctl device."""
+    kind = str(device.device_type).rpartition(".")[2]
+    if kind == "accelerator":
+        return "fpga-emu" if "emulat" in device.name.lower() else "fpga"
+    return kind if kind in ("cpu", "gpu") else "other"
+
+
+def try_device(filter_string: str) -> str | None:
+    """Build and run a kernel on a device; None if it works, else why not."""
+    import dpctl
+    import dpctl.memory
+    import dpctl.program
+
+    try:
+        queue = dpctl.SyclQueue(filter_string)
+        program = dpctl.program.create_program_from_spirv(queue, probe_spirv())
+        memory = dpctl.memory.MemoryUSMDevice(64, queue=queue)
+        memory.copy_from_host(bytes(64))
+        queue.submit(program.get_sycl_kernel("probe"), [memory], [1], [1]).wait()
+        stored = struct.unpack_from("<I", bytes(memory.copy_to_host()))[0]
+    except Exception as error:  # whatever it is, it is why this device cannot be used
+        return f"{type(error).__name__}: {error}"
+    return None if stored == EXPECTED else "a test kernel ran but did not write its result"
+
+
+def _main(wanted: list[str]) -> None:
+    from syclade.host.workarounds import prepare
+
+    dpctl = prepare()
+    devices = [
+        {
+            "filter": device.filter_string,
+            "name": device.name.strip(),
+            "kind": kind_of(device),
+            "driver": device.driver_version,
+            "units": device.max_compute_units,
+        }
+        for device in dpctl.get_devices()
+    ]
+    print(json.dumps({"devices": devices}), flush=True)
+    for device in devices:
+        if wanted and device["filter"] not in wanted:
+            continue
+        print(json.dumps({"trying": device["filter"]}), flush=True)
+        reason = try_device(device["filter"])
+        print(json.dumps({"tried": device["filter"], "reason": reason}), flush=True)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

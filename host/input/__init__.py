@@ -1,0 +1,1 @@
+"""What comes in: matrices and names, from files and arrays."""

@@ -1,0 +1,85 @@
+"""Takes the values of a matrix from an array, wherever its memory is."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.reader import ALLOWED, MEANING, homozygous_hint
+
+__all__ = ["values_from_array"]
+
+
+def values_from_array(array: Any) -> NDArray[np.uint8]:
+    """Copies the values of an array to the host and checks them.
+
+    Args:
+        array: see ``matrix_from_array``.
+
+    Returns:
+        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1 or 3.
+
+    Raises:
+        MatrixError: what ``matrix_from_array`` says.
+    """
+    values = _to_numpy(array)
+    if values.ndim != 2:
+        raise MatrixError(
+            f"the array has {values.ndim} dimensions", hint="rows are mutations and columns are cells"
+        )
+    if 0 in values.shape:
+        raise MatrixError(f"the array of shape {values.shape} is empty")
+    if values.dtype.kind not in "biuf":
+        raise MatrixError(
+            f"an array of {values.dtype} is no mutation matrix", hint=f"give integers: {MEANING}"
+        )
+    allowed = np.isin(values, ALLOWED)
+    if not allowed.all():
+        _refuse_value(values, allowed)
+    return np.array(values, dtype=np.uint8, order="C", copy=True)
+
+
+def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
+    """Raises for the first entry, in the order of rows, that is not allowed."""
+    row, cell = np.unravel_index(int(np.argmin(allowed)), values.shape)
+    value = values[row, cell].item()
+    if value == 2:
+        hint = homozygous_hint
+    elif value == -1 or value != value:
+        hint = "a missing value is written 3"
+    else:
+        hint = f"values are {MEANING}"
+    raise MatrixError(f"array[{row}, {cell}] is {value}, not 0, 1 or 3", hint=hint)
+
+
+def _to_numpy(array: Any) -> NDArray[Any]:
+    """A numpy array with the same values; device memory is copied to the host."""
+    if isinstance(array, np.ma.MaskedArray):
+        # np.asarray would silently uncover the masked entries.
+        raise MatrixError("the array is masked", hint="write missing values as 3: array.filled(3)")
+    if isinstance(array, np.ndarray):
+        return array
+    try:
+        return np.asarray(_from_device(array))
+    except MatrixError:
+        raise
+    except Exception as problem:
+        raise MatrixError(
+            f"a {type(array).__name__} cannot be read as an array: {problem}",
+            hint="give a numpy, dpctl or dpnp array, or nested lists of equal length",
+        ) from problem
+
+
+def _from_device(array: Any) -> Any:
+    """The array itself, or its copy on the host if numpy could not read its memory."""
+    if callable(getattr(array, "asnumpy", None)):  # dpnp
+        return array.asnumpy()
+    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl
+        return importlib.import_module("dpctl.tensor").asnumpy(array)
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    return array

@@ -1,0 +1,125 @@
+"""The mutation matrix: a value that comes from a file or from an array."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.names import check_names, default_names, match_names, read_names
+from syclade.host.input.reader import read_values
+
+__all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """An observed mutation matrix.
+
+    Attributes:
+        values: uint8, shape (n_mutations, n_cells), C-contiguous, read-only; 0 = not observed,
+            1 = mutation, 3 = missing.
+        mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
+        source: the file, or ``"array"``.
+    """
+
+    values: NDArray[np.uint8]
+    mutations: tuple[str, ...]
+    source: str
+
+    def __post_init__(self) -> None:
+        if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
+            raise TypeError("Matrix.values must be a C-contiguous array of uint8 of two dimensions")
+        if len(self.mutations) != self.values.shape[0]:
+            raise ValueError("Matrix.mutations must have one name for each row")
+        self.values.setflags(write=False)
+
+    @property
+    def n_mutations(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_cells(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+
+Names = str | os.PathLike[str] | Sequence[str] | None
+"""The names of mutations: a file with one a line, or the names themselves; None numbers them from 1."""
+
+
+def read_matrix(path: str | os.PathLike[str], names: Names = None) -> Matrix:
+    """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1 or 3.
+
+    Line ends may be LF, CRLF or CR; values are separated by blanks or tabs; blank lines at the end and a
+    UTF-8 byte-order mark are ignored.
+
+    Args:
+        path: the matrix file.
+        names: a file with one name a line, or the names themselves; None numbers the mutations from 1.
+
+    Raises:
+        MatrixError: with file, line and column, and a hint.
+    """
+    values = read_values(path)
+    return Matrix(values, _names_of(values.shape, names), os.fspath(path))
+
+
+def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
+    """Makes a matrix of an array; the data are copied.
+
+    Args:
+        array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1 or 3: a numpy
+            array, nested lists, a dpctl or dpnp array, or anything with ``__array__`` or ``__dlpack__``.
+        mutations: the names of the rows; None numbers them from 1.
+
+    Raises:
+        MatrixError: wrong number of dimensions, no rows or columns, another value (with its indices), or
+            names that do not fit.
+    """
+    from syclade.host.input.array import values_from_array
+
+    values = values_from_array(array)
+    if isinstance(mutations, str):
+        raise MatrixError("the names are one text, not a sequence of names", hint="give a list of names")
+    return Matrix(values, _names_of(values.shape, mutations), "array")
+
+
+def with_names(matrix: Matrix, names: Names) -> Matrix:
+    """The same matrix with these names, as for `read_matrix`; None leaves those it has.
+
+    Raises:
+        MatrixError: names that do not fit.
+    """
+    return matrix if names is None else replace(matrix, mutations=_names_of(matrix.values.shape, names))
+
+
+def format_matrix(values: NDArray[np.uint8]) -> str:
+    """The text of a matrix file in SCITE's format, LF line ends.
+
+    Args:
+        values: uint8, shape (n_mutations, n_cells), entries 0 to 9.
+    """
+    text = np.full((values.shape[0], 2 * values.shape[1]), ord(" "), np.uint8)
+    text[:, ::2] = values + np.uint8(ord("0"))
+    text[:, -1] = ord("\n")
+    return text.tobytes().decode("ascii")
+
+
+def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
+    if names is None:
+        return default_names(shape[0])
+    if isinstance(names, (str, os.PathLike)):
+        mutations = read_names(names)
+        match_names(mutations, shape[0], shape[1], names)
+        return mutations
+    mutations = tuple(names)
+    match_names(mutations, shape[0], shape[1])
+    check_names(mutations)
+    return mutations

@@ -1,0 +1,113 @@
+"""The names of the mutations: one a line, in the order of the matrix's rows."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Sequence
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.textfile import read_text
+
+__all__ = ["check_names", "default_names", "match_names", "read_names"]
+
+
+def default_names(n_mutations: int) -> tuple[str, ...]:
+    """``"1"`` to ``"n"``: the numbers that SCITE gives to mutations without names."""
+    return tuple(str(number) for number in range(1, n_mutations + 1))
+
+
+def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Reads the names of the mutations, one a line (SCITE's ``.geneNames``).
+
+    Blanks round a name are dropped; blanks inside are part of it, unless every line of the file has the
+    same number of words, which is taken for a table.
+
+    Raises:
+        MatrixError: unreadable or empty file, blank line before the last name, several columns, a name
+            that occurs twice.
+    """
+    lines = read_text(path, MatrixError).rstrip().split("\n")
+    if lines == [""]:
+        raise MatrixError("the file is empty", path=path, hint="write one name a line")
+    _refuse_columns(lines, path)
+    names = tuple(line.strip() for line in lines)
+    check_names(names, path)
+    return names
+
+
+def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None) -> None:
+    """Checks that names are distinct, not empty, and fit on one line.
+
+    Args:
+        names: the names; the i-th is taken to stand in line i of ``path``.
+        path: the file they come from, or None.
+
+    Raises:
+        MatrixError: naming the first name that will not do, and its line if there is a path.
+    """
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        problem = _problem(name)
+        if problem is None and name in seen:
+            problem = f"the name {name!r} occurs twice, for mutations {seen[name]} and {number}"
+        if problem is not None:
+            line = None if path is None else number
+            raise MatrixError(
+                problem, path=path, line=line, hint="each mutation needs a name of its own, on one line"
+            )
+        seen[name] = number
+
+
+def match_names(
+    names: Sequence[str], n_mutations: int, n_cells: int, path: str | os.PathLike[str] | None = None
+) -> None:
+    """Checks that there is one name for each row of the matrix.
+
+    Raises:
+        MatrixError: with both numbers, and a hint when the matrix looks transposed.
+    """
+    if len(names) == n_mutations:
+        return
+    if len(names) == n_cells:
+        hint = (
+            "there are as many names as columns: the matrix looks transposed; "
+            "rows must be mutations and columns cells"
+        )
+    else:
+        hint = "give one name for each row of the matrix, one a line"
+    raise MatrixError(
+        f"{len(names)} names for a matrix of {n_mutations} mutations (rows) and {n_cells} cells (columns)",
+        path=path,
+        hint=hint,
+    )
+
+
+def _problem(name: str) -> str | None:
+    """Why this name will not do, or None."""
+    if not isinstance(name, str):
+        return f"the name {name!r} is no text"
+    if not name.strip():
+        return "a name is empty"
+    if name != name.strip():
+        return f"the name {name!r} begins or ends with a blank"
+    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in name):
+        return f"the name {name!r} contains a control character or a line end"
+    return None
+
+
+def _refuse_columns(lines: list[str], path: str | os.PathLike[str]) -> None:
+    """Refuses a table: a tab between words, or the same number of fields in every line."""
+    hint = "keep the column of the names only, one name a line"
+    for number, line in enumerate(lines, 1):
+        if "\t" in line.strip():
+            column = line.index("\t", len(line) - len(line.lstrip())) + 1
+            raise MatrixError("several columns of names", path=path, line=number, column=column, hint=hint)
+    if len(lines) < 2:
+        return
+    for separator in (None, ",", ";"):
+        counts = {len(line.split(separator)) for line in lines}
+        if len(counts) == 1 and counts != {1} and counts != {0}:
+            raise MatrixError(
+                f"every line has {counts.pop()} fields: this looks like a table", path=path, line=1, hint=hint
+            )

@@ -1,0 +1,134 @@
+"""Reads the values of a matrix file: fast when all is well, slowly when there is an error to find.
+
+SCITE's format (Jahn, Kuipers, Beerenwinkel 2016): one line a mutation, one column a cell, white space
+between. n and m are read from the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.textfile import read_lines_as_lf
+
+__all__ = ["ALLOWED", "MEANING", "homozygous_hint", "read_values"]
+
+ALLOWED = (0, 1, 3)
+MEANING = "0 (not observed), 1 (mutation) or 3 (missing)"
+homozygous_hint = (
+    "2 is a homozygous mutation and needs error rates for zygosity, which are not supported yet; "
+    "where heterozygous and homozygous need not be told apart, write 1"
+)
+
+_VALUE, _BLANK, _NEWLINE, _OTHER = range(4)
+_KIND = np.full(256, _OTHER, np.uint8)
+_KIND[[ord(char) for char in " \t\v\f"]] = _BLANK
+_KIND[[ord(str(value)) for value in ALLOWED]] = _VALUE
+_KIND[ord("\n")] = _NEWLINE
+
+# Not \S: no-break spaces and the like do not separate values.
+_FIELD = re.compile(r"[^ \t\v\f]+")
+_SYMBOLS = frozenset(str(value) for value in ALLOWED)
+_MISSING = frozenset({"na", "nan", "n/a", "<na>", "none", "null", "-", ".", "?"})
+
+
+def read_values(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
+    """Reads the values of a matrix file.
+
+    Returns:
+        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1 or 3.
+
+    Raises:
+        MatrixError: with line and column of the first thing that is wrong.
+    """
+    text = read_lines_as_lf(path, MatrixError).rstrip()
+    if not text:
+        raise MatrixError("the file is empty", path=path, hint="write one line a mutation, one column a cell")
+    values = _parse(text)
+    if values is None:
+        _explain(text, path)
+    return values
+
+
+def _parse(text: bytes) -> NDArray[np.uint8] | None:
+    """The values, or None if anything at all is wrong."""
+    codes = np.frombuffer(text, np.uint8)
+    kinds = _KIND[codes]
+    if (kinds == _OTHER).any():
+        return None
+    is_value = kinds == _VALUE
+    if (is_value[1:] & is_value[:-1]).any():  # two digits without a blank between
+        return None
+    ends = np.append(np.flatnonzero(kinds == _NEWLINE), codes.size - 1)
+    per_line = np.diff(np.cumsum(is_value)[ends], prepend=0)
+    if (per_line != per_line[0]).any() or per_line[0] == 0:
+        return None
+    return np.ascontiguousarray(codes[is_value] - ord("0")).reshape(ends.size, -1)
+
+
+def _explain(text: bytes, path: str | os.PathLike[str]) -> NoReturn:
+    """Raises the error that stands first in the file."""
+    expected = None
+    for number, raw in enumerate(text.split(b"\n"), 1):
+        line = raw.decode("utf-8", "replace")
+        fields = _FIELD.findall(line)
+        if not fields:
+            raise MatrixError("blank line between rows", path=path, line=number, hint="delete the line")
+        if not _SYMBOLS.issuperset(fields):
+            _refuse_symbol(line, number, path)
+        if expected is None:
+            expected = len(fields)
+        if len(fields) != expected:
+            _refuse_length(line, number, expected, path)
+    raise AssertionError("a matrix file was refused without a reason")
+
+
+def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoReturn:
+    """Raises for the first symbol of a line that is no value."""
+    fields = enumerate(_FIELD.finditer(line), 1)
+    cell, match = next((cell, match) for cell, match in fields if match.group() not in _SYMBOLS)
+    symbol = match.group()
+    shown = symbol if len(symbol) <= 20 else symbol[:17] + "..."
+    raise MatrixError(
+        f"{shown!r} (row {number}, cell {cell}) is not 0, 1 or 3",
+        path=path,
+        line=number,
+        column=match.start() + 1,
+        hint=_symbol_hint(symbol, first=number == 1 or cell == 1),
+    )
+
+
+def _symbol_hint(symbol: str, *, first: bool) -> str:
+    """What the user may have meant by a symbol; ``first`` is the first row or column."""
+    if symbol == "2":
+        return homozygous_hint
+    if symbol == "-1" or symbol.lower() in _MISSING:
+        return "a missing value is written 3"
+    if "," in symbol or ";" in symbol:
+        return "values are separated by blanks or tabs: replace the commas or semicolons by blanks"
+    if re.fullmatch(r"[+-]?\d+\.\d*", symbol):
+        return f"values are written as whole numbers: {MEANING}"
+    if re.fullmatch(r"[0123\s]+", symbol):
+        return "values are separated by blanks or tabs"
+    if first and not re.fullmatch(r"[+-]?[\d.]+", symbol):
+        return "the file has no header and no row names; the names of mutations go into a file of their own"
+    return f"values are {MEANING}"
+
+
+def _refuse_length(line: str, number: int, expected: int, path: str | os.PathLike[str]) -> NoReturn:
+    """Raises for a row with more or fewer values than the first."""
+    starts = [match.start() + 1 for match in _FIELD.finditer(line)]
+    found = len(starts)
+    column = starts[expected] if found > expected else len(line.rstrip()) + 1
+    raise MatrixError(
+        f"row {number} has {found} values, but the first row has {expected}",
+        path=path,
+        line=number,
+        column=column,
+        hint="every row needs one value for each cell; a missing value is written 3",
+    )

@@ -1,0 +1,1 @@
+"""The model: rates, likelihood, the problem in integers, and simulation."""

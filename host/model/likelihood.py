@@ -1,0 +1,99 @@
+"""The maximum-attachment log-likelihood of a tree, in float64, from counts of events.
+
+The score of SCITE's chain (Jahn, Kuipers, Beerenwinkel 2016): every cell is attached to its best node and
+carries exactly the mutations on the path from the root to it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
+from syclade.host.trees.tree import depths, preorder, validate_parents
+
+__all__ = ["attachments", "event_counts", "log_likelihood", "log_likelihood_of_counts"]
+
+
+def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """The sum over the cells of their best attachment's log-likelihood, in nats.
+
+    It is computed from integer counts, so it depends neither on the order of cells and mutations nor on
+    the tree's shape beyond what it says.
+
+    Args:
+        matrix: the observed values.
+        rates: the error rates.
+        parents: a parent vector, shape (n_mutations + 1,).
+
+    Raises:
+        TreeError: the parent vector is none.
+        MatrixError: the tree is of another number of mutations.
+    """
+    return log_likelihood_of_counts(event_counts(matrix, rates, parents), rates)
+
+
+def log_likelihood_of_counts(counts: NDArray[np.int64], rates: Rates) -> float:
+    """The log-likelihood, in nats, of event counts of shape (4, 2)."""
+    return math.fsum((counts * rates.log_table()).ravel().tolist())
+
+
+def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int64]:
+    """How often each value is observed where the tree has, and has not, the mutation.
+
+    Args: as ``log_likelihood``.
+
+    Returns:
+        int64, shape (4, 2): row d, the observed value; column e, 1 where the mutation is on the path from
+        the root to the cell's attachment. The entries add up to n_mutations * n_cells.
+    """
+    _, on_path = _best(matrix, rates, parents)
+    total = np.bincount(matrix.values.ravel(), minlength=4)
+    return np.column_stack([total.astype(np.int64) - on_path, on_path])
+
+
+def attachments(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int32]:
+    """The best node for each cell: int32, shape (n_cells,).
+
+    Of nodes that are equally good it is the first in preorder, children in ascending order: a node rather
+    than its descendants, the root rather than any other.
+
+    Args: as ``log_likelihood``.
+    """
+    return _best(matrix, rates, parents)[0]
+
+
+def _best(matrix: Matrix, rates: Rates, parents: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Each cell's attachment, and how often each value is observed on the paths to them, shape (4,).
+
+    Going through the nodes in preorder, the counts on the path to a node are those of its parent, which
+    are the last ones of the level above, plus the node's own row. So nodes are compared by two integers
+    for each cell, and nodes with equal counts are equal, whatever the order of the path.
+    """
+    tree = validate_parents(parents)
+    if tree.size != matrix.n_mutations + 1:
+        raise MatrixError(
+            f"the matrix has {matrix.n_mutations} mutations and the tree {tree.size - 1}",
+            path=matrix.source,
+            hint="give the matrix that the tree is of",
+        )
+    weights = rates.weights()
+    order, level = preorder(tree), depths(tree)
+    counts = np.zeros((int(level.max()) + 1, 4, matrix.n_cells), np.int32)
+    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
+    best_node = np.full(matrix.n_cells, matrix.n_mutations, np.int32)
+    best_score = np.zeros(matrix.n_cells)
+    best_counts = counts[0].copy()
+    for node in order[1:].tolist():
+        here = counts[level[node]]
+        np.add(counts[level[node] - 1], matrix.values[node] == observed, out=here)
+        score = weights[0] * here[0] + weights[1] * here[1]
+        better = score > best_score
+        best_score[better] = score[better]
+        best_node[better] = node
+        best_counts[:, better] = here[:, better]
+    return best_node, best_counts.sum(axis=1, dtype=np.int64)

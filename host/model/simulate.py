@@ -1,0 +1,87 @@
+"""Simulates what SCITE's model says: a random mutation tree, cells attached to it, and noisy observations.
+
+The design of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), cells attached to
+uniform random nodes, the root included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.initial import parents_from_pruefer
+from syclade.host.errors import OptionError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
+from syclade.host.trees.tree import ancestor_matrix
+
+__all__ = ["Simulation", "simulate"]
+
+SEED_LIMIT: Final = 2**64
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated matrix and what it was made from.
+
+    Attributes:
+        matrix: the observed values, shape (n, m); the mutations are called M1 to M<n>.
+        parents: the true tree, parent vector, int32, shape (n + 1,).
+        attachments: the true node of each cell, int32, shape (m,).
+        truth: uint8, shape (n, m), 1 where the cell has the mutation.
+    """
+
+    matrix: Matrix
+    parents: NDArray[np.int32]
+    attachments: NDArray[np.int32]
+    truth: NDArray[np.uint8]
+
+
+def simulate(
+    cells: int, mutations: int, fp_rate: float, fn_rate: float, missing: float, seed: int
+) -> Simulation:
+    """Simulates a matrix. Equal arguments give equal results on one version of numpy (PCG64).
+
+    Args:
+        cells: number of columns, m >= 1.
+        mutations: number of rows, n >= 1.
+        fp_rate: probability that an absent mutation is observed, inside (0, 1).
+        fn_rate: probability that a mutation is not observed, inside (0, 1).
+        missing: probability that a value is missing (3), 0 to 1.
+        seed: 0 to 2^64 - 1.
+
+    Raises:
+        OptionError: an argument is out of range.
+        RatesError: an error rate is.
+    """
+    _check(cells, mutations, missing, seed)
+    rates = Rates(fp_rate, fn_rate)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    parents = random_parents(mutations, rng)
+    attachments = rng.integers(0, mutations + 1, cells, dtype=np.int32)
+    truth = ancestor_matrix(parents)[:mutations, attachments]
+    error_rate = np.where(truth, rates.fn_rate, rates.fp_rate)
+    observed = (truth ^ (rng.random(truth.shape) < error_rate)).astype(np.uint8)
+    observed[rng.random(truth.shape) < missing] = 3
+    names = tuple(f"M{number}" for number in range(1, mutations + 1))
+    matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
+    return Simulation(matrix, parents, attachments, np.ascontiguousarray(truth, dtype=np.uint8))
+
+
+def random_parents(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """A tree drawn uniformly from the (n + 1)^(n - 1) trees of n mutations: int32, shape (n + 1,)."""
+    return parents_from_pruefer(rng.integers(0, n + 1, n - 1).tolist(), n)
+
+
+def _check(cells: int, mutations: int, missing: float, seed: int) -> None:
+    if cells < 1:
+        raise OptionError(f"cells (--cells) is {cells}", hint="give 1 or more")
+    if mutations < 1:
+        raise OptionError(f"mutations (--mutations) is {mutations}", hint="give 1 or more")
+    if not 0 <= missing <= 1:
+        raise OptionError(f"missing (--missing) is {missing}", hint="give a probability, 0 to 1")
+    if not 0 <= seed < SEED_LIMIT:
+        raise OptionError(f"seed (--seed) is {seed}", hint=f"give a whole number from 0 to {SEED_LIMIT - 1}")

@@ -1,0 +1,152 @@
+"""GraphViz files of mutation trees.
+
+Edges are read by a small scanner in place of a DOT library: SCITE writes names as they are, so that its
+files are not DOT when a name has a hyphen or a dot (``BDNF-AS``), and strict parsers refuse them. Attributes
+are ignored, and so are the cells that SCITE attaches with ``-a``.
+
+The language: https://graphviz.org/doc/info/lang.html.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
+from syclade.host.trees.tree import node_labels, preorder
+
+__all__ = ["from_graphviz", "to_graphviz"]
+
+_HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
+_CELL = re.compile(r"s\d+")
+# Names run on through hyphens and dots (SCITE's do), but not into an arrow.
+_TOKEN = re.compile(
+    r"""(?P<space>[^\S\n]+) | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/|^\#[^\n]*)
+    | (?P<attributes>\[(?:[^\]"]|"(?:[^"\\]|\\(?s:.))*")*\]) | (?P<arrow>->|--) | (?P<end>[;\n{}])
+    | (?P<quoted>"(?:[^"\\]|\\(?s:.))*") | (?P<plain>(?:(?!->|--)[^\s;{}"\[\]])+)""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+def to_graphviz(parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+    """Writes a tree as a GraphViz digraph every name in quotes.
+
+    Args:
+        parents: a valid parent vector, shape (n + 1,).
+        mutations: the n names. The root gets ``root_label``.
+    """
+    labels = [_quoted(label) for label in node_labels(mutations)]
+    edges = [f"    {labels[parents[node]]} -> {labels[node]};\n" for node in preorder(parents).tolist()[1:]]
+    return _HEAD + "".join(edges) + "}\n"
+
+
+def from_graphviz(
+    text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
+) -> NDArray[np.int32]:
+    """Reads a tree from a GraphViz digraph: ours or SCITE's.
+
+    Args:
+        text: lines ``parent -> child;``. SCITE's attached cells, ``s0`` to ``s<m-1>``, are left out.
+        mutations: the n names of the mutations, in the order of the matrix.
+        path: the file, for messages.
+
+    Returns:
+        Parent vector, int32, shape (n + 1,).
+
+    Raises:
+        TreeError: not a digraph, no edges, or what ``parents_from_edges`` refuses.
+    """
+    names = frozenset(mutations)
+    edges: list[LabelledEdge] = []
+    among_cells = False
+    for statement in _statements(text, path):
+        if statement[0].text == "node" and any("lightgrey" in token.text for token in statement):
+            # SCITE changes the colour before it lists the cells. So a mutation may be called s1 as well.
+            among_cells = True
+        if not any(token.kind == "arrow" for token in statement):
+            continue
+        for edge in _edges(statement, path):
+            if not (_CELL.fullmatch(edge.child) and (among_cells or edge.child not in names)):
+                edges.append(edge)
+    if not edges:
+        raise TreeError("there are no edges", path=path, hint="write them as: parent -> child;")
+    return parents_from_edges(edges, mutations, path)
+
+
+def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:
+    """The edges of ``a -> b -> c [attributes]``."""
+    nodes: list[str] = []
+    after_arrow = True
+    for token in (token for token in statement if token.kind != "attributes"):
+        if token.text == "--" and token.kind == "arrow":
+            _refuse("an edge without direction", token, path, hint="write edges as: parent -> child;")
+        if after_arrow == (token.kind == "arrow"):
+            _refuse(f"{token.text!r} does not belong here", token, path)
+        after_arrow = token.kind == "arrow"
+        if not after_arrow:
+            if nodes:
+                yield LabelledEdge(nodes[-1], token.text, token.line)
+            nodes.append(token.text)
+    if after_arrow:
+        _refuse("an edge without a second node", statement[-1], path)
+
+
+def _statements(text: str, path: str | os.PathLike[str] | None) -> Iterator[list[_Token]]:
+    """The statements inside the braces, which end with a semicolon, an attribute list or their line."""
+    statement: list[_Token] = []
+    for token in _tokens(text, path):
+        if token.kind == "end" and token.text == "\n":
+            continue
+        if statement and (token.kind == "end" or _begins(token, statement[-1])):
+            yield statement
+            statement = []
+        if token.kind != "end":
+            statement.append(token)
+    if statement:
+        yield statement
+
+
+def _begins(token: _Token, last: _Token) -> bool:
+    """Whether a statement begins with this token though no semicolon stands before it."""
+    if "arrow" in (token.kind, last.kind) or token.kind == "attributes":
+        return False
+    return token.line > last.line or last.kind == "attributes"
+
+
+def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
+    line, position = 1, 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            what = {'"': "a quote is not closed", "[": "attributes are not closed"}
+            bad = text[position]
+            _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("end", bad, line), path)
+        kind, piece, position = str(match.lastgroup), match.group(), match.end()
+        if kind == "quoted":
+            yield _Token("node", re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
+        elif kind not in ("space", "comment"):
+            yield _Token("node" if kind == "plain" else kind, piece, line)
+        line += piece.count("\n")
+
+
+def _quoted(label: str) -> str:
+    """The label in quotes, which every label needs that is a keyword or has a sign in it."""
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _refuse(
+    problem: str, token: _Token, path: str | os.PathLike[str] | None, hint: str | None = None
+) -> NoReturn:
+    raise TreeError(f"not a GraphViz digraph: {problem}", path=path, line=token.line, hint=hint)

@@ -1,0 +1,140 @@
+"""From a tree between labels, as files have it, to a parent vector: every way a file can be wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.input.names import default_names
+from syclade.host.trees.tree import find_cycle
+
+__all__ = ["LabelledEdge", "parents_from_edges"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledEdge:
+    """An edge of a tree file.
+
+    Attributes:
+        parent: label of the upper node.
+        child: label of the lower node.
+        line: line of the file, from 1.
+    """
+
+    parent: str
+    child: str
+    line: int
+
+
+def parents_from_edges(
+    edges: Sequence[LabelledEdge], mutations: Sequence[str], path: str | os.PathLike[str] | None = None
+) -> NDArray[np.int32]:
+    """The parent vector of a tree given by its edges.
+
+    The labels are the names of the mutations and any other label for the root; or SCITE's numbers, 1 to n
+    for the mutations in the order of the matrix and n + 1 for the root, which SCITE writes to Newick files
+    even when it knows the names.
+
+    Args:
+        edges: all edges of the tree, in the order of the file.
+        mutations: the n names of the mutations, in the order of the matrix.
+        path: the file, for messages.
+
+    Returns:
+        int32, shape (n + 1,).
+
+    Raises:
+        TreeError: a node with two parents, several roots or none, unknown or missing mutations, a mutation
+            as the root, a cycle.
+    """
+    incoming = _incoming(edges, path)
+    _refuse_cycle(incoming, path)
+    tops = list(dict.fromkeys(edge.parent for edge in edges if edge.parent not in incoming))
+    if len(tops) != 1:
+        what = f"several roots: {_listed(tops)}" if tops else "there is no tree"
+        raise TreeError(what, path=path, hint="give one root above all mutations")
+    root = tops[0]
+    names = _names_in_use([*incoming, root], mutations)
+    _check_names(incoming, root, names, path)
+    index = {name: number for number, name in enumerate([*names, root])}
+    parents = np.full(len(names) + 1, len(names), np.int32)
+    for edge in incoming.values():
+        parents[index[edge.child]] = index[edge.parent]
+    return parents
+
+
+def _incoming(edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None) -> dict[str, LabelledEdge]:
+    """The edge into each node that has one."""
+    incoming: dict[str, LabelledEdge] = {}
+    for edge in edges:
+        first = incoming.setdefault(edge.child, edge)
+        if first is not edge:
+            raise TreeError(
+                f"{edge.child!r} has two parents: {first.parent!r} in line {first.line} and {edge.parent!r}",
+                path=path,
+                line=edge.line,
+                hint="in a mutation tree every mutation occurs once and has one parent",
+            )
+    return incoming
+
+
+def _names_in_use(labels: list[str], mutations: Sequence[str]) -> tuple[str, ...]:
+    """The names of the mutations, or SCITE's numbers if the file has exactly these."""
+    numbers = default_names(len(mutations) + 1)
+    if set(labels) == set(numbers) and not set(mutations).issubset(labels):
+        return numbers[:-1]
+    return tuple(mutations)
+
+
+def _check_names(
+    incoming: dict[str, LabelledEdge],
+    root: str,
+    names: tuple[str, ...],
+    path: str | os.PathLike[str] | None,
+) -> None:
+    """Raises unless the nodes below the root are exactly the mutations."""
+    known = set(names)
+    unknown = [edge for label, edge in incoming.items() if label not in known]
+    missing = [name for name in names if name not in incoming and name != root]
+    if unknown:
+        raise TreeError(
+            f"not among the matrix's {len(names)} mutations: {_listed(edge.child for edge in unknown)}",
+            path=path,
+            line=unknown[0].line,
+            hint=f"the tree has {len(incoming)} nodes below its root; it must be of this matrix, "
+            "with the names of its mutations (--names) or numbers from 1",
+        )
+    if missing:
+        raise TreeError(
+            f"{len(missing)} of the matrix's {len(names)} mutations are missing: {_listed(missing)}",
+            path=path,
+            hint="the tree must be of this matrix, with all its mutations",
+        )
+    if root in known:
+        raise TreeError(
+            f"the mutation {root!r} is the root",
+            path=path,
+            hint="above all mutations there must be a root that is no mutation itself",
+        )
+
+
+def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str] | None) -> None:
+    """Raises if going up from some node comes back to it."""
+    labels = list(incoming)
+    index = {label: number for number, label in enumerate(labels)}
+    above = [index.get(edge.parent, len(labels)) for edge in incoming.values()]
+    cycle = [labels[node] for node in find_cycle(np.array([*above, len(labels)], np.int32))]
+    if cycle:
+        around = " -> ".join(repr(label) for label in [*cycle, cycle[0]])
+        raise TreeError(f"these nodes form a cycle: {around}", path=path, line=incoming[cycle[0]].line)
+
+
+def _listed(labels: Iterable[str], most: int = 8) -> str:
+    """The labels in quotes, at most ``most`` of them."""
+    quoted = [repr(label) for label in labels]
+    return ", ".join(quoted[:most]) + (f" and {len(quoted) - most} more" if len(quoted) > most else "")

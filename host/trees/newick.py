@@ -1,0 +1,181 @@
+"""Newick files of mutation trees.
+
+Written and read here, iteratively: mutation trees are often a single long path, and the ``newick``
+library calls itself for each level, which ends at Python's recursion limit. It also takes a backslash for
+an escape, which the format does not, and does not know the line of an error.
+
+The format: https://phylipweb.github.io/phylip/newicktree.html. Quotes are doubled inside quotes;
+comments in brackets and branch lengths are read over; underscores are kept as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
+from syclade.host.trees.tree import children, node_labels
+
+__all__ = ["from_newick", "to_newick"]
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
+    | (?P<quoted>'(?:[^']|'')*') | (?P<plain>[^\s()\[\]',:;]+)""",
+    re.VERBOSE,
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+def to_newick(parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+    """Writes a tree in Newick format, ending with a semicolon and a line end.
+
+    Args:
+        parents: a valid parent vector, shape (n + 1,).
+        mutations: the n names; quoted where the format asks for it. The root gets ``root_label``.
+    """
+    labels = [_quoted(label) for label in node_labels(mutations)]
+    below = children(parents)
+    pieces: list[str] = []
+    # What is still to be written, last first: a node is opened, or a text written as it is.
+    pending: list[int | str] = [";\n", len(parents) - 1]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            pieces.append(item)
+        elif not below[item]:
+            pieces.append(labels[item])
+        else:
+            pieces.append("(")
+            pending.append(")" + labels[item])
+            for child in reversed(below[item]):
+                pending += [child, ","]
+            pending.pop()  # no comma before the first child
+    return "".join(pieces)
+
+
+def from_newick(
+    text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
+) -> NDArray[np.int32]:
+    """Reads a tree in Newick format: ours, or SCITE's, which has numbers and no semicolon.
+
+    Args:
+        text: the tree; every node but the root needs a label.
+        mutations: the n names of the mutations, in the order of the matrix.
+        path: the file, for messages.
+
+    Returns:
+        Parent vector, int32, shape (n + 1,).
+
+    Raises:
+        TreeError: not Newick, more than one tree, or what ``parents_from_edges`` refuses.
+    """
+    builder = _Builder(path)
+    for token in _tokens(text, path):
+        builder.take(token)
+    return parents_from_edges(builder.edges, mutations, path)
+
+
+class _Builder:
+    """Makes edges of tokens. A node's label comes after its children, so these wait for it."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.edges: list[LabelledEdge] = []
+        self._path = path
+        self._label: _Token | None = None
+        # The children of the node that is being read, once its parenthesis is closed.
+        self._below: list[_Token] | None = None
+        # The finished nodes in each open parenthesis; the first list is for the root.
+        self._open: list[list[_Token]] = [[]]
+        self._seen: dict[str, int] = {}
+
+    def take(self, token: _Token) -> None:
+        """Takes the next token; the last one is a semicolon."""
+        if token.kind == "label":
+            if self._label is not None:
+                self._refuse(f"two labels for one node: {self._label.text!r} and {token.text!r}", token)
+            self._label = token
+        elif token.text == "(":
+            if self._label is not None or self._below is not None:
+                self._refuse("a comma is missing before '('", token)
+            self._open.append([])
+        else:
+            self._check_end(token)
+            self._finish_node(token)
+            if token.text == ")":
+                self._below = self._open.pop()
+
+    def _check_end(self, token: _Token) -> None:
+        """Checks that a comma, ``)`` or semicolon may stand here."""
+        depth = len(self._open) - 1
+        if token.text == ";" and depth > 0:
+            self._refuse(f"{depth} parentheses are not closed", token)
+        if token.text == ")" and depth == 0:
+            self._refuse("')' without '('", token)
+        if token.text == "," and depth == 0:
+            self._refuse("a comma outside all parentheses", token)
+
+    def _finish_node(self, end: _Token) -> None:
+        """Ends the node that is being read. Only the root may be without a label."""
+        node = self._label
+        if node is None:
+            if end.text != ";" or self._below is None:
+                self._refuse("there is no tree" if end.text == ";" else "a node without a label", end)
+            node = _Token("label", "", end.line)
+        if node.text in self._seen:
+            raise TreeError(
+                f"{node.text!r} occurs twice, first in line {self._seen[node.text]}",
+                path=self._path,
+                line=node.line,
+                hint="in a mutation tree every mutation occurs once",
+            )
+        self._seen[node.text] = node.line
+        self._open[-1].append(node)
+        self.edges += [LabelledEdge(node.text, child.text, child.line) for child in self._below or ()]
+        self._label = self._below = None
+
+    def _refuse(self, problem: str, token: _Token) -> NoReturn:
+        _refuse(problem, token, self._path)
+
+
+def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
+    """Labels and marks up to the semicolon, which is added where it is missing."""
+    line, position, ended = 1, 0, False
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            what = {"'": "a quote is not closed", "[": "a comment is not closed"}
+            bad = text[position]
+            _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("mark", bad, line), path)
+        kind, piece, position = str(match.lastgroup), match.group(), match.end()
+        if kind in ("mark", "quoted", "plain"):
+            if ended:
+                _refuse("there is more after the end of the tree", _Token(kind, piece, line), path)
+            ended = piece == ";" and kind == "mark"
+            yield _Token("mark" if kind == "mark" else "label", _label(kind, piece), line)
+        line += piece.count("\n")
+    if not ended:
+        yield _Token("mark", ";", line)
+
+
+def _label(kind: str, piece: str) -> str:
+    return piece[1:-1].replace("''", "'") if kind == "quoted" else piece
+
+
+def _quoted(label: str) -> str:
+    """The label, in quotes unless it is made of letters, digits and a few harmless signs."""
+    return label if re.fullmatch(r"[\w.+-]+", label) else "'" + label.replace("'", "''") + "'"
+
+
+def _refuse(problem: str, token: _Token, path: str | os.PathLike[str] | None) -> NoReturn:
+    raise TreeError(f"not a tree in Newick format: {problem}", path=path, line=token.line)

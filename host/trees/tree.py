@@ -1,0 +1,181 @@
+"""Mutation trees as parent vectors.
+
+Nodes 0 to n-1 are the mutations and node n is the root. A parent vector is int32, shape (n + 1,), with
+``parents[n] == n``. Nothing here recurses, so a tree may be as deep as it has nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.input.names import default_names
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = [
+    "ancestor_matrix",
+    "children",
+    "depths",
+    "find_cycle",
+    "node_labels",
+    "preorder",
+    "root_label",
+    "to_networkx",
+    "validate_parents",
+]
+
+Parents = NDArray[np.int32]
+
+
+def validate_parents(parents: ArrayLike) -> Parents:
+    """Checks that a vector is the parent vector of a rooted tree.
+
+    Args:
+        parents: integers, shape (n + 1,), n >= 1.
+
+    Returns:
+        The same as a new C-contiguous int32 array.
+
+    Raises:
+        TreeError: wrong shape or type, a parent out of range, a wrong root, several roots, or a cycle.
+    """
+    vector = np.asarray(parents)
+    if vector.ndim != 1 or vector.dtype.kind not in "iu" or vector.size < 2:
+        raise TreeError(
+            f"a parent vector has n + 1 >= 2 integers, this is {vector.dtype} of shape {vector.shape}"
+        )
+    n = vector.size - 1
+    outside = np.flatnonzero((vector < 0) | (vector > n))
+    if outside.size:
+        node = int(outside[0])
+        raise TreeError(f"node {node} has the parent {vector[node]}, which is not in 0 to {n}")
+    if vector[n] != n:
+        raise TreeError(f"the root, node {n}, has the parent {vector[n]}", hint="the root is its own parent")
+    own = np.flatnonzero(vector[:n] == np.arange(n))
+    if own.size:
+        raise TreeError(f"node {own[0]} is its own parent", hint=f"only the root, node {n}, is")
+    vector = np.array(vector, dtype=np.int32, order="C", copy=True)
+    cycle = find_cycle(vector)
+    if cycle:
+        raise TreeError("these nodes form a cycle: " + " -> ".join(map(str, [*cycle, cycle[0]])))
+    return vector
+
+
+def find_cycle(parents: Parents) -> list[int]:
+    """A cycle that does not contain the root, from parent to child, or an empty list.
+
+    Args:
+        parents: int32, shape (n + 1,), entries 0 to n, ``parents[n] == n``.
+    """
+    above = parents.tolist()
+    root = len(above) - 1
+    # The walk in which a node was first met; the root counts as met before all walks.
+    met = [-1] * root + [root]
+    for start in range(root):
+        node = start
+        while met[node] < 0:
+            met[node] = start
+            node = above[node]
+        if met[node] == start:
+            cycle = [node]
+            while above[cycle[-1]] != node:
+                cycle.append(above[cycle[-1]])
+            return cycle[::-1]
+    return []
+
+
+def children(parents: Parents) -> list[list[int]]:
+    """The children of each node in ascending order; a list of n + 1 lists."""
+    below: list[list[int]] = [[] for _ in range(len(parents))]
+    for node, parent in enumerate(parents[:-1].tolist()):
+        below[parent].append(node)
+    return below
+
+
+def preorder(parents: Parents) -> NDArray[np.int32]:
+    """The nodes in depth-first preorder, root first, children in ascending order.
+
+    Args:
+        parents: a valid parent vector, shape (n + 1,).
+
+    Returns:
+        int32, shape (n + 1,).
+    """
+    below = children(parents)
+    order: list[int] = []
+    stack = [len(parents) - 1]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(reversed(below[node]))
+    return np.array(order, dtype=np.int32)
+
+
+def depths(parents: Parents) -> NDArray[np.int32]:
+    """The number of edges between each node and the root: int32, shape (n + 1,)."""
+    depth = [0] * len(parents)
+    above = parents.tolist()
+    for node in preorder(parents).tolist()[1:]:
+        depth[node] = depth[above[node]] + 1
+    return np.array(depth, dtype=np.int32)
+
+
+def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
+    """A[x, y] is true if x is y or an ancestor of y (ffSCITE's tree encoding).
+
+    Returns:
+        bool, shape (n + 1, n + 1), C-contiguous.
+    """
+    descendant = np.zeros((len(parents), len(parents)), np.bool_)
+    for node in preorder(parents).tolist():
+        descendant[node] = descendant[parents[node]]
+        descendant[node, node] = True
+    return np.ascontiguousarray(descendant.T)
+
+
+def root_label(mutations: Sequence[str]) -> str:
+    """A label for the root that no mutation has.
+
+    Without names, mutations being numbered 1 to n, it is n + 1, as in SCITE's files. Otherwise it is
+    ``root``, with underscores added while a mutation is called so.
+    """
+    taken = set(mutations)
+    if tuple(mutations) == default_names(len(mutations)):
+        return str(len(mutations) + 1)
+    label = "root"
+    while label in taken:
+        label += "_"
+    return label
+
+
+def node_labels(mutations: Sequence[str]) -> list[str]:
+    """The labels of the nodes 0 to n: the names of the mutations, then that of the root."""
+    return [*mutations, root_label(mutations)]
+
+
+def to_networkx(parents: Parents, mutations: Sequence[str]) -> networkx.DiGraph[str]:
+    """The tree as a networkx graph with edges from parent to child.
+
+    Args:
+        parents: a valid parent vector, shape (n + 1,).
+        mutations: the n names of the mutations.
+
+    Returns:
+        A graph whose nodes are the labels of ``node_labels``, each with its number as the attribute
+        ``index``; the graph's attribute ``root`` is the label of the root.
+    """
+    import networkx
+
+    labels = node_labels(mutations)
+    graph: networkx.DiGraph[str] = networkx.DiGraph(root=labels[-1])
+    for index, label in enumerate(labels):
+        graph.add_node(label, index=index)
+    for node in preorder(parents).tolist()[1:]:
+        graph.add_edge(labels[parents[node]], labels[node])
+    return graph

@@ -1,0 +1,42 @@
+"""Reads a tree file, whichever of the two formats it is in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.input.textfile import read_text
+from syclade.host.trees.graphviz import from_graphviz
+from syclade.host.trees.newick import from_newick
+
+__all__ = ["read_tree"]
+
+_GRAPHVIZ = re.compile(r"(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
+
+
+def read_tree(path: str | os.PathLike[str], mutations: Sequence[str]) -> NDArray[np.int32]:
+    """Reads a mutation tree in Newick or GraphViz format; the content decides which.
+
+    Args:
+        path: the file: ours or SCITE's.
+        mutations: the n names of the mutations, in the order of the matrix.
+
+    Returns:
+        Parent vector, int32, shape (n + 1,).
+
+    Raises:
+        TreeError: with the file, the line where it is known, and the names concerned.
+    """
+    text = read_text(path, TreeError)
+    if not text.strip():
+        raise TreeError("the file is empty", path=path)
+    if _GRAPHVIZ.match(text):
+        return from_graphviz(text, mutations, path)
+    if text.lstrip().startswith(("(", "[")):
+        return from_newick(text, mutations, path)
+    raise TreeError("neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1)

@@ -1,0 +1,108 @@
+"""The CPU driver 2024.2.2 on processors that are newer than it is: AMD's Zen 5, for one.
+
+It then says so on standard error, twice, and compiles for the least that x86-64 has: a third of the speed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+__all__ = ["name_an_older_processor"]
+
+TARGET_VARIABLE = "CL_CONFIG_CPU_TARGET_ARCH"
+"""The driver reads it when it first makes a context."""
+
+UNKNOWN = b"SYCL CPU RT Warning: Unknown host CPU."
+
+_ALL_DEVICES = ctypes.c_uint64(0xFFFFFFFF)
+_DEVICE_NAME, _DEVICE_EXTENSIONS = 0x102B, 0x1030
+
+_AVX2 = {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "pclmulqdq", "popcnt", "sse4_2"}
+_SKYLAKE = _AVX2 | {"adx", "aes", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "rdseed"}
+_ICELAKE = _SKYLAKE | {
+    "avx512_bitalg", "avx512_vbmi2", "avx512_vnni", "avx512_vpopcntdq", "avx512ifma", "avx512vbmi", "gfni",
+    "sha_ni", "vaes", "vpclmulqdq",
+}  # fmt: skip
+
+PROCESSORS = (("icelake-server", _ICELAKE), ("skx", _SKYLAKE), ("core-avx2", _AVX2))
+"""Names that the driver takes, and what a processor must have to run the code for them (LLVM 18)."""
+
+
+def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | None:
+    """Let the driver 2024.2.2 compile for a processor that it knows, where it does not know this one.
+
+    Args:
+        loader: the OpenCL loader.
+        platforms: its platforms. Their devices are asked what they are, since that is when drivers complain.
+
+    Returns:
+        The processor named in `TARGET_VARIABLE`, which the user may have set before; None if none was.
+    """
+    with _complaints() as said:
+        for platform in platforms:
+            _ask_devices(loader, platform)
+    lines = said().splitlines(keepends=True)
+    others = [line for line in lines if line.strip() != UNKNOWN]
+    if others:
+        with contextlib.suppress(OSError):
+            os.write(2, b"".join(others))
+    if len(others) == len(lines) or TARGET_VARIABLE in os.environ:
+        return None
+    has = _instruction_sets()
+    named = next((name for name, needed in PROCESSORS if needed <= has), None)
+    if named is not None:
+        os.environ[TARGET_VARIABLE] = named
+    return named
+
+
+def _ask_devices(loader: ctypes.CDLL, platform: int) -> None:
+    """Let every device of a platform tell its name and what it can do."""
+    place, count = ctypes.c_void_p(platform), ctypes.c_uint(0)
+    if loader.clGetDeviceIDs(place, _ALL_DEVICES, 0, None, ctypes.byref(count)) != 0:
+        return
+    devices = (ctypes.c_void_p * count.value)()
+    loader.clGetDeviceIDs(place, _ALL_DEVICES, count, devices, None)
+    text = ctypes.create_string_buffer(2**14)
+    for device in devices:
+        for asked in (_DEVICE_NAME, _DEVICE_EXTENSIONS):
+            size = ctypes.c_size_t(len(text))
+            loader.clGetDeviceInfo(ctypes.c_void_p(device), asked, size, text, None)
+
+
+@contextlib.contextmanager
+def _complaints() -> Iterator[Callable[[], bytes]]:
+    """Standard error goes to a file meanwhile; afterwards the value gives what came."""
+    text = b""
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    try:
+        standard_error = os.dup(2)
+    except OSError:  # closed: nobody would see anything
+        yield lambda: b""
+        return
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)
+            try:
+                yield lambda: text
+            finally:
+                os.dup2(standard_error, 2)
+                file.seek(0)
+                text = file.read()
+    finally:
+        os.close(standard_error)
+
+
+def _instruction_sets() -> frozenset[str]:
+    """Linux's names of what the processor has."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("flags"):
+                return frozenset(line.partition(":")[2].split())
+    return frozenset()

@@ -1,0 +1,1 @@
+"""How fast: steps per second, and how many chains an input needs."""

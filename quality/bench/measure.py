@@ -1,0 +1,226 @@
+"""Measures chain steps per second: the same launches as an inference makes, on a simulated input.
+
+Chains start from the tree that the input was simulated from, so that what is timed is the long run: the way
+there has more acceptances, and takes minutes on large inputs.
+
+Wall time says what a user gets; processor time, over all threads, says what a step costs one core.
+"""
+
+from __future__ import annotations
+
+import platform
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.chains.pipeline import LAUNCH_SECONDS
+from syclade.host.chains.state import ChainState
+from syclade.host.devices.choice import Device
+from syclade.host.devices.cores import usable_cores
+from syclade.host.encodings import choose_encoding
+from syclade.host.errors import OptionError
+from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+
+__all__ = ["Measurement", "Timing", "measure", "versions"]
+
+FP_RATE, FN_RATE, MISSING = 1e-6, 0.25, 0.25
+"""The inputs of the ffSCITE thesis's measurements (section 4.3)."""
+
+MANY_CHAINS = 2**31
+_PACKAGES = ("syclade", "numpy", "dpctl", "numba-dpex")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One timed run.
+
+    Attributes:
+        steps: chain steps over all slots.
+        seconds: wall time.
+        cpu_seconds: processor time of the whole process.
+    """
+
+    steps: int
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How fast one kind of chain ran on one device.
+
+    Attributes:
+        device, device_name, kind: filter string, name and kind of the device.
+        encoding: how trees stand in its memory.
+        cells, mutations: size of the simulated input.
+        slots: chains at once, one a slot.
+        seed: of the input and of the chains.
+        launch_steps: steps of each chain in a launch.
+        acceptance: accepted part of the steps in the timed runs.
+        memory_bytes: of chain states and tables.
+        cores: processors this process may use.
+        timings: the runs.
+        versions: of Python and the packages that matter, as far as they are installed.
+    """
+
+    device: str
+    device_name: str
+    kind: str
+    encoding: str
+    cells: int
+    mutations: int
+    slots: int
+    seed: int
+    launch_steps: int
+    acceptance: float
+    memory_bytes: int
+    cores: int
+    timings: tuple[Timing, ...]
+    versions: dict[str, str]
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Chain steps a second of every run, over all slots."""
+        return tuple(timing.steps / timing.seconds for timing in self.timings)
+
+    @property
+    def steps_per_second(self) -> float:
+        """Their median."""
+        return statistics.median(self.rates)
+
+    @property
+    def ns_per_step(self) -> float:
+        """Wall time a chain step, in ns; median."""
+        return 1e9 / self.steps_per_second
+
+    @property
+    def cpu_ns_per_step(self) -> float:
+        """Processor time a chain step, that is on one core, in ns; median."""
+        return statistics.median(1e9 * timing.cpu_seconds / timing.steps for timing in self.timings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, for JSON."""
+        return {
+            **asdict(self),
+            "steps_per_second": self.steps_per_second,
+            "steps_per_second_min": min(self.rates),
+            "steps_per_second_max": max(self.rates),
+            "ns_per_step": self.ns_per_step,
+            "cpu_ns_per_step": self.cpu_ns_per_step,
+        }
+
+
+def measure(
+    device: Device,
+    encoding: str = "auto",
+    *,
+    cells: int = 64,
+    mutations: int = 63,
+    slots: int | None = None,
+    seconds: float = 3.0,
+    repeats: int = 5,
+    seed: int = 1,
+) -> Measurement:
+    """Time chains on a simulated input, after a warm-up as long as one run.
+
+    Args:
+        device: a usable one.
+        encoding: name of an encoding; auto takes the one that inferences take.
+        cells, mutations: size of the input.
+        slots: chains at once; as an inference of many chains has by default.
+        seconds: length of each timed run, at least.
+        repeats: number of timed runs.
+        seed: of the input and of the chains.
+
+    Raises:
+        SycladeError: a number makes no sense, or the device cannot run.
+    """
+    if not seconds > 0:
+        raise OptionError(f"seconds (--seconds) is {seconds}", hint="give a positive number")
+    if repeats < 1:
+        raise OptionError(f"repeats (--repeats) is {repeats}", hint="give 1 or more")
+    simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
+    problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
+    made = choose_encoding(encoding, device)(problem)
+    count = default_slots(device, made, MANY_CHAINS) if slots is None else slots
+    runner = make_runner(device, made, count, seed)
+    try:
+        _start(problem, runner, simulation.parents)
+        launch_steps = _warm_up(runner, seconds)
+        before = runner.read_all("tallies").sum(axis=0)
+        timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
+        tallies = runner.read_all("tallies").sum(axis=0) - before
+        memory = runner.memory_bytes
+    finally:
+        runner.close()
+    return Measurement(
+        device=device.filter,
+        device_name=device.name,
+        kind=device.kind,
+        encoding=made.name,
+        cells=cells,
+        mutations=mutations,
+        slots=count,
+        seed=seed,
+        launch_steps=launch_steps,
+        acceptance=float(tallies[5:].sum() / tallies[:5].sum()),
+        memory_bytes=memory,
+        cores=usable_cores(),
+        timings=timings,
+        versions=versions(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that matter, without those that are absent."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _start(problem: Problem, runner: Runner, parents: NDArray[np.int32]) -> None:
+    """Give every slot a chain at this tree."""
+    score = problem.score(parents)
+    runner.put_all([ChainState(chain, 0, score, score, parents, parents) for chain in range(runner.slots)])
+
+
+def _warm_up(runner: Runner, seconds: float) -> int:
+    """Run for a while, and return how many steps make a launch of the usual length."""
+    _launch(runner, 1)  # the first launch may still build something
+    launch_steps, usual, started = 1, 0, time.perf_counter()
+    while True:
+        launched = time.perf_counter()
+        _launch(runner, launch_steps)
+        ended = time.perf_counter()
+        fitting = int(launch_steps * LAUNCH_SECONDS / max(ended - launched, 1e-6))
+        # Twice, for a launch may make tables or start processes.
+        usual = usual + 1 if fitting <= 2 * launch_steps else 0
+        if ended - started >= seconds and usual >= 2:
+            return launch_steps
+        launch_steps = max(1, min(fitting, 4 * launch_steps))
+
+
+def _timed_run(runner: Runner, launch_steps: int, seconds: float) -> Timing:
+    steps = 0
+    started, cpu_started = time.perf_counter(), runner.cpu_seconds()
+    while (elapsed := time.perf_counter() - started) < seconds:
+        _launch(runner, launch_steps)
+        steps += launch_steps * runner.slots
+    return Timing(steps, elapsed, runner.cpu_seconds() - cpu_started)
+
+
+def _launch(runner: Runner, steps: int) -> None:
+    """Take every chain `steps` further."""
+    runner.advance(runner.read_all("step") + np.int64(steps))

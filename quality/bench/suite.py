@@ -1,0 +1,125 @@
+"""Many measurements: the sizes that others have published, and what speed depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from syclade.host.devices.choice import Device
+from syclade.host.devices.cores import usable_cores
+from syclade.host.encodings import ENCODINGS
+from syclade.quality.bench.measure import measure
+
+__all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
+
+SIZES = ((32, 31), (64, 63), (95, 94), (128, 127), (1000, 500), (5000, 100))
+"""Cells and mutations: bbSCITE's three, then larger ones."""
+
+SCITE_KSTEPS = {(32, 31): 204, (64, 63): 76, (95, 94): 18, (128, 127): 8.3, (1000, 500): 0.11}
+"""SCITE at -O3 -march=native on one core of a machine of the same class (SCIENCE.md 4)."""
+
+CELLS = (16, 32, 64, 128, 256, 512, 1024)
+MUTATIONS = (15, 31, 63, 127, 255, 511)
+SLOTS = (1, 2, 4, 8, 16, 32, 64)
+
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement on a line of measurements.
+
+    Attributes:
+        axis: what varies: cells, mutations, slots or threads.
+        value: its value.
+        report: the measurement, as `Measurement.as_dict` gives it.
+    """
+
+    axis: str
+    value: int
+    report: Report
+
+
+def run_suite(
+    devices: list[Device],
+    *,
+    seconds: float,
+    repeats: int,
+    done: Callable[[Report], None],
+) -> list[Report]:
+    """Measure every size on every device in every encoding.
+
+    Args:
+        devices: usable ones.
+        seconds, repeats: as for `measure`.
+        done: called after each measurement.
+    """
+    reports = []
+    for cells, mutations in SIZES:
+        for device in devices:
+            for encoding in sorted(ENCODINGS, reverse=True):
+                measured = measure(
+                    device, encoding, cells=cells, mutations=mutations, seconds=seconds, repeats=repeats
+                )
+                report = measured.as_dict()
+                scite = SCITE_KSTEPS.get((cells, mutations))
+                report["times_scite_core"] = (
+                    None if scite is None else measured.steps_per_second / scite / 1e3
+                )
+                reports.append(report)
+                done(report)
+    return reports
+
+
+def run_scaling(
+    device: Device, encoding: str, *, seconds: float, repeats: int, done: Callable[[Point], None]
+) -> list[Point]:
+    """Vary cells, mutations, slots and threads, one at a time, around 64 cells and 63 mutations.
+
+    Args:
+        device: a usable one.
+        encoding: name of an encoding, or auto.
+        seconds, repeats: as for `measure`.
+        done: called after each measurement.
+    """
+    points = []
+    for axis, value, changed in _axes():
+        measured = measure(device, encoding, seconds=seconds, repeats=repeats, **changed)
+        points.append(Point(axis, value, measured.as_dict()))
+        done(points[-1])
+    for threads in range(1, usable_cores() + 1):
+        report = _with_threads(threads, device, encoding, seconds, repeats)
+        points.append(Point("threads", threads, report))
+        done(points[-1])
+    return points
+
+
+def _axes() -> Iterator[tuple[str, int, dict[str, int]]]:
+    for cells in CELLS:
+        yield "cells", cells, {"cells": cells}
+    for mutations in MUTATIONS:
+        yield "mutations", mutations, {"mutations": mutations}
+    for slots in SLOTS:
+        yield "slots", slots, {"slots": slots}
+
+
+def _with_threads(threads: int, device: Device, encoding: str, seconds: float, repeats: int) -> Report:
+    """Measure in a process that may use so many processors: the runtime looks only when it starts."""
+    allowed = sorted(os.sched_getaffinity(0))[:threads]
+    command = [sys.executable, "-c", "from syclade.host.cli.main import main; main()", "bench", "--json"]
+    command += ["--device", device.filter, "--encoding", encoding]
+    command += ["--seconds", str(seconds), "--repeats", str(repeats)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
+    )
+    report: Report = json.loads(done.stdout)
+    return report

@@ -1,0 +1,1 @@
+"""Does the chain sample its posterior exactly?"""

@@ -1,0 +1,55 @@
+"""The figure of the posterior check: visit frequencies against the exact posterior, and their deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from syclade.quality.figures import new_figure, write_figure
+from syclade.quality.posterior.check import PosteriorCase
+
+__all__ = ["plot_posterior"]
+
+BAND = 3.0
+"""Standard errors that the lower panels mark."""
+
+
+def plot_posterior(cases: Sequence[PosteriorCase], path: Path) -> None:
+    """Draw a column of two panels for each case.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    figure = new_figure(max(4.0 * len(cases), 6.0), 6.5)
+    panels = figure.subplots(2, len(cases), squeeze=False, sharex="col", height_ratios=(3, 2))
+    for (above, below), case in zip(panels.T, cases, strict=True):
+        exact, samples = case.target.posterior, case.visits.samples
+        visits = case.samples.visits
+        seen = visits > 0
+        ends = np.array([exact[seen].min(), exact.max()])
+        above.plot(ends, ends, color="0.6", linewidth=1, label="equal")
+        above.plot(exact[seen], visits[seen] / samples, ".", markersize=4, label="a tree")
+        above.set(xscale="log", yscale="log")
+        above.set_title(_title(case), fontsize=9)
+        error = np.sqrt(samples * exact * (1 - exact))
+        # Trees that expect fewer visits are far from normal, and pooled in the test.
+        often = samples * exact >= 5
+        below.plot(exact[often], ((visits - samples * exact) / error)[often], ".", markersize=4)
+        for height in (-BAND, BAND):
+            below.axhline(height, color="0.6", linewidth=1, linestyle=":")
+        below.set_xlabel("exact posterior probability")
+    panels[0, 0].set_ylabel("visit frequency")
+    panels[1, 0].set_ylabel("deviation [standard errors]")
+    panels[0, 0].legend(loc="upper left")
+    write_figure(figure, path)
+
+
+def _title(case: PosteriorCase) -> str:
+    visits, trees = case.visits, len(case.target.trees)
+    return (
+        f"{case.target.problem.mutations} mutations, {trees} trees, {visits.samples:,} samples\n"
+        f"distance {visits.total_variation:.2g} (expected {visits.expected_total_variation:.2g}), "
+        f"p = {visits.fit.p_value:.2g}"
+    )

@@ -1,0 +1,93 @@
+"""Samples of the chain on a small target: thinned visits, and single steps from them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends import make_runner
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.devices.choice import Device
+from syclade.host.encodings import make_encoding
+from syclade.quality.posterior.small_target import Target
+from syclade.quality.posterior.tree_index import TreeIndex
+
+__all__ = ["ChainSamples", "sample_chain"]
+
+SLOTS = 2048
+"""Chains at once: enough that a launch of some fifty steps is long against what surrounds it."""
+
+
+@dataclass(frozen=True)
+class ChainSamples:
+    """What the chains did, by number of the tree in the target's list.
+
+    Attributes:
+        visits: int64, shape (trees,): reads that found each tree.
+        moves: int64, shape (trees, trees): from the tree of a read to that of the next step.
+        chains: number of independent chains.
+        thinning: steps between reads.
+        steps: steps over all chains, burn-in included.
+        seconds: wall time of the steps and reads.
+    """
+
+    visits: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    chains: int
+    thinning: int
+    steps: int
+    seconds: float
+
+
+def sample_chain(
+    target: Target,
+    device: Device,
+    encoding: str,
+    samples: int,
+    seed: int,
+    slots: int = SLOTS,
+    progress: Callable[[int, int], None] | None = None,
+) -> ChainSamples:
+    """Run independent chains from uniform trees and read them at intervals that make the reads independent.
+
+    Args:
+        target: what to sample.
+        device: where.
+        encoding: name of the encoding.
+        samples: reads over all chains, rounded up to a multiple of the chains.
+        seed: of the random numbers.
+        slots: chains at once, at most as many as samples.
+        progress: called after each read with the steps done and in all.
+
+    Raises:
+        DeviceError: see `make_runner`.
+    """
+    slots = min(slots, samples)
+    reads = -(-samples // slots)
+    size = len(target.trees)
+    moves = np.zeros(size * size, dtype=np.int64)
+    made = make_encoding(encoding)(target.problem)
+    index = TreeIndex(made, target.trees)
+    runner = make_runner(device, made, slots, seed)
+    thinning, now = target.thinning, target.burn_in
+    last = now + (reads - 1) * thinning + 1
+    try:
+        runner.put_all([initial_state(target.problem, seed, chain) for chain in range(slots)])
+        started = time.perf_counter()
+        for _ in range(reads):
+            runner.advance(np.full(slots, now, dtype=np.int64))
+            here = index.of(runner)
+            runner.advance(np.full(slots, now + 1, dtype=np.int64))
+            moves += np.bincount(here * size + index.of(runner), minlength=size * size)
+            if progress is not None:
+                progress((now + 1) * slots, last * slots)
+            now += thinning
+        seconds = time.perf_counter() - started
+    finally:
+        runner.close()
+    table = moves.reshape(size, size)
+    return ChainSamples(table.sum(axis=1), table, slots, thinning, last * slots, seconds)

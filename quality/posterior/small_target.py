@@ -1,0 +1,164 @@
+"""A target that can be enumerated: a small problem, all its trees, their posterior, the chain's transitions.
+
+Everything follows from the definition of the moves (`oracle.enumeration`) and the problem's integer scores,
+so the target is exactly that of the chain, not of slightly different error rates.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import OptionError
+from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.quality.oracle import enumeration
+from syclade.quality.oracle.proposal import Cuts
+from syclade.quality.oracle.trees import ParentVector
+
+__all__ = ["MOVE_PROBABILITIES", "Target", "make_target", "small_problem"]
+
+MUTATIONS = range(2, 6)
+"""Numbers of mutations with 3, 16, 125 and 1296 trees; 6 have 16807, too many for a dense matrix."""
+
+MOVE_PROBABILITIES = (0.3, 0.3, 0.4)
+"""Far more subtree swaps than by default: they alone have a neighbourhood correction to get wrong."""
+
+CELLS = 8
+RATES = Rates(0.1, 0.3)
+MISSING = 0.1
+MATRIX_SEED = 1
+"""Few cells and high error rates: a posterior with many trees in it, among which the chain moves quickly."""
+
+DEPENDENCE = 0.02
+"""By how many of its standard deviations the correlation of reads may raise the expected chi-square."""
+
+START_LEFT = 1e-3
+"""What is left of the uniform start at the first read: root mean square, over the posterior, of the relative
+error of a tree's probability."""
+
+SLOWEST = 1 - 1e-7
+"""Greatest modulus of an eigenvalue with which sampling is not hopeless."""
+
+BALANCE_WEIGHTS = 3
+"""Sets of random rational weights of the trees, besides the posterior, to check detailed balance with."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a chain on a small problem must sample, and how.
+
+    Attributes:
+        problem: the problem; its tables hold gamma.
+        trees: all (n + 1)^(n - 1) parent vectors.
+        posterior: float64, shape (trees,): exp(gamma * score), normalised.
+        transitions: float64, shape (trees, trees): probability of each step, rows sum to 1.
+        imbalance: how far detailed balance fails, exactly: 0 iff it holds (`enumeration.imbalance`).
+        spectrum: float64, shape (trees - 1,): moduli of the transitions' other eigenvalues, descending.
+    """
+
+    problem: Problem
+    trees: tuple[ParentVector, ...]
+    posterior: NDArray[np.float64]
+    transitions: NDArray[np.float64]
+    imbalance: Fraction
+    spectrum: NDArray[np.float64]
+
+    @property
+    def relaxation_steps(self) -> float:
+        """Steps in which the slowest correlation falls to 1/e."""
+        return -1 / math.log(self.spectrum[0])
+
+    @property
+    def burn_in(self) -> int:
+        """Steps before the first read, from uniform random trees (`START_LEFT`).
+
+        In that norm a reversible chain comes nearer to its posterior at least as fast as its slowest mode.
+        """
+        distance = math.sqrt(float((1 / self.posterior).sum()) / len(self.trees) ** 2 - 1)
+        return max(1, math.ceil(math.log(distance / START_LEFT) * self.relaxation_steps))
+
+    @property
+    def thinning(self) -> int:
+        """Steps between reads, at least 2, so that they count as independent.
+
+        Pearson's statistic of a reversible chain has the mean Σ (1 + ρ) / (1 - ρ) over the eigenvalues, ρ
+        each one's power to the steps; it may exceed that of independent samples by DEPENDENCE deviations.
+        """
+        allowed = DEPENDENCE * math.sqrt(2 * len(self.spectrum))
+        steps = 2
+        while True:
+            correlations = self.spectrum**steps
+            if float((2 * correlations / (1 - correlations)).sum()) <= allowed:
+                return steps
+            steps += max(1, steps // 50)
+
+
+def small_problem(
+    mutations: int, gamma: float, move_probabilities: tuple[float, float, float] = MOVE_PROBABILITIES
+) -> Problem:
+    """The problem of the check: a fixed simulated matrix of CELLS cells.
+
+    Raises:
+        OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
+    """
+    if mutations not in MUTATIONS:
+        raise OptionError(
+            f"{mutations} mutations cannot be enumerated here",
+            hint=f"use {MUTATIONS[0]} to {MUTATIONS[-1]} mutations",
+        )
+    matrix = simulate(CELLS, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, MATRIX_SEED).matrix
+    return make_problem(matrix, RATES, gamma=gamma, move_probabilities=move_probabilities)
+
+
+def make_target(problem: Problem) -> Target:
+    """Enumerate a small problem: a moment for 4 mutations, some ten seconds for 5.
+
+    Raises:
+        OptionError: with the problem's gamma and move probabilities the chain hardly moves between the trees.
+    """
+    kernel = enumeration.kernel(problem.mutations, Cuts(problem.prune_below, problem.swap_below))
+    trees = tuple(kernel)
+    scores = np.array([problem.score(np.array(tree, dtype=np.int32)) for tree in trees], dtype=np.float64)
+    nats = scores / math.ldexp(1.0, problem.scale_bits)
+    posterior = enumeration.exact_posterior(nats, problem.gamma)
+    transitions = enumeration.transition_matrix(kernel, nats, problem.gamma)
+    spectrum = _spectrum(transitions, posterior)
+    if not spectrum[0] < SLOWEST:
+        raise OptionError(
+            f"with gamma {problem.gamma:g} and these move probabilities the chain hardly moves",
+            hint="use a gamma near 1, and give prune and reattach a chance",
+        )
+    return Target(
+        problem=problem,
+        trees=trees,
+        posterior=posterior,
+        transitions=transitions,
+        imbalance=_imbalance(kernel, trees, posterior),
+        spectrum=spectrum,
+    )
+
+
+def _imbalance(
+    kernel: enumeration.Kernel, trees: tuple[ParentVector, ...], posterior: NDArray[np.float64]
+) -> Fraction:
+    """The worst imbalance, for the posterior (as float64 has it, which is a fraction) and random weights."""
+    draw = random.Random(MATRIX_SEED)
+    weights = [{tree: Fraction(float(p)) for tree, p in zip(trees, posterior, strict=True)}]
+    if len(trees) <= 125:  # exact fractions of 1296 trees take their time
+        weights += [{tree: Fraction(draw.randint(1, 1000)) for tree in trees} for _ in range(BALANCE_WEIGHTS)]
+    return max(enumeration.imbalance(kernel, each) for each in weights)
+
+
+def _spectrum(transitions: NDArray[np.float64], posterior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Moduli of the eigenvalues but the largest, 1; a reversible chain is symmetric once scaled."""
+    root = np.sqrt(posterior)
+    scaled = root[:, None] * transitions / root
+    moduli = np.sort(np.abs(np.linalg.eigvalsh((scaled + scaled.T) / 2)))[::-1]
+    return np.asarray(moduli[1:], dtype=np.float64)

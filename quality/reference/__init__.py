@@ -1,0 +1,1 @@
+"""Reference folders: inputs, and what SCITE made of each."""

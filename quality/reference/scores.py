@@ -1,0 +1,67 @@
+"""SCITE's trees under our scorer, which must say what SCITE's own log says."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syclade.host.input.matrix import Matrix, read_matrix
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rates import Rates
+from syclade.host.trees.treefile import read_tree
+from syclade.quality.reference.folder import ReferenceFolderError, ReferenceInput
+from syclade.quality.reference.scite_log import logged_score
+from syclade.quality.tost.test import TOLERANCE
+
+__all__ = ["ScoredInput", "score_reference"]
+
+
+@dataclass(frozen=True)
+class ScoredInput:
+    """An input and SCITE's result for it.
+
+    Attributes:
+        name: of the input.
+        matrix: the observed values.
+        digest: of the observed values, SHA-256 in hexadecimal.
+        log_likelihood: of SCITE's tree, nats, float64, by our scorer.
+        logged: the same as SCITE's log prints it.
+    """
+
+    name: str
+    matrix: Matrix
+    digest: str
+    log_likelihood: float
+    logged: float
+
+    @property
+    def discrepancy(self) -> float:
+        """Our score less the logged one, nats."""
+        return self.log_likelihood - self.logged
+
+
+def score_reference(inputs: Sequence[ReferenceInput], rates: Rates) -> list[ScoredInput]:
+    """Read all inputs and score SCITE's trees.
+
+    Raises:
+        MatrixError, TreeError: a file cannot be used.
+        ReferenceFolderError: a log cannot, or a tree's score is not the logged one: within half a unit of
+            its last digit and the tolerance of what counts as equal, 1e-6 nat.
+    """
+    return [_score(each, rates) for each in inputs]
+
+
+def _score(given: ReferenceInput, rates: Rates) -> ScoredInput:
+    matrix = read_matrix(given.matrix)
+    ours = log_likelihood(matrix, rates, read_tree(given.tree, matrix.mutations))
+    logged = logged_score(given.log)
+    if not abs(ours - logged.value) <= logged.half_unit + TOLERANCE:
+        raise ReferenceFolderError(
+            f"input {given.name}: SCITE's tree has the log-likelihood {ours!r} here, but {logged.value!r} in "
+            f"{given.log}, so the two cannot be compared",
+            hint="give the error rates of SCITE's run (--fp-rate, --fn-rate); the log must be of this tree",
+        )
+    shape = ",".join(str(size) for size in matrix.values.shape)
+    digest = hashlib.sha256(shape.encode() + b"\0" + matrix.values.tobytes()).hexdigest()
+    return ScoredInput(given.name, matrix, digest, ours, logged.value)

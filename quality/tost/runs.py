@@ -1,0 +1,146 @@
+"""Our side of the comparison: an inference for each input, kept so that it need not be done again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import syclade
+from syclade.host.errors import OutputError
+from syclade.host.inference import infer
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rates import Rates
+from syclade.host.output.files import write_files
+from syclade.quality.reference.scores import ScoredInput
+
+__all__ = ["Comparison", "RunSettings", "compare"]
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run depends on, and so what must be equal for a kept one to count.
+
+    Attributes:
+        rates: the error rates.
+        chains, steps, seed: as for `infer`; `steps` is per chain.
+        device: filter string.
+        encoding: how trees stand in the device's memory. The results depend neither on it nor on the device;
+            that they do not is part of what one tests.
+    """
+
+    rates: Rates
+    chains: int
+    steps: int
+    seed: int
+    device: str
+    encoding: str
+
+    def values(self) -> dict[str, Any]:
+        """All of that as plain values, with the version."""
+        return {
+            **asdict(self.rates),
+            "chains": self.chains,
+            "steps": self.steps,
+            "seed": self.seed,
+            "device": self.device,
+            "encoding": self.encoding,
+            "version": syclade.__version__,
+        }
+
+    def key(self, scored: ScoredInput) -> dict[str, Any]:
+        """The same with the input's matrix: what a result must have been made with to be taken again."""
+        return {**self.values(), "matrix": scored.digest}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The two programs' best log-likelihoods for one input, in nats, by the same float64 scorer.
+
+    Attributes:
+        name: of the input.
+        ours, scite: the log-likelihoods.
+        parents: our tree, n + 1 parents.
+        seconds: wall time of our chains.
+        kept: whether it was taken from an earlier run.
+    """
+
+    name: str
+    ours: float
+    scite: float
+    parents: list[int]
+    seconds: float
+    kept: bool
+
+
+def compare(
+    scored: ScoredInput,
+    settings: RunSettings,
+    folder: Path,
+    force: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Run our inference for an input, or take what an earlier run with the same settings left.
+
+    Args:
+        scored: the input and SCITE's result.
+        settings: of the run.
+        folder: where the results are kept, one file an input.
+        force: replace a result of other settings.
+        progress: called with the steps done, over all chains.
+
+    Raises:
+        OutputError: there is a result of other settings and `force` is not given, or it cannot be written.
+        SycladeError: see `infer`.
+    """
+    place, key = folder / f"{scored.name}.json", settings.key(scored)
+    kept = _read_kept(place, key, force)
+    if kept is None:
+        done = infer(
+            scored.matrix,
+            **asdict(settings.rates),
+            chains=settings.chains,
+            steps=settings.steps,
+            seed=settings.seed,
+            device=settings.device,
+            encoding=settings.encoding,
+            progress=None if progress is None else lambda state: progress(state.steps_done),
+        )
+        result = {
+            "parents": done.parents.tolist(),
+            "log_likelihood": done.log_likelihood,
+            "seconds": done.seconds,
+        }
+        text = json.dumps({"settings": key, "result": result}, indent=2) + "\n"
+        write_files(folder, {place.name: text}, force=True)  # _read_kept has refused what must stay
+    else:
+        result = kept
+    parents = np.array(result["parents"], dtype=np.int32)
+    ours = log_likelihood(scored.matrix, settings.rates, parents)
+    seconds, tree = float(result["seconds"]), parents.tolist()
+    return Comparison(scored.name, ours, scored.log_likelihood, tree, seconds, kept is not None)
+
+
+def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:
+    """The result of an earlier run with these settings; None if there is none, or it may be replaced."""
+    if not place.exists():
+        return None
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+        settings, result = found["settings"], found["result"]
+        other = sorted(name for name in key if settings.get(name) != key[name])
+        complete = {"parents", "seconds"} <= set(result)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        other, complete, result = ["content"], False, {}
+    if not other and complete:
+        return dict(result)
+    if force:
+        return None
+    raise OutputError(
+        f"{place} is of a run with another {', '.join(other) or 'content'}",
+        hint="choose another directory, or replace such results with --force",
+    )

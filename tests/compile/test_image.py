@@ -1,0 +1,279 @@
+"""Precompiled kernels: an image gives the ordinary run's bits; whatever else is named as one is an error."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.compile import precompiled, program
+from syclade.host.compile.image import make_image, read_image
+from syclade.host.devices.choice import Device, choose_device
+from syclade.host.devices.probe import probe_spirv
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.errors import DeviceError, OptionError, SycladeError
+from syclade.host.export.kernels import exported_kernels
+from syclade.host.export.manifest import make_manifest
+from syclade.host.export.modules import exported_module
+from syclade.host.workarounds import prepare
+from tests.support.backends import Case
+
+CASE = Case(21, 30)
+CAPACITY = AncestorEncoding.capacity(64, 64)
+SETTINGS: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 3, "steps": 200, "seed": 5}
+KINDS = ("cpu", "fpga-emu")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """An image for each kind of device, for 63 mutations and 64 columns."""
+    folder = tmp_path_factory.mktemp("images")
+    kernel = exported_kernels(CAPACITY)[0]
+    made = {}
+    for kind in KINDS:
+        queue = prepare().SyclQueue(choose_device(kind).filter)
+        module = exported_module(queue, kernel)
+        encoding = AncestorEncoding(CASE.problem())
+        made[kind] = folder / f"{kind}.image"
+        made[kind].write_bytes(make_image(queue, kind, kernel.entry_point, encoding, CAPACITY, module))
+    return made
+
+
+@pytest.fixture(scope="module")
+def ordinary() -> syclade.Result:
+    return syclade.infer(CASE.values, device="numpy", encoding="ancestor", **SETTINGS)
+
+
+def changed(image: Path, target: Path, **changes: Any) -> Path:
+    """A copy of an image with other words in its description."""
+    line, _, binary = image.read_bytes().partition(b"\n")
+    told = {name: value for name, value in (json.loads(line) | changes).items() if value is not None}
+    target.write_bytes(json.dumps(told).encode() + b"\n" + binary)
+    return target
+
+
+def refusal(image: Path, device: str = "auto", values: Any = CASE.values) -> str:
+    """What the user is told."""
+    with pytest.raises(DeviceError) as caught:
+        syclade.infer(values, device=device, image=image, **SETTINGS)
+    assert caught.value.hint
+    assert str(caught.value).startswith(str(image))
+    return caught.value.message
+
+
+# ---- images that work
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wanted", ["auto", "the kind"])
+def test_an_image_gives_the_bits_of_the_ordinary_run(
+    images: dict[str, Path], ordinary: syclade.Result, kind: str, wanted: str
+) -> None:
+    device = kind if wanted == "the kind" else wanted
+    found = syclade.infer(CASE.values, device=device, image=images[kind], **SETTINGS)
+    assert found.encoding == "ancestor"
+    assert found.device == choose_device(kind).filter
+    np.testing.assert_array_equal(found.parents, ordinary.parents)
+    np.testing.assert_array_equal(found.chain_log_likelihoods, ordinary.chain_log_likelihoods)
+    assert found.moves == ordinary.moves
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_with_an_image_compiles_nothing(
+    images: dict[str, Path], ordinary: syclade.Result, kind: str, tmp_path: Path
+) -> None:
+    """In a process of its own, which has no compiler and no cache of kernels, and ends well."""
+    code = (
+        "import sys; sys.modules['numba_dpex'] = sys.modules['numba'] = None\n"
+        "from syclade.host.cli.main import main; main()"
+    )
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text("\n".join(" ".join(map(str, row)) for row in CASE.values.tolist()) + "\n")
+    rates = [f"--fp-rate={SETTINGS['fp_rate']}", f"--fn-rate={SETTINGS['fn_rate']}"]
+    run = [f"--chains={SETTINGS['chains']}", f"--steps={SETTINGS['steps']}", f"--seed={SETTINGS['seed']}"]
+    image = ["--device", kind, "--image", str(images[kind]), "--quiet"]
+    command = [sys.executable, "-c", code, "infer", str(matrix), *rates, *run, *image]
+    environment = os.environ | {"SYCLADE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert float(done.stdout) == ordinary.log_likelihood
+
+
+@pytest.mark.sycl
+def test_an_image_from_other_sources_is_warned_of(
+    images: dict[str, Path], ordinary: syclade.Result, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    older = changed(images["cpu"], tmp_path / "older.image", sources="another")
+    found = syclade.infer(CASE.values, image=older, **SETTINGS)
+    np.testing.assert_array_equal(found.parents, ordinary.parents)
+    assert "was not made from this syclade's kernels" in caplog.text
+
+
+# ---- what is no image, or not for this
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "this is no image"),
+        (b"a text file\n", "this is no image"),
+        (b'{"some": "json"}\n', "this is no image"),
+        (probe_spirv(), "this is SPIR-V"),
+        (b'{"syclade_image": 1', "the image is damaged"),
+        (b'{"syclade_image": 1}\n', "it does not tell sha256"),
+        (b'{"syclade_image": 1, "sha256": 0}\n', "its content is not what it was"),
+    ],
+)
+def test_what_is_no_image(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    assert message in refusal(file)
+
+
+def test_an_image_that_cannot_be_read(tmp_path: Path) -> None:
+    assert "No such file" in refusal_without_hint(tmp_path / "absent")
+    assert "directory" in refusal_without_hint(tmp_path)
+
+
+def refusal_without_hint(image: Path) -> str:
+    with pytest.raises(DeviceError) as caught:
+        syclade.infer(CASE.values, image=image, **SETTINGS)
+    return str(caught.value)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("damage", ["cut", "one bit", "appended"])
+def test_a_damaged_image_never_reaches_the_driver(
+    images: dict[str, Path], tmp_path: Path, damage: str
+) -> None:
+    good = images["cpu"].read_bytes()
+    flipped = bytearray(good)
+    flipped[-2000] ^= 1
+    file = tmp_path / "damaged"
+    file.write_bytes({"cut": good[:-1], "one bit": bytes(flipped), "appended": good + b"\n"}[damage])
+    assert "its content is not what it was" in refusal(file)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"constants": {"nodes": 64}}, "it does not tell cells, lanes, words"),
+        ({"constants": {"nodes": "many", "words": 1, "cells": 64, "lanes": 16}}, "damaged"),
+        ({"constants": None}, "it does not tell constants"),
+        ({"identity": "a card"}, "damaged"),
+        ({"arguments": 7}, "damaged"),
+        ({"arguments": [["ones", "uint32"]]}, "not the one that this syclade runs"),
+        ({"encoding": "preorder"}, "not the one that this syclade runs"),
+        ({"kind": "gpu"}, "no device 'gpu'"),
+        ({"entry_point": "another"}, "the image has no kernel another, but ancestor_chain_steps"),
+        ({"identity": {"driver": "1"}}, "the image is for the driver 1, and here it is 20"),
+        ({"identity": {"processor": "abacus"}}, "the image is for the processor abacus"),
+    ],
+)
+def test_descriptions_that_do_not_fit(
+    images: dict[str, Path], tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    file = changed(images["cpu"], tmp_path / "changed", **changes)
+    with pytest.raises(SycladeError) as caught:
+        syclade.infer(CASE.values, image=file, **SETTINGS)
+    assert message in str(caught.value)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(("kind", "device"), [("cpu", "fpga-emu"), ("fpga-emu", "cpu"), ("cpu", "numpy")])
+def test_an_image_of_another_device(images: dict[str, Path], kind: str, device: str) -> None:
+    assert refusal(images[kind], device).startswith(
+        f"{images[kind]}: the image is for {kind}, not for {device}"
+    )
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("case", [Case(64, 20), Case(20, 65)])
+def test_an_image_that_is_too_small(images: dict[str, Path], case: Case) -> None:
+    message = refusal(images["cpu"], values=case.values)
+    assert "the image is for up to 63 mutations and 64 distinct columns, the matrix needs" in message
+
+
+@pytest.mark.sycl
+def test_the_image_decides_the_encoding(images: dict[str, Path]) -> None:
+    with pytest.raises(OptionError, match="the image decides"):
+        syclade.infer(CASE.values, image=images["cpu"], encoding="preorder", **SETTINGS)
+
+
+# ---- a card, with the emulator in its place
+
+
+@pytest.fixture
+def vendor_image(images: dict[str, Path], tmp_path: Path) -> Path:
+    """A bare binary, as a vendor's compiler makes it, and the manifest of the export beside it."""
+    file = tmp_path / "design.aocx"
+    file.write_bytes(images["fpga-emu"].read_bytes().partition(b"\n")[2])
+    kernels = [(kernel, probe_spirv()) for kernel in exported_kernels(CAPACITY)]
+    manifest = make_manifest(kernels, {"cells": 64, "mutations": 63}, CAPACITY, {}, {})
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    return file
+
+
+@pytest.fixture
+def _card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulator says that it is a card, which as such cannot compile the probe's kernel."""
+    emulator = choose_device("fpga-emu")
+    card = Device(emulator.filter, "a card", "fpga", 1, reason="it does not compile")
+    monkeypatch.setattr(precompiled, "list_devices", lambda: [card])
+
+
+@pytest.mark.sycl
+@pytest.mark.usefixtures("_card")
+@pytest.mark.parametrize("wanted", ["auto", "fpga", "opencl:accelerator:0"])
+def test_a_vendors_image_on_a_card(
+    vendor_image: Path,
+    ordinary: syclade.Result,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: str,
+) -> None:
+    monkeypatch.setattr(program, "_built", {})  # the warning comes once a process
+    found = syclade.infer(CASE.values, device=wanted, image=vendor_image, **SETTINGS)
+    np.testing.assert_array_equal(found.parents, ordinary.parents)
+    assert "was never tested with syclade" in caplog.text
+
+
+@pytest.mark.sycl
+@pytest.mark.usefixtures("_card")
+@pytest.mark.parametrize("content", [b"\x7fELF", b"\x7fELF" + bytes(500), Path(sys.executable).read_bytes()])
+def test_what_no_driver_takes(vendor_image: Path, content: bytes) -> None:
+    vendor_image.write_bytes(content)
+    assert "refuses the image: clCreateProgramWithBinary failed" in refusal(vendor_image)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", KINDS)
+def test_a_bare_binary_is_for_cards_only(vendor_image: Path, device: str) -> None:
+    """A driver here would run whatever is in it."""
+    assert f"the image is for fpga, not for {device}" in refusal(vendor_image, device)
+
+
+@pytest.mark.parametrize("manifest", [None, "no json", "{}", '{"kernels": []}'])
+def test_a_vendors_image_needs_its_manifest(tmp_path: Path, manifest: str | None) -> None:
+    file = tmp_path / "design.aocx"
+    file.write_bytes(b"\x7fELF")
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    assert "needs the manifest.json of its export beside it" in refusal(file)
+
+
+@pytest.mark.sycl
+def test_what_is_read(images: dict[str, Path]) -> None:
+    image = read_image(images["cpu"])
+    assert (image.kind, image.encoding, image.entry_point) == ("cpu", "ancestor", "ancestor_chain_steps")
+    assert dict(image.constants) == CAPACITY

@@ -1,0 +1,215 @@
+"""Compiled kernels: their keys, the cache of SPIR-V, and a start without numba."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host.compile import program as module
+from syclade.host.compile.program import KernelSpec, Spirv, load_kernel, spirv_of
+from syclade.host.devices.probe import probe_spirv
+from syclade.host.encodings import make_encoding
+from syclade.host.errors import DeviceError
+from syclade.host.workarounds import prepare
+from syclade.kernels.arguments import STATE, Argument
+from tests.support.backends import Case
+
+SPEC = KernelSpec("some.module:factory", {"nodes": 16}, (Argument("x", STATE, "int64", (4,), ""),))
+PROBE = Spirv("probe", probe_spirv())
+
+
+class Compiler:
+    """Takes the place of `compile_spirv`, and counts."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, result: Spirv) -> None:
+        self.calls = 0
+        self.result = result
+        monkeypatch.setattr(module, "compile_spirv", self)
+
+    def __call__(self, queue: Any, spec: KernelSpec) -> Spirv:
+        self.calls += 1
+        return self.result
+
+
+@pytest.fixture
+def compiler(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Compiler:
+    monkeypatch.setattr(module, "_built", {})
+    return Compiler(monkeypatch, PROBE)
+
+
+def cached_file(own_cache: Path) -> Path:
+    (file,) = (own_cache / "spirv").iterdir()
+    return file
+
+
+# ---- keys
+
+
+def test_the_key_tells_specialisations_apart() -> None:
+    other_type = (SPEC.arguments[0]._replace(dtype="int32"),)
+    other_name = (SPEC.arguments[0]._replace(name="y"),)
+    specs = [
+        SPEC,
+        replace(SPEC, factory="some.module:other"),
+        replace(SPEC, constants={"nodes": 32}),
+        replace(SPEC, constants={"nodes": 16, "words": 1}),
+        replace(SPEC, arguments=other_type),
+        replace(SPEC, arguments=other_name),
+        replace(SPEC, arguments=SPEC.arguments * 2),
+    ]
+    assert len({spec.key() for spec in specs}) == len(specs)
+    assert SPEC.key() == replace(SPEC, constants={"nodes": 16}).key()
+
+
+def test_the_key_does_not_depend_on_the_order_of_constants() -> None:
+    one, other = ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    assert replace(SPEC, constants=one).key() == replace(SPEC, constants=other).key()
+
+
+@pytest.mark.parametrize("function", ["source_digest", "compiler_versions"])
+def test_the_key_has_the_sources_and_the_versions(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
+    before = SPEC.key()
+    monkeypatch.setattr(module, function, lambda: "another")
+    assert SPEC.key() != before
+
+
+@pytest.mark.parametrize(
+    ("changed", "matters"),
+    [
+        ("kernels/preorder/places.py", True),
+        ("host/compile/spirv.py", True),
+        ("host/workarounds/spirv_modules.py", True),
+        ("host/chains/pipeline.py", False),
+    ],
+)
+def test_the_sources_are_all_that_has_a_part(
+    monkeypatch: pytest.MonkeyPatch, changed: str, matters: bool
+) -> None:
+    before, read_bytes = module.source_digest(), Path.read_bytes
+
+    def altered(path: Path) -> bytes:
+        return read_bytes(path) + (b"#" if path.as_posix().endswith(changed) else b"")
+
+    monkeypatch.setattr(Path, "read_bytes", altered)
+    module.source_digest.cache_clear()
+    after = module.source_digest()
+    module.source_digest.cache_clear()
+    assert (after != before) == matters
+
+
+def test_like_inputs_share_a_kernel() -> None:
+    encoding = make_encoding("ancestor")
+    assert encoding(Case(3, 4).problem()).constants == encoding(Case(15, 16).problem()).constants
+    assert encoding(Case(15, 16).problem()).constants != encoding(Case(16, 16).problem()).constants
+
+
+# ---- the cache
+
+
+def test_a_kernel_is_compiled_once(compiler: Compiler) -> None:
+    assert [spirv_of(None, SPEC) for _ in range(3)] == [PROBE] * 3
+    assert compiler.calls == 1
+    spirv_of(None, replace(SPEC, constants={}))
+    assert compiler.calls == 2
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "one bit", "no digest", "appended"])
+def test_a_damaged_entry_is_compiled_again(compiler: Compiler, own_cache: Path, damage: str) -> None:
+    spirv_of(None, SPEC)
+    file = cached_file(own_cache)
+    good = file.read_bytes()
+    flipped = bytearray(good)
+    flipped[-20] ^= 1
+    damaged = {
+        "empty": b"",
+        "cut": good[:-8],
+        "one bit": bytes(flipped),
+        "no digest": good.partition(b"\n")[2],
+        "appended": good + b"\0",
+    }
+    file.write_bytes(damaged[damage])
+    assert spirv_of(None, SPEC) == PROBE
+    assert compiler.calls == 2
+    assert file.read_bytes() == good
+
+
+def test_a_cache_that_cannot_be_written(compiler: Compiler, own_cache: Path) -> None:
+    own_cache.write_text("a file, no folder")
+    assert [spirv_of(None, SPEC) for _ in range(2)] == [PROBE] * 2
+    assert compiler.calls == 2
+
+
+def test_no_half_files_are_left(compiler: Compiler, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, target: Path) -> Path:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert spirv_of(None, SPEC) == PROBE
+    assert list((own_cache / "spirv").iterdir()) == []
+
+
+# ---- building
+
+
+@pytest.fixture
+def queue() -> Any:
+    return prepare().SyclQueue("opencl:cpu:0")
+
+
+@pytest.mark.sycl
+def test_a_kernel_is_built_once_a_process(compiler: Compiler, queue: Any) -> None:
+    first = load_kernel(queue, SPEC)
+    other_queue = prepare().SyclQueue("opencl:cpu:0")
+    assert load_kernel(other_queue, SPEC) is first
+    emulator = prepare().SyclQueue("opencl:accelerator:0")
+    assert load_kernel(emulator, SPEC) is not first
+    assert compiler.calls == 1
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("bad", [Spirv("absent", PROBE.module), Spirv("probe", b"nonsense")])
+def test_a_module_that_the_driver_refuses(compiler: Compiler, queue: Any, bad: Spirv) -> None:
+    compiler.result = bad
+    with pytest.raises(DeviceError, match=r"cannot build the kernel some\.module:factory"):
+        load_kernel(queue, SPEC)
+
+
+@pytest.mark.sycl
+def test_no_compiler(own_cache: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba_dpex", None)
+    with pytest.raises(DeviceError, match="numba-dpex does not import"):
+        spirv_of(queue, SPEC)
+
+
+# ---- a second process
+
+RUN = """
+import json, sys, time
+import syclade
+result = syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device=sys.argv[1], steps=10)
+loaded = [name for name in ("numba", "numba_dpex", "llvmlite", "dpnp") if name in sys.modules]
+print(json.dumps([loaded, time.process_time(), result.parents.tolist()]))
+"""
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
+def test_a_second_process_needs_no_numba(device: str) -> None:
+    """And takes no more than a second and a half of processor time, all threads together."""
+    runs = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, device], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        runs.append(json.loads(done.stdout))
+    (_, _, first_tree), (loaded, seconds, tree) = runs
+    assert loaded == []
+    assert tree == first_tree
+    assert device != "cpu" or seconds < 1.5

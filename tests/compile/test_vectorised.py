@@ -1,0 +1,44 @@
+"""The CPU device's compiler vectorises every kernel: without that, a step takes ten times as long.
+
+It only warns on standard error, so the kernels are built in a process of their own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WARNING = "loop not vectorized"
+ROOT = Path(__file__).parents[2]
+
+
+def build(*arguments: str) -> str:
+    """What the compiler says on standard error about a kernel."""
+    command = [sys.executable, "-m", "tests.support.build_kernel", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(
+    ("encoding", "cells", "mutations"),
+    [
+        ("ancestor", 64, 63),
+        ("ancestor", 96, 95),
+        ("preorder", 64, 63),
+        ("preorder", 96, 95),
+        pytest.param("preorder", 500, 10, id="preorder-with-equal-columns"),
+        pytest.param("preorder", 600, 200, id="preorder-with-wide-sums"),
+    ],
+)
+def test_every_kernel_is_vectorised(encoding: str, cells: int, mutations: int) -> None:
+    assert WARNING not in build(encoding, str(cells), str(mutations))
+
+
+@pytest.mark.sycl
+def test_the_compiler_says_so_when_it_is_not() -> None:
+    assert WARNING in build("control")

@@ -1,0 +1,205 @@
+"""Every fault that host/workarounds.py cures is still there: a test that fails tells of a cure to remove.
+
+Each is tried without its cure, in a process of its own. Then what only works with all of them together.
+"""
+
+from __future__ import annotations
+
+import ast
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host import workarounds
+from syclade.host.workarounds.unknown_processor import PROCESSORS, TARGET_VARIABLE
+from tests.support.backends import Backend, Case, run_alone
+
+pytestmark = pytest.mark.sycl
+
+CPUINFO = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+
+# The start-up cures that `prepare` does, to leave one out.
+START = "from syclade.host import workarounds as w\n"
+LIBRARIES = "w.load_runtime_libraries()\n"
+DRIVERS = "w.register_opencl_drivers()\n"
+DPCTL = "import dpctl\n"
+PREPARED = START + "dpctl = w.prepare()\n"
+SHOW_CHILDS = """
+import subprocess, sys
+code = 'import os; print(os.environ.get("OCL_ICD_FILENAMES"))'
+print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
+"""
+COMPILE = """
+from syclade.host.compile import program
+from syclade.kernels.arguments import STATE, Argument
+names = ("counter", "key", "word", "log_table", "drawn", "log")
+types = ("uint64", "uint64", "uint64", "int64", "uint64", "int64")
+arguments = tuple(Argument(name, STATE, dtype, (1,), "") for name, dtype in zip(names, types))
+spec = program.KernelSpec("tests.support.device_checks:make_draw_check", {}, arguments)
+print(len(program.compile_spirv(dpctl.SyclQueue("cpu"), spec).module))
+"""
+WITHOUT_IMPLEMENTATIONS = (
+    PREPARED + "from syclade.host.compile import program\nprogram.register_numba_implementations = int\n"
+)
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh process, without what a user may have set."""
+    hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OCL_ICD_FILENAMES", "ONEAPI_DEVICE_SELECTOR", TARGET_VARIABLE)
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def output(code: str) -> str:
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def error(code: str) -> str:
+    """How the process failed; the test fails if it did not."""
+    done = run(code)
+    assert done.returncode != 0, f"the fault is gone: {done.stdout}"
+    return done.stderr
+
+
+# ---- each fault
+
+
+def test_load_runtime_libraries() -> None:
+    assert "cannot open shared object file" in error(DPCTL)
+    output(START + LIBRARIES + DPCTL)
+
+
+@pytest.mark.parametrize("index", range(len(workarounds.RUNTIME_LIBRARIES)))
+def test_every_runtime_library_is_needed(index: int) -> None:
+    fewer = f"w.RUNTIME_LIBRARIES = w.RUNTIME_LIBRARIES[:{index}] + w.RUNTIME_LIBRARIES[{index + 1}:]\n"
+    done = run(START + fewer + LIBRARIES + DRIVERS + DPCTL + "assert len(dpctl.get_devices()) == 2")
+    assert done.returncode != 0, f"{workarounds.RUNTIME_LIBRARIES[index]} is needed no more"
+
+
+def test_register_opencl_drivers() -> None:
+    devices = DPCTL + "print(len(dpctl.get_devices()))"
+    assert output(START + LIBRARIES + devices) == "0"
+    assert output(START + LIBRARIES + DRIVERS + devices) == "2"
+
+
+def test_restore_driver_variable() -> None:
+    read = DPCTL + "dpctl.get_devices()\n"
+    both = os.pathsep.join(
+        str(workarounds._installed(*driver))
+        for driver in (workarounds.CPU_DRIVER, workarounds.EMULATOR_DRIVER)
+    )
+    first = both.split(os.pathsep)[0]
+    assert output(START + LIBRARIES + DRIVERS + read + SHOW_CHILDS) == first
+    assert output(PREPARED + SHOW_CHILDS) == "None"
+    users = f"import os\nos.environ['OCL_ICD_FILENAMES'] = {both!r}\n"
+    assert output(users + PREPARED + SHOW_CHILDS) == both
+
+
+def test_let_emulator_take_spirv() -> None:
+    attempt = "from syclade.host.devices.probe import try_device\nprint(try_device('opencl:accelerator:0'))"
+    assert output(PREPARED + attempt) == "None"
+    refused = run(START + LIBRARIES + DRIVERS + DPCTL + attempt)
+    assert refused.returncode != 0 or refused.stdout.strip() != "None", "the fault is gone"
+
+
+def test_dpnp_stand_in() -> None:
+    assert "dpnp" in error(PREPARED + "import numba_dpex")
+    code = PREPARED + "import sys\nwith w.dpnp_stand_in(): import numba_dpex\nprint('dpnp' in sys.modules)"
+    assert output(code) == "False"
+
+
+def test_load_dpnp_libraries() -> None:
+    """The other half is in test_inference: a dpnp array as input."""
+    assert "libmkl" in error(PREPARED + "import dpnp")
+
+
+def test_register_numba_implementations() -> None:
+    assert "Error" in error(WITHOUT_IMPLEMENTATIONS + COMPILE)
+    assert int(output(PREPARED + COMPILE)) > 1000
+
+
+def test_name_an_older_processor() -> None:
+    """Where the driver knows the processor, nothing is said and nothing is set."""
+    complaint = "Unknown host CPU"
+    fault = run(START + LIBRARIES + DRIVERS + DPCTL + "dpctl.get_platforms()").stderr
+    newer = "AuthenticAMD" in CPUINFO and int(re.findall(r"cpu family\s*: (\d+)", CPUINFO)[0]) >= 26
+    assert (complaint in fault) or not newer, "the driver knows Zen 5: the fault is gone"
+    cured = run(PREPARED + f"import os\ndpctl.get_platforms()\nprint(os.environ.get({TARGET_VARIABLE!r}))")
+    assert complaint not in cured.stderr
+    assert (cured.stdout.strip() in dict(PROCESSORS)) == (complaint in fault)
+
+
+def test_a_processor_that_the_user_names_is_kept() -> None:
+    users = f"import os\nos.environ[{TARGET_VARIABLE!r}] = 'corei7-avx'\n"
+    assert output(users + PREPARED + f"print(os.environ[{TARGET_VARIABLE!r}])") == "corei7-avx"
+
+
+def test_what_others_say_on_standard_error_meanwhile_is_not_lost() -> None:
+    speak = (
+        "import os, ctypes\nfrom syclade.host.workarounds import unknown_processor as u\n"
+        "u._ask_devices = lambda *_: os.write(2, b'SYCL CPU RT Warning: Unknown host CPU.\\nsomething\\n')\n"
+        "u.name_an_older_processor(None, [0])\n"
+    )
+    done = run(speak)
+    assert (done.returncode, done.stderr) == (0, "something\n")
+
+
+def test_every_cure_has_a_test() -> None:
+    cures = set(workarounds.__all__) - {"prepare"}
+    tested = {
+        node.name.removeprefix("test_")
+        for node in ast.parse(Path(__file__).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert cures <= tested
+    assert all("20" in str(cure.__doc__) or "0." in str(cure.__doc__) for cure in map(cure_named, cures))
+
+
+def cure_named(name: str) -> Any:
+    return getattr(workarounds, name)
+
+
+# ---- all of them together
+
+CASE = Case(8, 13)
+BOTH = [Backend("cpu", "ancestor"), Backend("fpga-emu", "ancestor")]
+
+
+def final_tree(backend: Backend, chain: int) -> list[int]:
+    """The tree after 80 steps."""
+    return [int(parent) for parent in run_alone(backend, CASE, chain, 80).parents]
+
+
+def expected_tree(chain: int) -> list[int]:
+    return list(CASE.trace(chain, 80)[-1].final)
+
+
+def test_threads() -> None:
+    """Both devices at once, several runners on each."""
+    work = [(BOTH[turn % 2], turn // 2) for turn in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda one: final_tree(*one), work))
+    assert found == [expected_tree(chain) for _, chain in work]
+
+
+def test_spawned_processes() -> None:
+    """Started by a process that has used both devices."""
+    assert [final_tree(backend, 0) for backend in BOTH] == [expected_tree(0)] * 2
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.starmap(final_tree, [(backend, chain) for backend in BOTH for chain in range(2)])
+    assert found == [expected_tree(chain) for _ in BOTH for chain in range(2)]
+
+
+def test_a_child_process_sees_all_devices() -> None:
+    workarounds.prepare().get_devices()
+    assert output(PREPARED + "print(len(dpctl.get_devices()))") == "2"

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.matrix import Matrix, matrix_from_array
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64"])
+def test_arrays_of_any_kind(dtype: str) -> None:
+    array = np.array([[0, 1], [1, 0]], dtype)
+    matrix = matrix_from_array(array)
+    assert matrix.values.tolist() == [[0, 1], [1, 0]]
+    assert matrix.source == "array"
+
+
+def test_an_array_is_copied_and_may_be_a_view() -> None:
+    array = np.array([[0, 1, 3], [1, 0, 3]], np.uint8)
+    matrix = matrix_from_array(array.T[::-1])
+    array[:] = 0
+    assert matrix.values.tolist() == [[3, 3], [1, 0], [0, 1]]
+    assert matrix.values.flags.c_contiguous
+    assert matrix_from_array([[0, 1], [3, 3]]).values.tolist() == [[0, 1], [3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        ([[0, 1], [0, 2]], "array[1, 1] is 2"),
+        ([[0, -1]], "missing value is written 3"),
+        ([[0.0, np.nan]], "missing value is written 3"),
+        ([[0.0, 0.5]], "array[0, 1] is 0.5"),
+        ([0, 1], "1 dimensions"),
+        ([[[0]]], "3 dimensions"),
+        (np.zeros((0, 3)), "empty"),
+        (np.zeros((3, 0)), "empty"),
+        ([["0", "1"]], "no mutation matrix"),
+        ([[0, 1], [0]], "cannot be read as an array"),
+        (np.array([[0, 1j]]), "no mutation matrix"),
+    ],
+)
+def test_arrays_refused(array: Any, words: str) -> None:
+    with pytest.raises(MatrixError) as caught:
+        matrix_from_array(array)
+    assert words in str(caught.value)
+
+
+def test_masked_arrays_are_refused() -> None:
+    masked: Any = np.ma
+    with pytest.raises(MatrixError, match=r"array\.filled\(3\)"):
+        matrix_from_array(masked.masked_equal([[0, 1]], 1))
+
+
+class OnDevice:
+    """Has what dpnp's arrays have, and nothing that numpy could read."""
+
+    def asnumpy(self) -> Any:
+        return np.array([[0, 1]])
+
+
+class WithDlpack:
+    """Has what the array API asks for."""
+
+    def __init__(self) -> None:
+        self.array = np.array([[0, 1]])
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [OnDevice, WithDlpack])
+def test_arrays_of_other_libraries(kind: type[Any]) -> None:
+    assert matrix_from_array(kind()).values.tolist() == [[0, 1]]
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("library", ["dpctl.tensor", "dpnp"])
+def test_device_arrays(library: str) -> None:
+    # In a process of its own: the test is not to decide when and how the runtime is loaded.
+    code = (
+        "import importlib, numpy, syclade.host.workarounds as cures; cures.prepare()\n"
+        f"device = importlib.import_module({library!r})\n"
+        "from syclade.host.input.matrix import matrix_from_array\n"
+        "array = device.asarray(numpy.array([[0, 1, 3], [1, 0, 3]], numpy.int32))\n"
+        "print(matrix_from_array(array.T).values.tolist())\n"
+    )
+    # dpnp's wheels do not find MKL by themselves, and who has dpnp arrays has seen to that.
+    env = os.environ | {"LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib")}
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True, env=env)
+    assert done.stdout.split("\n")[0] == "[[0, 1], [1, 0], [3, 3]]"
+
+
+def test_matrix_keeps_its_invariants() -> None:
+    wide: Any = np.zeros((1, 1), np.int64)
+    with pytest.raises(TypeError):
+        Matrix(wide, ("1",), "x")
+    with pytest.raises(ValueError, match="one name for each row"):
+        Matrix(np.zeros((1, 1), np.uint8), (), "x")

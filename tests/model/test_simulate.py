@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.errors import OptionError
+from syclade.host.model.simulate import random_parents, simulate
+from syclade.host.trees.tree import ancestor_matrix, validate_parents
+from syclade.quality.oracle.trees import all_trees
+
+GOOD: dict[str, Any] = {
+    "cells": 5, "mutations": 4, "fp_rate": 0.01, "fn_rate": 0.2, "missing": 0.1, "seed": 3
+}  # fmt: skip
+
+
+def test_equal_seeds_give_equal_simulations() -> None:
+    one, two, other = simulate(**GOOD), simulate(**GOOD), simulate(**GOOD | {"seed": 4})
+    np.testing.assert_array_equal(one.matrix.values, two.matrix.values)
+    np.testing.assert_array_equal(one.parents, two.parents)
+    np.testing.assert_array_equal(one.attachments, two.attachments)
+    assert not np.array_equal(one.matrix.values, other.matrix.values)
+
+
+def test_shapes_and_truth() -> None:
+    made = simulate(**GOOD)
+    assert made.matrix.values.shape == made.truth.shape == (4, 5)
+    assert made.matrix.mutations == ("M1", "M2", "M3", "M4")
+    assert made.attachments.shape == (5,)
+    assert made.attachments.dtype == made.parents.dtype == np.int32
+    np.testing.assert_array_equal(validate_parents(made.parents), made.parents)
+    np.testing.assert_array_equal(made.truth, ancestor_matrix(made.parents)[:4, made.attachments])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
+def test_smallest(shape: tuple[int, int]) -> None:
+    cells, mutations = shape
+    assert simulate(cells, mutations, 0.1, 0.1, 0.0, 0).matrix.values.shape == (mutations, cells)
+
+
+def test_missing_from_none_to_all() -> None:
+    assert (simulate(**GOOD | {"missing": 0}).matrix.values < 2).all()
+    assert (simulate(**GOOD | {"missing": 1}).matrix.values == 3).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cells", 0), ("mutations", 0), ("fp_rate", 0.0), ("fp_rate", 1.0), ("fn_rate", math.nan),
+        ("missing", -0.1), ("missing", 1.1), ("missing", math.nan), ("seed", -1), ("seed", 2**64),
+    ],
+)  # fmt: skip
+def test_arguments_refused(name: str, value: float) -> None:
+    with pytest.raises(OptionError) as caught:
+        simulate(**GOOD | {name: value})
+    assert f"--{name.replace('_', '-')}" in str(caught.value)
+
+
+@pytest.mark.statistical
+def test_error_rates_are_as_asked() -> None:
+    made = simulate(2000, 200, 0.05, 0.3, 0.25, 11)
+    values, truth = made.matrix.values, made.truth
+    seen = values != 3
+    for expected, sample in [
+        (0.25, ~seen),
+        (0.05, values[seen & (truth == 0)] == 1),
+        (0.3, values[seen & (truth == 1)] == 0),
+    ]:
+        # Six standard deviations of a binomial proportion.
+        assert abs(sample.mean() - expected) < 6 * math.sqrt(expected * (1 - expected) / sample.size)
+    nodes = np.bincount(made.attachments, minlength=201)
+    # Chi-squared with 200 degrees of freedom: mean 200, standard deviation 20.
+    chi_squared = float(((nodes - 2000 / 201) ** 2 / (2000 / 201)).sum())
+    assert 80 < chi_squared < 320
+
+
+@pytest.mark.statistical
+def test_trees_are_uniform() -> None:
+    rng = np.random.Generator(np.random.PCG64(5))
+    draws = 12500
+    counts = Counter(tuple(random_parents(4, rng).tolist()) for _ in range(draws))
+    every = set(all_trees(4))
+    assert len(every) == 125
+    assert set(counts) == every
+    expected = draws / len(every)
+    chi_squared = sum((count - expected) ** 2 / expected for count in counts.values())
+    assert chi_squared < 124 + 6 * math.sqrt(2 * 124)

@@ -1,0 +1,94 @@
+"""`syclade bench`: what is measured and how it is told. How fast it is, is not tested."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.cli.main import cli
+from syclade.host.devices.choice import NUMPY, choose_device
+from syclade.host.devices.cores import usable_cores
+from syclade.host.errors import OptionError
+from syclade.quality.bench.measure import Timing, measure, versions
+
+TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}
+TINY_OPTIONS = [
+    "--encoding",
+    "ancestor",
+    "--cells",
+    "12",
+    "--mutations",
+    "9",
+    "--seconds",
+    "0.02",
+    "--repeats",
+    "3",
+]
+
+
+def test_figures_by_hand() -> None:
+    timings = (Timing(1000, 1.0, 2.0), Timing(1000, 0.5, 0.9), Timing(900, 0.3, 0.3))
+    one = measure(NUMPY, "ancestor", slots=1, **TINY)
+    measured = replace(one, timings=timings, versions={"python": "3"})
+    assert measured.steps_per_second == 2000.0
+    assert measured.ns_per_step == 500_000.0
+    assert measured.cpu_ns_per_step == pytest.approx(900_000.0)
+    report = json.loads(json.dumps(measured.as_dict()))
+    assert (report["steps_per_second_min"], report["steps_per_second_max"]) == (1000.0, 3000.0)
+    assert report["timings"][0] == {"steps": 1000, "seconds": 1.0, "cpu_seconds": 2.0}
+    assert report["versions"] == {"python": "3"}
+
+
+@pytest.mark.parametrize(
+    "device",
+    ["numpy", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))],
+)
+def test_measure(device: str) -> None:
+    measured = measure(choose_device(device), "ancestor", slots=3, **TINY)
+    assert (measured.kind, measured.slots, measured.encoding) == (device, 3, "ancestor")
+    assert (measured.cells, measured.mutations, len(measured.timings)) == (12, 9, 3)
+    assert 0 < measured.acceptance < 1
+    assert measured.cpu_ns_per_step > 0
+    for timing in measured.timings:
+        assert timing.seconds >= 0.02
+        assert timing.steps % (3 * measured.launch_steps) == 0 < timing.steps
+
+
+def test_slots_by_default_are_those_of_many_chains() -> None:
+    assert (
+        measure(NUMPY, "ancestor", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 64 * usable_cores()
+    )
+
+
+def test_versions() -> None:
+    found = versions()
+    assert (
+        {"python", "syclade", "numpy"} <= set(found) <= {"python", "syclade", "numpy", "dpctl", "numba-dpex"}
+    )
+
+
+@pytest.mark.parametrize("change", [{"seconds": 0}, {"seconds": float("nan")}, {"repeats": 0}, {"cells": 0}])
+def test_refusals(change: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=next(iter(change))):
+        measure(NUMPY, "ancestor", **(TINY | change))
+
+
+def test_json() -> None:
+    done = CliRunner().invoke(cli, ["bench", "--device", "numpy", "--slots", "4", "--json", *TINY_OPTIONS])
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert (report["device"], report["slots"], report["cells"], report["mutations"]) == ("numpy", 4, 12, 9)
+    assert report["steps_per_second_min"] <= report["steps_per_second"] <= report["steps_per_second_max"]
+    assert len(report["timings"]) == 3
+
+
+def test_table() -> None:
+    done = CliRunner().invoke(cli, ["bench", "--device", "numpy", "--slots", "4", *TINY_OPTIONS])
+    assert done.exit_code == 0, done.output
+    assert "ksteps/s" in done.stdout
+    assert "12 cells x 9 mutations" in done.stdout
+    assert "4 at once" in done.stdout

@@ -1,0 +1,52 @@
+"""The suite and the scaling: what they measure and how they show it, on sizes that take no time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.devices.choice import NUMPY
+from syclade.quality.bench import suite as bench_suite
+from syclade.quality.bench.suite import run_scaling, run_suite
+from syclade.quality.bench.tables import plot_scaling, scaling_table, suite_table
+from syclade.quality.cli.bench import command
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_suite, "SIZES", ((4, 3), (32, 31)))
+    monkeypatch.setattr(bench_suite, "CELLS", (2, 4))
+    monkeypatch.setattr(bench_suite, "MUTATIONS", (3,))
+    monkeypatch.setattr(bench_suite, "SLOTS", (1, 2))
+
+
+def test_the_suite_measures_every_size_and_encoding() -> None:
+    told: list[dict[str, object]] = []
+    reports = run_suite([NUMPY], seconds=0.01, repeats=1, done=told.append)
+    assert reports == told
+    measured = {(report["cells"], report["encoding"]) for report in reports}
+    assert measured == {(cells, encoding) for cells in (4, 32) for encoding in ("ancestor", "preorder")}
+    assert [report["times_scite_core"] is None for report in reports] == [True, True, False, False]
+    assert suite_table(reports).count("\n") == 1 + len(reports)
+
+
+def test_the_scaling_varies_one_thing_at_a_time(tmp_path: Path) -> None:
+    points = run_scaling(NUMPY, "ancestor", seconds=0.01, repeats=1, done=lambda _: None)
+    axes = [(point.axis, point.value) for point in points if point.axis != "threads"]
+    assert axes == [("cells", 2), ("cells", 4), ("mutations", 3), ("slots", 1), ("slots", 2)]
+    assert next(point.value for point in points if point.axis == "threads") == 1
+    assert all(point.report["steps_per_second"] > 0 for point in points)
+    assert scaling_table(points).count("\n") == 1 + len(points)
+    plot_scaling(points, tmp_path / "scaling.png")
+    assert (tmp_path / "scaling.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_takes_one_of_them() -> None:
+    result = CliRunner().invoke(command, ["--suite", "--scaling"])
+    assert "one at a time" in str(result.exception)
+    quick = ["--device", "numpy", "--seconds", "0.01", "--repeats", "1"]
+    done = CliRunner().invoke(command, ["--suite", *quick])
+    assert done.exit_code == 0
+    assert "cells x mutations" in done.stdout

@@ -1,0 +1,152 @@
+"""The checks of visit frequencies: right samples pass, biased, stuck and correlated ones fail."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.quality.posterior import stats as statistics
+
+SAMPLES = 50_000
+# As skewed as the posterior of four mutations: 125 trees, from e^0 to e^-9.
+POSTERIOR = np.exp(-9 * np.random.default_rng(0).random(125))
+POSTERIOR /= POSTERIOR.sum()
+
+pytestmark = pytest.mark.statistical
+
+
+def visits(probabilities: NDArray[np.float64], seed: int, samples: int = SAMPLES) -> NDArray[np.int64]:
+    return np.random.default_rng(seed).multinomial(samples, probabilities)
+
+
+def autoregressive(coefficient: float, shape: tuple[int, int], seed: int) -> NDArray[np.float64]:
+    noise = np.random.default_rng(seed).normal(size=shape)
+    series = np.zeros(shape)
+    for step in range(1, shape[1]):
+        series[:, step] = coefficient * series[:, step - 1] + noise[:, step]
+    return series
+
+
+def test_total_variation_by_hand() -> None:
+    assert statistics.total_variation([3, 1], [0.5, 0.5]) == pytest.approx(0.25)
+    assert statistics.total_variation([0, 4], [1.0, 0.0]) == 1
+    assert statistics.expected_total_variation([0.5, 0.5], 100) == pytest.approx(
+        math.sqrt(0.5 / (math.pi * 100))
+    )
+
+
+def test_expected_total_variation_is_the_mean_and_the_limit_is_rarely_passed() -> None:
+    distances = np.array(
+        [statistics.total_variation(visits(POSTERIOR, seed), POSTERIOR) for seed in range(400)]
+    )
+    assert distances.mean() == pytest.approx(
+        statistics.expected_total_variation(POSTERIOR, SAMPLES), rel=0.02
+    )
+    assert (distances > statistics.total_variation_limit(POSTERIOR, SAMPLES, 0.05)).mean() < 0.1
+
+
+def test_right_samples_hold() -> None:
+    agreements = [statistics.verdict(visits(POSTERIOR, seed), POSTERIOR) for seed in range(100)]
+    assert sum(agreement.holds for agreement in agreements) >= 99
+    p_values = np.array([agreement.fit.p_value for agreement in agreements])
+    assert 0.4 < p_values.mean() < 0.6
+
+
+def test_wrong_temperature_fails() -> None:
+    """γ off by 5 %: the posterior of another chain."""
+    biased = POSTERIOR**0.95
+    assert not statistics.verdict(visits(biased / biased.sum(), 1), POSTERIOR).holds
+
+
+def test_greedy_chain_fails() -> None:
+    counts = np.zeros(len(POSTERIOR))
+    counts[np.argmax(POSTERIOR)] = SAMPLES
+    agreement = statistics.verdict(counts, POSTERIOR)
+    assert not agreement.holds
+    assert agreement.total_variation > agreement.total_variation_limit
+
+
+def test_impossible_tree_fails() -> None:
+    exact = np.array([0.5, 0.5, 0.0])
+    assert statistics.verdict([500, 500, 0], exact).holds
+    assert not statistics.verdict([450, 450, 100], exact).holds
+
+
+def test_deviation_is_detected_as_often_as_promised() -> None:
+    samples, cells = 20_000, 20
+    uniform = np.full(cells, 1 / cells)
+    size = statistics.detectable_deviation(cells, samples, significance=0.01, power=0.9)
+    other = uniform * (1 + size * np.tile([1, -1], cells // 2))
+    found = [
+        statistics.goodness_of_fit(visits(other, seed, samples), uniform).p_value < 0.01
+        for seed in range(600)
+    ]
+    assert np.mean(found) == pytest.approx(0.9, abs=0.04)
+
+
+def test_small_cells_are_pooled() -> None:
+    exact = np.array([0.4, 0.001, 0.594, 0.002, 0.003])
+    fit = statistics.goodness_of_fit([400, 2, 592, 1, 5], exact)  # the pool expects 6 of 1000
+    assert fit.cells == 3
+    assert fit.statistic == pytest.approx((8 - 6) ** 2 / 6 + (592 - 594) ** 2 / 594)
+    # One that expects 3.6 of 600 takes the next cell in.
+    assert statistics.goodness_of_fit([240, 1, 357, 1, 1], exact).cells == 2
+    with pytest.raises(ValueError, match="too few"):
+        statistics.goodness_of_fit([2, 0, 1, 0, 0], exact)
+
+
+@pytest.mark.parametrize("coefficient", [0.0, 0.5, 0.9])
+def test_autocorrelation_time_of_an_autoregressive_series(coefficient: float) -> None:
+    exact = (1 + coefficient) / (1 - coefficient)
+    series = autoregressive(coefficient, (4, 40_000), 3)
+    assert statistics.integrated_autocorrelation_time(series) == pytest.approx(exact, rel=0.1)
+    assert statistics.integrated_autocorrelation_time(series[0]) == pytest.approx(exact, rel=0.2)
+
+
+def test_chains_that_stay_apart_have_a_long_time() -> None:
+    apart = autoregressive(0.0, (2, 1000), 4) + np.array([[0.0], [20.0]])
+    assert statistics.integrated_autocorrelation_time(apart) > 300
+
+
+def test_constant_observable_tells_nothing() -> None:
+    with pytest.raises(ValueError, match="never changes"):
+        statistics.integrated_autocorrelation_time(np.ones(50))
+
+
+def test_slowest_observable_decides_the_thinning() -> None:
+    slow, fast = autoregressive(0.9, (1, 40_000), 5), autoregressive(0.0, (1, 40_000), 6)
+    assert statistics.thinning_interval([fast, slow]) == statistics.thinning_interval([slow])
+    assert 60 < statistics.thinning_interval([slow]) < 95  # 4 · 19
+
+
+def test_correlated_samples_fail_and_thinned_ones_hold() -> None:
+    """A walk that keeps its tree nine times in ten, otherwise draws a new one from the right posterior."""
+    draw = np.random.default_rng(8)
+    moves = draw.random(1_000_000) < 0.1
+    moves[0] = True
+    fresh = draw.choice(len(POSTERIOR), size=int(moves.sum()), p=POSTERIOR)
+    walk = fresh[np.cumsum(moves) - 1]
+
+    def counts(samples: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(samples, minlength=len(POSTERIOR))
+
+    assert not statistics.verdict(counts(walk), POSTERIOR).holds
+    interval = statistics.thinning_interval([-np.log(POSTERIOR)[walk], walk == np.argmax(POSTERIOR)])
+    assert 60 < interval < 95
+    assert statistics.verdict(counts(walk[::interval]), POSTERIOR).holds
+
+
+@pytest.mark.parametrize(
+    ("counts", "probabilities"),
+    [
+        ([1, 2], [1.0]),
+        ([-1, 2], [0.5, 0.5]),
+        ([0, 0], [0.5, 0.5]),
+        ([1, 2], [0.5, 0.4]),
+        ([1, 2], [1.5, -0.5]),
+    ],
+)
+def test_what_is_no_distribution_is_refused(counts: list[int], probabilities: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"count|probabilities"):
+        statistics.verdict(counts, probabilities)

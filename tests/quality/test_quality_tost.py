@@ -1,0 +1,251 @@
+"""`syclade quality tost`: our optima against SCITE's, reduced; mostly a folder of our own is SCITE's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.cli import main as main_module
+from syclade.host.input.matrix import format_matrix, matrix_from_array
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.trees.newick import to_newick
+from syclade.quality import extras
+from syclade.quality.tost import runs as tost_runs
+
+RATES = Rates(0.01, 0.2)
+INPUTS, MUTATIONS, CELLS = 5, 7, 12
+SMALL = ("--chains", 4, "--steps", 400)
+
+Trees = Callable[[Any], Any]
+
+
+def star(matrix: Any) -> Any:
+    return np.full(MUTATIONS + 1, MUTATIONS, dtype=np.int32)
+
+
+def searched(matrix: Any) -> Any:
+    settings: dict[str, Any] = {"chains": 8, "steps": 500, "seed": 77, "device": "numpy"}
+    return syclade.infer(matrix, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, **settings).parents
+
+
+def make_reference(folder: Path, trees: Trees, settings: dict[str, Any] | None) -> Path:
+    for name in ("inputs", "scite"):
+        (folder / name).mkdir(parents=True)
+    for number in range(1, INPUTS + 1):
+        made = simulate(CELLS, MUTATIONS, RATES.fp_rate, RATES.fn_rate, 0.1, number)
+        # With a column twice, all inputs take one and the same kernel: compiling is what takes long.
+        matrix = matrix_from_array(np.hstack([made.matrix.values, made.matrix.values[:, :1]]))
+        parents = trees(matrix)
+        (folder / "inputs" / f"{number:02}.csv").write_text(format_matrix(matrix.values))
+        (folder / "scite" / f"{number:02}_ml0.newick").write_text(to_newick(parents, matrix.mutations))
+        score = log_likelihood(matrix, RATES, parents)
+        (folder / "scite" / f"{number:02}.log").write_text(f"best log score for tree:\t{score:.17g}\n")
+    if settings is not None:
+        (folder / "reference.json").write_text(json.dumps(settings))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    settings = {"fp_rate": RATES.fp_rate, "fn_rate": RATES.fn_rate, "chains": 4, "steps": 400}
+    return make_reference(tmp_path_factory.mktemp("reference"), searched, settings)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    def run(folder: Path, *arguments: object, out: str = "out") -> tuple[int, str]:
+        fixed = ["quality", "tost", "--reference", folder, "--out", tmp_path / out]
+        with pytest.raises(SystemExit) as caught:
+            main_module.main([str(each) for each in [*fixed, *arguments]])
+        assert isinstance(caught.value.code, int)
+        streams = capsys.readouterr()
+        return caught.value.code, streams.out + streams.err
+
+    return run
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    report = json.loads((folder / "tost.json").read_text())
+    assert isinstance(report, dict)
+    return report
+
+
+@pytest.mark.parametrize(
+    "device",
+    ["numpy", pytest.param("cpu", marks=pytest.mark.sycl), pytest.param("fpga-emu", marks=pytest.mark.sycl)],
+)
+def test_as_good_a_program_is_equivalent(run: Any, reference: Path, tmp_path: Path, device: str) -> None:
+    status, said = run(reference, "--device", device)
+    assert status == 0, said
+    assert "5 inputs: 5 equal, 0 better, 0 worse than SCITE" in said
+    assert "verdict: equivalent; not inferior" in said
+    report = report_of(tmp_path / "out")
+    assert report["holds"] is True
+    assert report["result"]["delta"] == RATES.flip_effect()
+    assert (report["settings"]["chains"], report["settings"]["steps"]) == (4, 400)
+    assert [each["flips"] for each in report["inputs"]] == [0] * 5
+    assert (tmp_path / "out" / "tost.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_worse_program_is_found_out(run: Any, reference: Path, tmp_path: Path) -> None:
+    status, said = run(reference, "--device", "numpy", "--chains", 1, "--steps", 1)
+    assert status == 1
+    assert "5 worse than SCITE" in said
+    assert "NOT SHOWN TO BE EQUIVALENT; NOT SHOWN TO BE NOT INFERIOR" in said
+    report = report_of(tmp_path / "out")
+    assert (report["holds"], report["result"]["non_inferior"]) == (False, False)
+
+
+def test_a_better_program_is_not_inferior(run: Any, tmp_path: Path) -> None:
+    folder = make_reference(tmp_path / "stars", star, None)
+    rates = ("--fp-rate", RATES.fp_rate, "--fn-rate", RATES.fn_rate)
+    status, said = run(folder, "--device", "numpy", *rates, *SMALL)
+    assert status == 1
+    assert "5 better" in said
+    assert "verdict: NOT SHOWN TO BE EQUIVALENT; not inferior" in said
+    assert report_of(tmp_path / "out")["result"]["non_inferior"] is True
+
+
+def test_the_rates_must_be_scites(run: Any, tmp_path: Path) -> None:
+    folder = make_reference(tmp_path / "stars", star, None)
+    status, said = run(folder, "--device", "numpy", *SMALL)  # takes the thesis's rates
+    assert status == 2
+    assert "input 01: SCITE's tree has the log-likelihood" in said
+    assert "--fp-rate" in said
+    assert not (tmp_path / "out" / "inputs").exists()
+
+
+def test_rates_other_than_the_folders_are_refused(run: Any, reference: Path) -> None:
+    status, said = run(reference, "--fn-rate", "0.3")
+    assert status == 2
+    assert "reference.json says 0.2" in said
+
+
+def test_missing_extras_are_told_before_anything_is_run(
+    run: Any, reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "statsmodels" else object())
+    status, said = run(reference)
+    assert status == 2
+    assert "this check needs statsmodels" in said
+    assert "pip install 'syclade[quality]'" in said
+
+
+def test_help_comes_without_heavy_imports() -> None:
+    code = (
+        "import sys; from syclade.host.cli.main import main\n"
+        "try: main(['quality', '--help'])\n"
+        "except SystemExit as end: print(end.code, *sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+    for name in ("tost", "reference", "posterior"):
+        assert name in done.stdout
+    status, *modules = done.stdout.splitlines()[-1].split()
+    assert status == "0"
+    assert {"numpy", "scipy", "matplotlib", "statsmodels", "rich"}.isdisjoint(modules)
+
+
+# ---- going on where it stopped
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, inputs: int) -> list[str]:
+    """Count the inferences, and interrupt the one after `inputs`."""
+    counted: list[str] = []
+
+    def counting(matrix: Any, **settings: Any) -> Any:
+        if len(counted) == inputs:
+            raise KeyboardInterrupt
+        counted.append(matrix.source)
+        return syclade.infer(matrix, **settings)
+
+    monkeypatch.setattr(tost_runs, "infer", counting)
+    return counted
+
+
+def test_goes_on_after_an_interruption(
+    run: Any, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run(reference, "--device", "numpy", *SMALL, out="whole")
+    assert whole[0] == 0
+    stop_after(monkeypatch, 2)
+    assert run(reference, "--device", "numpy", *SMALL)[0] == 130
+    assert not (tmp_path / "out" / "tost.json").exists()
+    counted = stop_after(monkeypatch, 3)
+    status, said = run(reference, "--device", "numpy", *SMALL)
+    assert (status, len(counted)) == (0, 3)
+    assert "(2 inputs from an earlier run)" in said
+    left, right = (report_of(tmp_path / name) for name in ("out", "whole"))
+    assert left["result"] == right["result"]
+
+
+def test_results_of_other_settings_need_force(
+    run: Any, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common = ("--device", "numpy", "--chains", 4, "--limit", 2)
+    assert run(reference, *common, "--steps", 400)[0] == 0
+    counted = stop_after(monkeypatch, 9)
+    status, said = run(reference, *common, "--steps", 400)
+    assert status == 2
+    assert "already has tost.json, tost.png" in said
+    assert run(reference, *common, "--steps", 400, "--force")[0] == 0
+    assert counted == []
+    for name in ("tost.json", "tost.png"):
+        (tmp_path / "out" / name).unlink()
+    status, said = run(reference, *common, "--steps", 401)
+    assert status == 2
+    assert "01.json is of a run with another steps" in said
+    assert run(reference, *common, "--steps", 401, "--force")[0] == 0
+    assert len(counted) == 2
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"settings": {}, "result": {}}', '{"settings": 1, "result": 2}']
+)
+def test_damaged_results_are_told(run: Any, reference: Path, tmp_path: Path, content: str) -> None:
+    kept = tmp_path / "out" / "inputs" / "01.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(content)
+    status, said = run(reference, "--device", "numpy", *SMALL, "--limit", 2)
+    assert status == 2
+    assert f"{kept} is of a run with another" in said
+
+
+# ---- SCITE's own results
+
+
+@pytest.mark.shared
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
+def test_reduced_comparison_with_scite(run: Any, shared_dir: Path, tmp_path: Path, device: str) -> None:
+    """A twentieth of SCITE's steps: on each input a little worse, but by far less than a bit flip."""
+    folder = shared_dir / "reference" / "tost64"
+    status, said = run(folder, "--device", device, "--limit", 6, "--steps", 50_000)
+    assert status == 0, said
+    report = report_of(tmp_path / "out")
+    assert report["largest_discrepancy_from_scites_logs"] < 1e-9
+    assert max(report["result"]["p_worse"], report["result"]["p_better"]) < 1e-4
+    assert report["result"]["mean_flips"] == pytest.approx(-0.222, abs=5e-4)  # equal on every device
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    "device",
+    ["numpy", pytest.param("cpu", marks=pytest.mark.sycl), pytest.param("fpga-emu", marks=pytest.mark.sycl)],
+)
+def test_too_few_steps_do_not_reach_scite(run: Any, shared_dir: Path, tmp_path: Path, device: str) -> None:
+    folder = shared_dir / "reference" / "tost64"
+    status, _ = run(folder, "--device", device, "--limit", 2, "--steps", 300)
+    assert status == 1
+    result = report_of(tmp_path / "out")["result"]
+    assert (result["worse"], result["non_inferior"]) == (2, False)
+    assert result["mean_flips"] == pytest.approx(-67.962, abs=5e-4)  # equal on every device

@@ -1,0 +1,1 @@
+"""What every way to run a chain must pass."""

@@ -1,0 +1,273 @@
+"""One suite for every backend: the chain is the oracle's, step by step, however it is run."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from syclade.host.chains.pipeline import run_chains
+from syclade.host.chains.state import ChainState
+from syclade.quality.oracle import chain as oracle
+from tests.support.backends import (
+    BACKENDS,
+    NUMPY,
+    Backend,
+    Case,
+    assert_equal_states,
+    assert_scores_are_right,
+    on_every_backend,
+    run_alone,
+    tallies_of,
+)
+
+SMALL = [
+    Case(1, 4),
+    Case(2, 1),
+    Case(2, 16, seed=2),
+    Case(3, 4),
+    Case(5, 9, seed=3),
+    Case(8, 13),
+    Case(8, 16, kind="duplicates"),
+    Case(14, 16, seed=4),
+]
+
+# Around the borders of words and of capacities; the compiled kernels are shared by many of these.
+LARGE = [Case(62, 64), Case(63, 64), Case(64, 64), Case(65, 64), Case(127, 16), Case(199, 16), Case(95, 96)]
+
+EXTREMES = {
+    "greedy": Case(8, 13, gamma=5.0),
+    "nearly flat": Case(8, 13, gamma=0.05),
+    "prune only": Case(8, 13, moves=(1, 0, 0)),
+    "labels only": Case(8, 13, moves=(0, 1, 0)),
+    "subtrees only": Case(8, 13, moves=(0, 0, 1)),
+    "subtrees of one": Case(1, 3, moves=(0, 0, 1)),
+    "missing row and column": Case(8, 13, kind="missing"),
+    "nothing observed": Case(8, 13, kind="nothing"),
+    "nothing observed, no patience": Case(8, 13, kind="nothing", gamma=1e6),
+    "one mutation": Case(1, 16),
+    "one cell": Case(8, 1),
+    "one value": Case(1, 1),
+    "equal columns": Case(8, 40, kind="duplicates"),
+    "seed 0": Case(8, 13, seed=0),
+    "seed 2^63": Case(8, 13, seed=2**63),
+    "greatest seed": Case(8, 13, seed=2**64 - 1),
+}
+
+
+def assert_is_trace(state: ChainState, traces: tuple[oracle.Trace, ...], done: int) -> None:
+    """The state is the oracle's after `done` steps."""
+    last = traces[done - 1]
+    assert state.score == last.steps[-1].score
+    assert state.best_score == last.best_score
+    assert state.tallies.tolist() == tallies_of(traces[:done])
+    assert state.parents.tolist() == list(last.final)
+    assert state.best_parents.tolist() == list(last.best)
+
+
+@on_every_backend
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.n}x{case.m}")
+def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
+    chains, steps = 3, 150
+    problem = case.problem()
+    with backend.runner(problem, chains, case.seed) as runner:
+        for chain in range(chains):
+            runner.put(chain, case.start(chain))
+        for done in range(1, steps + 1):
+            runner.advance(np.full(chains, done))
+            for chain in range(chains):
+                state = runner.get(chain)
+                assert (state.chain, state.step) == (chain, done)
+                assert_is_trace(state, case.trace(chain, steps), done)
+                assert_scores_are_right(problem, state)
+
+
+@on_every_backend
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes(backend: Backend, name: str) -> None:
+    case, steps = EXTREMES[name], 200
+    state = run_alone(backend, case, 0, steps)
+    assert state.step == steps
+    assert_is_trace(state, case.trace(0, steps), steps)
+
+
+def test_the_extremes_see_every_kind_of_move() -> None:
+    for name, kinds in {"prune only": {0}, "labels only": {1}, "subtrees only": {2, 3}}.items():
+        proposed = tallies_of(EXTREMES[name].trace(0, 200))[:5]
+        assert {kind for kind, count in enumerate(proposed) if count} == kinds
+    assert tallies_of(EXTREMES["subtrees of one"].trace(0, 200)) == [0] * 4 + [200] + [0] * 4 + [200]
+    flat, greedy = (sum(tallies_of(EXTREMES[name].trace(0, 200))[5:]) for name in ("nearly flat", "greedy"))
+    assert flat > 150 > 100 > greedy
+
+
+@on_every_backend
+@pytest.mark.parametrize(("chain", "first_step"), [(0, 2**32 - 3), (2**32 - 1, 0), (3, 2**62 - 200)])
+def test_large_numbers_of_steps_and_chains(backend: Backend, chain: int, first_step: int) -> None:
+    case, steps = Case(8, 13), 40
+    state = run_alone(backend, case, chain, steps, first_step)
+    assert (state.chain, state.step) == (chain, first_step + steps)
+    assert_is_trace(state, case.trace(chain, steps, first_step), steps)
+
+
+@cache
+def numpy_states(case: Case) -> list[ChainState]:
+    return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
+
+
+@on_every_backend
+@pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
+def test_large_trees(backend: Backend, case: Case) -> None:
+    problem = case.problem()
+    with backend.runner(problem, 2, case.seed) as runner:
+        for chain in range(2):
+            runner.put(chain, case.start(chain))
+        for done in (1, 25, 60):
+            runner.advance(np.full(2, done))
+            for chain in range(2):
+                assert_scores_are_right(problem, runner.get(chain))
+        for chain, expected in enumerate(numpy_states(case)):
+            assert_equal_states(runner.get(chain), expected)
+
+
+def test_large_trees_of_numpy_are_the_oracles() -> None:
+    case = Case(65, 4)
+    assert_is_trace(numpy_states(case)[1], case.trace(1, 60), 60)
+
+
+# ---- however it is run
+
+
+@on_every_backend
+@pytest.mark.parametrize("slots", [1, 2, 3, 5, 16])
+def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
+    """More slots than chains, as many, fewer: the same chains."""
+    case, chains, steps = Case(8, 13), 5, 60
+    problem = case.problem()
+    with backend.runner(problem, slots, case.seed) as runner:
+        outcome = run_chains(problem, runner, chains=chains, steps=steps)
+    traces = [case.trace(chain, steps) for chain in range(chains)]
+    assert outcome.best_scores.tolist() == [trace[-1].best_score for trace in traces]
+    assert outcome.tallies.tolist() == np.sum([tallies_of(trace) for trace in traces], axis=0).tolist()
+    winner = int(np.argmax(outcome.best_scores))
+    assert outcome.best.chain == winner
+    assert outcome.best.best_parents.tolist() == list(traces[winner][-1].best)
+    assert outcome.steps == chains * steps
+
+
+@on_every_backend
+def test_launches_do_not_matter(backend: Backend) -> None:
+    case = Case(8, 13)
+    with backend.runner(case.problem(), 3, case.seed) as runner:
+        for chain in range(3):
+            runner.put(chain, case.start(chain))
+        for targets in ([1, 50, 0], [8, 50, 99], [30, 51, 100], [100, 100, 100]):
+            runner.advance(np.array(targets))
+            assert [runner.get(slot).step for slot in range(3)] == targets
+        for chain in range(3):
+            assert_is_trace(runner.get(chain), case.trace(chain, 100), 100)
+
+
+@on_every_backend
+def test_a_target_that_is_reached_changes_nothing(backend: Backend) -> None:
+    case = Case(8, 13)
+    with backend.runner(case.problem(), 2, case.seed) as runner:
+        for chain in range(2):
+            runner.put(chain, case.start(chain))
+        runner.advance(np.array([30, 30]))
+        before = [runner.get(slot) for slot in range(2)]
+        runner.advance(np.array([30, 0]))
+        for slot in range(2):
+            assert_equal_states(runner.get(slot), before[slot])
+
+
+@on_every_backend
+def test_slots_without_a_chain_stay_empty(backend: Backend) -> None:
+    """Even where the memory was used before."""
+    case, slots = Case(8, 13), 6
+    for occupied in (slots, 1):
+        with backend.runner(case.problem(), slots, case.seed) as runner:
+            for chain in range(occupied):
+                runner.put(chain, case.start(chain))
+            runner.advance(np.array([40] * occupied + [0] * (slots - occupied)))
+            best = runner.best_scores()
+            assert_is_trace(runner.get(0), case.trace(0, 40), 40)
+    assert best.tolist() == [case.trace(0, 40)[-1].best_score] + [0] * (slots - 1)
+
+
+@on_every_backend
+def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
+    case = Case(8, 13)
+    with backend.runner(case.problem(), 1, case.seed) as runner:
+        runner.put(0, case.start(0))
+        state, best = runner.get(0), runner.best_scores()
+        runner.advance(np.array([150]))
+        assert_equal_states(state, case.start(0))
+        assert best.tolist() == [case.start(0).best_score]
+        assert runner.best_scores()[0] > best[0]
+
+
+@on_every_backend
+def test_states_go_in_as_they_come_out(backend: Backend) -> None:
+    """In the middle of a chain, from one slot to another, between the steps of other chains."""
+    case = Case(14, 16, seed=4)
+    problem = case.problem()
+    with backend.runner(problem, 2, case.seed) as first, backend.runner(problem, 3, case.seed) as second:
+        first.put(1, case.start(7))
+        first.advance(np.array([0, 33]))
+        state = first.get(1)
+        second.put(0, case.start(1))
+        second.put(2, state)
+        assert_equal_states(second.get(2), state)
+        second.advance(np.array([11, 0, 90]))
+        assert_is_trace(second.get(2), case.trace(7, 90), 90)
+        assert_is_trace(second.get(0), case.trace(1, 11), 11)
+
+
+@on_every_backend
+def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
+    """What a kernel keeps between launches belongs to the chain that has left."""
+    case = Case(14, 16, seed=4)
+    with backend.runner(case.problem(), 2, case.seed) as runner:
+        for slot, chain in ((0, 1), (1, 2)):
+            runner.put(slot, case.start(chain))
+        runner.advance(np.array([25, 31]))
+        runner.put(0, case.start(3))
+        runner.advance(np.array([60, 70]))
+        assert_is_trace(runner.get(0), case.trace(3, 60), 60)
+        assert_is_trace(runner.get(1), case.trace(2, 70), 70)
+        runner.put_all([case.start(4), case.start(5)])
+        runner.advance(np.array([40, 40]))
+        assert_is_trace(runner.get(0), case.trace(4, 40), 40)
+        assert_is_trace(runner.get(1), case.trace(5, 40), 40)
+
+
+@on_every_backend
+def test_states_go_in_all_at_once(backend: Backend) -> None:
+    case = Case(8, 13)
+    states = [run_alone(NUMPY, case, chain, 20 + chain) for chain in range(3)]
+    with backend.runner(case.problem(), 3, case.seed) as runner:
+        runner.put_all(states)
+        for slot, state in enumerate(states):
+            assert_equal_states(runner.get(slot), state)
+        assert runner.read_all("step").tolist() == [20, 21, 22]
+        runner.advance(np.array([50, 0, 60]))
+        assert_is_trace(runner.get(0), case.trace(0, 60), 50)
+        assert_is_trace(runner.get(2), case.trace(2, 60), 60)
+        assert_equal_states(runner.get(1), states[1])
+        with pytest.raises(ValueError, match="2 states for 3 slots"):
+            runner.put_all(states[:2])
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("case", [Case(8, 13), Case(95, 96)], ids=["8x13", "95x96"])
+def test_a_chain_moves_between_devices(case: Case) -> None:
+    """Every backend in turn takes the chain on, all of them in one process."""
+    problem, state, steps = case.problem(), case.start(2), 30
+    for turn, backend in enumerate(BACKENDS, 1):
+        with backend.runner(problem, 1, case.seed) as runner:
+            runner.put(0, state)
+            runner.advance(np.array([turn * steps]))
+            state = runner.get(0)
+    assert_equal_states(state, run_alone(NUMPY, case, 2, len(BACKENDS) * steps))
+    assert_scores_are_right(problem, state)

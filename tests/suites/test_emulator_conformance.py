@@ -1,0 +1,32 @@
+"""A whole inference on the FPGA emulator is the CPU device's, bit by bit, for every encoding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.encodings import ENCODINGS
+from syclade.host.model.simulate import simulate
+
+SETTINGS = {"fp_rate": 0.01, "fn_rate": 0.2, "chains": 4, "steps": 1500, "seed": 2024}
+
+
+@pytest.mark.sycl
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(("cells", "mutations"), [(64, 63), (96, 95), (50, 41)])
+def test_the_emulator_gives_the_bits_of_the_cpu(cells: int, mutations: int, encoding: str) -> None:
+    matrix = simulate(cells, mutations, 0.01, 0.2, 0.1, 7).matrix
+    cpu, emulator = (
+        syclade.infer(matrix, device=device, encoding=encoding, **SETTINGS)  # type: ignore[arg-type]
+        for device in ("cpu", "fpga-emu")
+    )
+    assert "emulat" in emulator.device_name.lower()
+    assert "emulat" not in cpu.device_name.lower()
+    np.testing.assert_array_equal(emulator.parents, cpu.parents)
+    np.testing.assert_array_equal(emulator.chain_log_likelihoods, cpu.chain_log_likelihoods)
+    assert emulator.log_likelihood == cpu.log_likelihood
+    assert emulator.moves == cpu.moves  # every proposal and every acceptance
+    assert emulator.encoding == cpu.encoding == encoding
+    assert sum(accepted for _, accepted in cpu.moves.values()) > 0

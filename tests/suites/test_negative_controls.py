@@ -1,0 +1,200 @@
+"""Chains with a fault each: the posterior check must find every one, with the numpy fallback and few samples.
+
+The faults are put into the fallback from outside, so that the product has no switch for them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.fallback import proposal
+from syclade.fallback.ancestor import chain_step, reduction
+from syclade.fallback.ancestor.propose import Moves, propose
+from syclade.fallback.draws import philox_4x32_10
+from syclade.host.cli import main as main_module
+from syclade.host.devices.choice import NUMPY
+from syclade.host.model.problem import Problem
+from syclade.quality.oracle import enumeration
+from syclade.quality.posterior.check import PosteriorCase, judge
+from syclade.quality.posterior.samples import sample_chain
+from syclade.quality.posterior.small_target import Target, make_target, small_problem
+
+pytestmark = [pytest.mark.statistical, pytest.mark.usefixtures("one_process")]
+
+SAMPLES, CHAINS = 8192, 1024
+MUTATIONS, GAMMA = 4, 1.5
+
+Fault = Callable[[pytest.MonkeyPatch], None]
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    return make_target(small_problem(MUTATIONS, GAMMA))
+
+
+def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
+    return judge(target, sample_chain(target, NUMPY, "ancestor", samples, seed=1, slots=CHAINS))
+
+
+# ---- the faults
+
+
+def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accept only what is no worse, apart from the neighbourhood correction."""
+    monkeypatch.setattr(reduction, "negative_log_uniform", lambda word, table: np.zeros(len(word), np.int64))
+
+
+def correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|C| / |desc(w)| in place of |C| / |B|."""
+    right = propose
+
+    def wrong(*arguments: Any) -> Moves:
+        moves = right(*arguments)
+        related = moves.kind == 3
+        return moves._replace(size_b=moves.size_b + np.where(related, moves.size_c, 0))
+
+    monkeypatch.setattr(chain_step, "propose", wrong)
+
+
+def no_correction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every swap of related subtrees as if there were as many ways back as forth."""
+    right = propose
+
+    def wrong(*arguments: Any) -> Moves:
+        moves = right(*arguments)
+        return moves._replace(size_b=moves.size_c)
+
+    monkeypatch.setattr(chain_step, "propose", wrong)
+
+
+def unscaled_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of logarithms are not divided by gamma, so the chain runs at gamma 1."""
+    right = chain_step.AncestorChainSteps.__init__
+
+    def wrong(self: Any, problem: Problem) -> None:
+        tables = {name: getattr(problem, name) for name in ("log_table", "log_sizes")}
+        undivided = {name: np.rint(table * problem.gamma).astype(np.int64) for name, table in tables.items()}
+        right(self, replace(problem, **undivided))
+
+    monkeypatch.setattr(chain_step.AncestorChainSteps, "__init__", wrong)
+
+
+def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], None]) -> None:
+    right = philox_4x32_10
+
+    def wrong(*arguments: Any) -> tuple[Any, ...]:
+        words = list(right(*arguments))
+        change(words)
+        return tuple(words)
+
+    monkeypatch.setattr(chain_step, "philox_4x32_10", wrong)
+
+
+def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third bit from the top of word 2, which draws the second node, is always set."""
+
+    def change(words: list[Any]) -> None:
+        words[2] = words[2] | np.uint64(1 << 29)
+
+    change_words(monkeypatch, change)
+
+
+def never_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first try of a new parent is uniform among the mutations, never the root."""
+
+    def wrong(word: Any, mutations: int) -> Any:
+        return proposal.draw_below(word, mutations)
+
+    monkeypatch.setattr(proposal, "candidate_target", wrong)
+
+
+def dependent_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The acceptance takes the word of the first node: each word is uniform, but they hang together."""
+
+    def change(words: list[Any]) -> None:
+        words[3] = words[1]
+
+    change_words(monkeypatch, change)
+
+
+FAULTS = [
+    greedy,
+    correction_of_the_thesis,
+    no_correction,
+    unscaled_gamma,
+    stuck_bit,
+    never_the_root,
+    dependent_words,
+]
+
+FOUND_IN_STEPS = [greedy, correction_of_the_thesis, unscaled_gamma, dependent_words]
+"""Single steps show a fault less than what it does to the posterior: the others want 65,536 samples."""
+
+
+# ---- what the checks say
+
+
+def test_the_right_chain_holds(target: Target) -> None:
+    case = check(target)
+    assert case.holds
+    assert min(case.visits.fit.p_value, case.steps.p_value) > 0.01
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault.__name__))
+def test_the_check_finds_the_fault(target: Target, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    case = check(target)
+    assert not case.holds
+    assert not case.visits.holds
+    assert case.visits.fit.p_value < 1e-6
+    if fault in FOUND_IN_STEPS:
+        assert not case.steps.holds
+
+
+def test_balance_finds_the_correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = functools.partial(enumeration.kernel, factor=enumeration.thesis_factor)
+    monkeypatch.setattr(enumeration, "kernel", wrong)
+    assert make_target(small_problem(3, GAMMA)).imbalance > 0
+
+
+def test_gamma_is_found_out_because_it_is_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why the check's default is 1.5: at 1 a chain that forgets gamma is right."""
+    unscaled_gamma(monkeypatch)
+    assert check(make_target(small_problem(3, 1.0)), 5000).holds
+
+
+def test_reads_that_hang_together_fail(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without thinning a right chain's visits vary too much: the reads must be independent."""
+    monkeypatch.setattr(Target, "thinning", 2)
+    case = judge(target, sample_chain(target, NUMPY, "ancestor", 4000, seed=1, slots=4))
+    assert not case.visits.holds
+    assert case.steps.holds
+
+
+def test_the_command_fails_with_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    greedy(monkeypatch)
+    options = [
+        "--device",
+        "numpy",
+        "--encoding",
+        "ancestor",
+        "--mutations",
+        "3",
+        "--samples",
+        "2000",
+        "--out",
+        str(tmp_path),
+    ]
+    with pytest.raises(SystemExit) as caught:
+        main_module.main(["quality", "posterior", *options])
+    assert caught.value.code == 1
+    assert "3 mutations, 16 trees, gamma 1.5: DOES NOT HOLD" in capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""What the tests share: backends, small inputs, kernels to be built."""

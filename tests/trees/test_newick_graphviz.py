@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.input.names import default_names, read_names
+from syclade.host.trees.graphviz import from_graphviz, to_graphviz
+from syclade.host.trees.newick import from_newick, to_newick
+from syclade.host.trees.tree import node_labels
+from syclade.host.trees.treefile import read_tree
+from tests.support.tree_strategies import names, path_tree, trees
+
+AB = ("a", "b")
+Writer = Callable[[NDArray[np.int32], Any], str]
+Reader = Callable[[str, Any], NDArray[np.int32]]
+FORMATS = pytest.mark.parametrize(
+    ("write", "read"), [(to_newick, from_newick), (to_graphviz, from_graphviz)], ids=["newick", "graphviz"]
+)
+
+
+@FORMATS
+@given(data=st.data(), parents=trees())
+def test_round_trip(write: Writer, read: Reader, data: st.DataObject, parents: NDArray[np.int32]) -> None:
+    n = len(parents) - 1
+    for mutations in (default_names(n), data.draw(names(n))):
+        again = read(write(parents, mutations), mutations)
+        assert again.dtype == np.int32
+        np.testing.assert_array_equal(again, parents)
+
+
+@FORMATS
+@pytest.mark.parametrize(
+    "name", ["root", "node", "graph", "s1", "a\\", 'say "x"', "it's", "a -> b", "#1", "//", "a--b", "[x]"]
+)
+def test_names_that_mean_something_else(write: Writer, read: Reader, name: str) -> None:
+    mutations = (name, "other")
+    for parents in ([1, 2, 2], [2, 0, 2], [2, 2, 2]):
+        again = read(write(np.array(parents, np.int32), mutations), mutations)
+        assert again.tolist() == parents
+
+
+@FORMATS
+def test_a_path_of_5000_nodes(write: Writer, read: Reader) -> None:
+    mutations = default_names(5000)
+    np.testing.assert_array_equal(read(write(path_tree(5000), mutations), mutations), path_tree(5000))
+
+
+@given(trees(), st.data())
+def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.DataObject) -> None:
+    newick = pytest.importorskip("newick")
+    # The library takes a backslash for an escape and a bracket for a comment, even inside quotes.
+    mutations = data.draw(
+        names(len(parents) - 1).filter(lambda given: not re.search(r"[\\]", "".join(given)))
+    )
+    labels = node_labels(mutations)
+    (root,) = newick.loads(to_newick(parents, mutations).strip())
+    edges = {(node.ancestor.unquoted_name, node.unquoted_name) for node in root.walk() if node.ancestor}
+    assert edges == {(labels[parents[node]], labels[node]) for node in range(len(parents) - 1)}
+
+
+# ---- exact texts
+
+
+def test_newick_text() -> None:
+    parents = np.array([3, 0, 0, 3], np.int32)
+    assert to_newick(parents, ("1", "2", "3")) == "((2,3)1)4;\n"
+    assert to_newick(parents, ("TP53", "it's", "x y")) == "(('it''s','x y')TP53)root;\n"
+
+
+def test_graphviz_text() -> None:
+    text = to_graphviz(np.array([2, 0, 2], np.int32), ('a"b', "c"))
+    assert text.startswith("digraph ")
+    assert [line.strip() for line in text.splitlines() if "->" in line] == [
+        '"root" -> "a\\"b";',
+        '"a\\"b" -> "c";',
+    ]
+
+
+# ---- what others write
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "((1)2)3",
+        "((1)2)3;",
+        " ( ( 1:0.5 ) 2 : 1e-3 [comment; (x)] )\n 3 : 0 ;\n\n",
+        "((a)b)root;",
+        "((a)b);",
+        "(('a')\n'b')'a root';",
+        "[x]((a)b)r;",
+    ],
+)
+def test_newick_of_others(text: str) -> None:
+    assert from_newick(text, AB).tolist() == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "digraph G {\nnode [color=x, style=y];\n2 -> 1;\n3 -> 2;\n}\n",
+        "digraph G {\nb -> a;\nRoot -> b;\nnode [color=lightgrey];\na -> s0;\nb -> s1;\na -> s1;\n}",
+        "strict digraph{Root->b->a}",
+        'digraph "my tree" { rankdir=LR; a [label="x -> y; ]"]; "Root" -> b [len=2] b -> a [x="]"] ; }',
+        "/* a -> c */ digraph {\n# c -> d\n b -> a // e -> f\n Root\n -> b\n}",
+        "digraph { subgraph x { b -> a; } Root -> b }",
+    ],
+)
+def test_graphviz_of_others(text: str) -> None:
+    assert from_graphviz(text, AB).tolist() == [1, 2, 2]
+
+
+def test_a_mutation_may_be_called_like_a_cell() -> None:
+    text = "digraph G {{\nnode [color=x];\n3 -> s1;\ns1 -> s2;\n{}}}"
+    assert from_graphviz(text.format(""), ("s1", "s2")).tolist() == [2, 0, 2]
+    cells = "node [color=lightgrey];\ns2 -> s1;\ns1 -> s2;\n3 -> s0;\n"
+    assert from_graphviz(text.format(cells), ("s1", "s2")).tolist() == [2, 0, 2]
+
+
+def test_names_with_hyphens_as_scite_writes_them() -> None:
+    mutations = ("BDNF-AS_Chr11_27", "HLA-DRB1.2", "x(y)'z")
+    text = (
+        f"digraph G {{\nRoot -> {mutations[0]};\n{mutations[0]} -> {mutations[1]};\nRoot->{mutations[2]};\n}}"
+    )
+    assert from_graphviz(text, mutations).tolist() == [3, 0, 3, 3]
+
+
+def test_scite_numbers_when_names_are_known() -> None:
+    assert from_newick("((2)1)3", ("TP53", "KRAS")).tolist() == [2, 0, 2]
+    # The names win where both would do.
+    assert from_newick("((2)1)3", ("2", "1")).tolist() == [1, 2, 2]
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("((a,b", 1, "2 parentheses are not closed"),
+        ("(a)b)r;", 1, "')' without '('"),
+        ("(a,b)r;\n(a,b)r;", 2, "more after the end"),
+        ("(a,\n)r;", 2, "without a label"),
+        ("(a,(b))r;", 1, "without a label"),
+        ("(a b)r;", 1, "two labels"),
+        ("(a(b))r;", 1, "comma is missing"),
+        ("(a,b)r,c;", 1, "comma outside"),
+        ("(a,'b)r;", 1, "quote is not closed"),
+        ("(a,[b)r;", 1, "comment is not closed"),
+        ("(a,b]r;", 1, "does not belong here"),
+        ("(a,\n(a)b)r;", 2, "'a' occurs twice, first in line 1"),
+        ("(b)r;", None, "1 of the matrix's 2 mutations are missing: 'a'"),
+        ("(a,b,\nc)r;", 2, "not among the matrix's 2 mutations: 'c'"),
+        ("(b)a;", None, "the mutation 'a' is the root"),
+        (";", 1, "there is no tree"),
+        ("a;", None, "there is no tree"),
+    ],
+)
+def test_newick_refused(text: str, line: int | None, words: str) -> None:
+    with pytest.raises(TreeError) as caught:
+        from_newick(text, AB, "t.newick")
+    assert words in str(caught.value)
+    assert (caught.value.path, caught.value.line) == ("t.newick", line)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("digraph {\nr -> a;\n}", None, "missing: 'b'"),
+        ("digraph {\nr -> a;\nr -> b;\na -> c;\n}", 4, "not among the matrix's 2 mutations: 'c'"),
+        ("digraph {\nr -> a;\nr -> b;\na -> b;\n}", 4, "'b' has two parents: 'r' in line 3 and 'a'"),
+        ("digraph {\nr -> a;\nq -> b;\n}", None, "several roots: 'r', 'q'"),
+        ("digraph {\na -> b;\nb -> a;\n}", 3, "cycle"),
+        ("digraph {\nr -> q;\na -> b;\nb -> a;\n}", 4, "form a cycle: 'a' -> 'b' -> 'a'"),
+        ("digraph {\na -> a;\n}", 2, "cycle: 'a' -> 'a'"),
+        ("digraph {\na -> b;\n}", None, "the mutation 'a' is the root"),
+        ("digraph {\n}", None, "no edges"),
+        ("graph {\nr -- a;\nr -- b;\n}", 2, "without direction"),
+        ("digraph {\nr -> ;\n}", 2, "without a second node"),
+        ("digraph {\nr a -> b;\n}", 2, "'a' does not belong here"),
+        ('digraph {\nr -> "a;\n}', 2, "quote is not closed"),
+        ("digraph {\nr -> a [x\n}", 2, "attributes are not closed"),
+    ],
+)
+def test_graphviz_refused(text: str, line: int | None, words: str) -> None:
+    with pytest.raises(TreeError) as caught:
+        from_graphviz(text, AB, "t.gv")
+    assert words in str(caught.value)
+    assert (caught.value.path, caught.value.line) == ("t.gv", line)
+
+
+@given(st.text("ab,();'[]:\\ \n", max_size=12), st.text('ab->;{}"[]\\ \n', max_size=12))
+def test_any_text_is_read_or_refused(newick: str, graphviz: str) -> None:
+    for read, text in ((from_newick, newick), (from_graphviz, "digraph {" + graphviz)):
+        with contextlib.suppress(TreeError):
+            assert len(read(text, AB)) == 3
+
+
+# ---- files
+
+
+def test_the_content_decides_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "tree.txt"
+    for text in ("\ufeff((a)b)r;\r\n", "// ours\r\ndigraph G {\r\nr -> b -> a;\r\n}\r\n"):
+        path.write_bytes(text.encode())
+        assert read_tree(path, AB).tolist() == [1, 2, 2]
+
+
+@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"0 1 3\n", "neither"), (b"(\xff)r;", "UTF-8")])
+def test_files_refused(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "tree"
+    path.write_bytes(data)
+    with pytest.raises(TreeError, match=words) as caught:
+        read_tree(path, AB)
+    assert caught.value.path == str(path)
+    with pytest.raises(TreeError, match="no such file"):
+        read_tree(tmp_path / "none", AB)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("call", ["ml", "ml-names-attach", "map-samples", "gamma-moves", "zygosity"])
+def test_scites_own_files(shared_dir: Path, call: str) -> None:
+    folder = shared_dir / "reference" / "scite-cli" / call
+    data = re.findall(r"(data\w+)\.csv", (folder / "command.txt").read_text())[0]
+    mutations = read_names(shared_dir / "data" / f"{data}.geneNames")
+    for file in sorted(folder.glob("*.newick")):
+        parents = read_tree(file, mutations)
+        numbers = default_names(len(mutations))
+        graphviz = file.with_suffix(".gv")
+        with_names = mutations[0] in graphviz.read_text()
+        np.testing.assert_array_equal(read_tree(graphviz, mutations if with_names else numbers), parents)
+        np.testing.assert_array_equal(read_tree(graphviz, mutations), parents)
+
+
+@pytest.mark.shared
+def test_scites_cell_tree_is_refused(shared_dir: Path) -> None:
+    file = shared_dir / "reference" / "scite-cli" / "transpose" / "out_ml0.newick"
+    with pytest.raises(TreeError, match="are missing"):
+        read_tree(file, default_names(35))
