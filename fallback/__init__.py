@@ -1,1 +1,1 @@
-"""The mirror of the kernels in numpy, vectorised over the slots."""
+"""The chain in numpy, plain, vectorised over the slots: for where there is neither device nor compiler."""

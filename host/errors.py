@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 __all__ = [
+    "CheckpointError",
     "DeviceError",
     "MatrixError",
     "OptionError",
@@ -83,6 +84,14 @@ class TreeError(_FileError):
         path: the file, or None.
         line: line of the file, from 1, or None.
         column: column of the text in that line (characters, from 1), or None.
+    """
+
+
+class CheckpointError(_FileError):
+    """A checkpoint cannot be used: it is damaged, or of another inference.
+
+    Attributes:
+        path: the file.
     """
 
 

@@ -86,6 +86,7 @@ def infer(
     from syclade.host.backends import default_slots, make_runner
     from syclade.host.chains.convergence import StoppingRule, run_until_converged
     from syclade.host.chains.pipeline import Progress, run_chains
+    from syclade.host.chains.plan import make_plan
     from syclade.host.compile.precompiled import open_image
     from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
@@ -97,14 +98,15 @@ def infer(
     slots = None if slots is None else _whole("--slots", slots, 1, 2**31 - 1)
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)
-    problem = make_problem(observed, rates, gamma=gamma, move_probabilities=move_probabilities)
+    problem = make_problem(observed, rates)
+    plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
     if image is None:
         used, chosen = None, choose_device(device)
-        made = choose_encoding(encoding, chosen)(problem)
+        made = choose_encoding(encoding, chosen, problem)
     else:
-        used, chosen, made = open_image(image, device, encoding, problem)
-    capacity = slots if slots is not None else default_slots(chosen, made, chains)
-    runner = make_runner(chosen, made, capacity, seed, used)
+        used, chosen, made = open_image(image, device, encoding, plan)
+    capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
+    runner = make_runner(chosen, plan, made, capacity, seed, used)
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -120,13 +122,13 @@ def infer(
     try:
         if steps is None:
             rule = StoppingRule()
-            outcome, steps = run_until_converged(problem, runner, chains=chains, rule=rule, progress=report)
+            outcome, steps = run_until_converged(runner, chains=chains, rule=rule, progress=report)
         else:
-            outcome = run_chains(problem, runner, chains=chains, steps=steps, progress=report)
+            outcome = run_chains(runner, chains=chains, steps=steps, progress=report)
     finally:
         runner.close()
     return make_result(
-        observed, rates, problem, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=made.name
+        observed, rates, plan, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=made.name
     )
 
 

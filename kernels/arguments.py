@@ -1,17 +1,22 @@
-"""How a kernel's arguments are declared, for the host that allocates them and for export. No device code.
+"""How a kernel's arguments are declared: once, and the host allocates by it, compiles by it and exports it.
 
-An argument is a flat array; its shape is given in symbols whose values the host knows: `slots`, and the
-constants that a kernel is specialised by, such as `nodes`, `words`, `cells`, `lanes`.
+An argument is a flat array; its shape is given in symbols whose values the host knows: `slots`, and the sizes
+that a kernel is specialised by, such as `nodes`, `words`, `cells`, `lanes`. No device code.
 """
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 PROBLEM = "problem"  # IN, the same for all slots, never written
+SETTING = "setting"  # IN, one a slot: what the host may set between launches
 STATE = "state"  # IN OUT, what the next step needs
 INFO = "info"  # IN OUT, diagnostics
+EVENTS = "events"  # OUT, what a recorder hands out; the host empties it
 SCRATCH = "scratch"  # the kernel's own; the host neither reads nor writes it
 
 
@@ -24,27 +29,20 @@ class Argument(NamedTuple):
     shape: tuple[str | int, ...]
     meaning: str
 
-    def dimensions(self, sizes: dict[str, int]) -> tuple[int, ...]:
+    def dimensions(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape in numbers."""
         return tuple(sizes[part] if isinstance(part, str) else part for part in self.shape)
 
-    def nbytes(self, sizes: dict[str, int]) -> int:
+    def nbytes(self, sizes: Mapping[str, int]) -> int:
         """What it takes of memory."""
         return math.prod(self.dimensions(sizes)) * np.dtype(self.dtype).itemsize
 
 
-# What every encoding's chain-step kernel takes besides its own tree.
-PARAMETERS = ("mutations", "gain_one", "loss_zero", "prune_below", "swap_below", "seed")
-TALLIES = 10
+def record_of(name: str, arguments: Sequence[Argument]) -> type:
+    """The record in which a kernel's body gets these arguments: a field each, flat arrays of all slots."""
+    return _record(name, tuple(argument.name for argument in arguments))
 
-LOG_TABLE = Argument("log_table", PROBLEM, "int64", (257,), "ln(1 + j/256) / gamma, in units of 2^-f nat")
-LOG_SIZES = Argument("log_sizes", PROBLEM, "int64", ("log_sizes",), "ln(k) / gamma, in units of 2^-f nat")
-PARAMETER_BLOCK = Argument("parameters", PROBLEM, "int64", (8,), ", ".join(PARAMETERS) + ", 0, 0")
-CHAIN = Argument("chain", STATE, "int64", ("slots",), "number of the chain in the slot")
-STEP = Argument("step", STATE, "int64", ("slots",), "the next step")
-LAST_STEP = Argument("last_step", STATE, "int64", ("slots",), "the step to stop before")
-SCORE = Argument("score", STATE, "int64", ("slots",), "score of the tree, in units of 2^-f nat")
-BEST_SCORE = Argument("best_score", STATE, "int64", ("slots",), "the best score yet")
-TALLY_BLOCK = Argument(
-    "tallies", INFO, "int64", ("slots", TALLIES), "steps proposed, accepted, by kind of move"
-)
+
+@cache
+def _record(name: str, fields: tuple[str, ...]) -> Any:
+    return namedtuple(name, fields)

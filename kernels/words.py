@@ -1,7 +1,8 @@
 """Bit-parallel words: 64 tree nodes a word."""
 
-import numba_dpex as dpex
 import numpy as np
+
+from syclade.kernels.target import device_function
 
 ONE = np.uint64(1)
 WORD_SHIFT = np.uint64(6)
@@ -12,7 +13,7 @@ _NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _BYTES = np.uint64(0x0101010101010101)
 
 
-@dpex.device_func
+@device_function
 def popcount(word):
     """Number of bits set in a uint64, as uint64. The CPU compiler turns this formula into one instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
@@ -21,13 +22,13 @@ def popcount(word):
     return (word * _BYTES) >> np.uint64(56)
 
 
-@dpex.device_func
+@device_function
 def bit_of(word, node):
     """Bit `node mod 64` of a uint64 word, as uint64 0 or 1."""
     return (word >> (node & WORD_MASK)) & ONE
 
 
-@dpex.device_func
+@device_function
 def spread(bit):
     """A word of all ones for bit 1, of all zeros for bit 0 (selection without a branch)."""
     return np.uint64(0) - bit

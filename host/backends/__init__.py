@@ -5,26 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.base import Runner
+from syclade.host.chains.kernel import chain_kernel, chain_sizes
+from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
-from syclade.host.encodings import Encoding
+from syclade.host.encodings.base import Encoding
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["Runner", "default_slots", "make_runner"]
+__all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
 
 FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 """Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
+
+NUMPY_SLOTS = 64
+"""Slots a core of the fallback: its cost a call is spread over all of them."""
 
 UNIT_BYTES = 2**20
 """More than the fewest slots only if those of a unit take no more than this, which its own cache holds."""
 
 
 def make_runner(
-    device: Device, encoding: Encoding, slots: int, seed: int, image: Image | None = None
+    device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
 ) -> Runner:
     """A runner of `slots` slots on a device, with its kernel from an image if there is one.
+
+    Args:
+        device: a usable one.
+        plan: what the chains are put together from.
+        encoding: how trees stand in the device's memory; the numpy fallback has its own.
+        slots: chain states at once.
+        seed: of the random numbers, 0 … 2^64-1.
+        image: a precompiled kernel.
 
     Raises:
         DeviceError: the device does not open, cannot build the kernel, or has too little memory.
@@ -32,17 +45,24 @@ def make_runner(
     if device.kind == "numpy":
         from syclade.host.backends.numpy_runner import NumpyRunner
 
-        return NumpyRunner(encoding, slots, seed)
+        return NumpyRunner(plan, slots, seed)
     from syclade.host.backends.sycl_runner import SyclRunner
 
-    return SyclRunner(encoding, slots, seed, device.filter, image)
+    return SyclRunner(plan, encoding, slots, seed, device.filter, image)
 
 
-def default_slots(device: Device, encoding: Encoding, chains: int) -> int:
+def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
     if device.kind == "numpy":
-        wanted = encoding.numpy_slots() * usable_cores()
+        wanted = NUMPY_SLOTS * usable_cores()
     else:
-        fitting = UNIT_BYTES // encoding.slot_bytes
+        fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)
     return max(1, min(chains, wanted))
+
+
+def slot_bytes(plan: Plan, encoding: Encoding) -> int:
+    """What a slot takes of a device's memory."""
+    sizes = chain_sizes(plan, encoding, 1)
+    kernel = chain_kernel(plan, encoding)
+    return sum(argument.nbytes(sizes) for argument in kernel.arguments if "slots" in argument.shape)

@@ -6,16 +6,16 @@ import logging
 import math
 import sys
 import time
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.backends.base import Runner
-from syclade.host.backends.numpy_workers import NumpyWorkers, State
+from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.backends.numpy_steps import numpy_steps
+from syclade.host.backends.numpy_workers import NumpyWorkers
+from syclade.host.chains.kernel import argument_records, chain_sizes
+from syclade.host.chains.plan import Plan
 from syclade.host.devices.cores import usable_cores
-from syclade.host.encodings import Encoding
-from syclade.kernels.arguments import INFO, STATE, Argument
+from syclade.host.encodings.plain import PlainEncoding
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 __all__ = ["NumpyRunner"]
 
@@ -28,25 +28,17 @@ WORKERS_AFTER = 0.5
 class NumpyRunner(Runner):
     """All slots advance together, each numpy call working on all of them; if it takes long, on all cores."""
 
-    def __init__(self, encoding: Encoding, slots: int, seed: int) -> None:
-        super().__init__(encoding, slots, seed)
-        self._state: State = {
-            argument.name: np.zeros(argument.dimensions(self._sizes), dtype=argument.dtype)
-            for argument in encoding.arguments
-            if argument.role in (STATE, INFO)
-        }
-        self._steps = encoding.numpy_steps()
+    def __init__(self, plan: Plan, slots: int, seed: int) -> None:
+        encoding = PlainEncoding(plan.problem)
+        super().__init__(plan, encoding, slots, seed)
+        arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
+        sizes = chain_sizes(plan, encoding, slots)
+        kept = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
+        self._numpy = NumpyArrays(kept, sizes, {})
+        self._arrays = self._numpy
+        self._steps = numpy_steps(plan)
         self._workers: NumpyWorkers | None = None
         self._seconds = 0.0
-
-    def _read(self, argument: Argument) -> NDArray[Any]:
-        return self._state[argument.name]
-
-    def _write(self, argument: Argument, slot: int, values: NDArray[Any]) -> None:
-        self._state[argument.name][slot] = values
-
-    def _write_all(self, argument: Argument, values: NDArray[Any]) -> None:
-        self._state[argument.name][...] = values
 
     def _launch(self) -> None:
         # The state is replaced in the end only: what is interrupted has not happened.
@@ -54,15 +46,15 @@ class NumpyRunner(Runner):
             self._start_workers()
         if self._workers is not None:
             try:
-                self._state = self._workers.advance(self._state)
+                self._numpy.named = self._workers.advance(self._numpy.named)
             except BaseException:
                 self._stop_workers()
                 raise
             return
         started = time.perf_counter()
-        state = {name: array.copy() for name, array in self._state.items()}
+        state = {name: array.copy() for name, array in self._numpy.named.items()}
         self._steps.advance(state, self.seed)
-        self._state = state
+        self._numpy.named = state
         self._seconds += time.perf_counter() - started
 
     def _start_workers(self) -> None:
@@ -70,12 +62,12 @@ class NumpyRunner(Runner):
         if count < 2 or not sys.executable:
             return
         try:
-            self._workers = NumpyWorkers(self.encoding, self.seed, count)
+            self._workers = NumpyWorkers(self.plan, self.seed, count)
         except OSError as error:
             logger.warning("the numpy fallback goes on in one process, for no other starts: %s", error)
             self._seconds = -math.inf
         else:
-            self._steps = self.encoding.numpy_steps()  # whose tables have done their service
+            self._steps = numpy_steps(self.plan)  # whose tables have done their service
 
     def _stop_workers(self) -> None:
         if self._workers is not None:
@@ -90,9 +82,9 @@ class NumpyRunner(Runner):
     def memory_bytes(self) -> int:
         """See `Runner.memory_bytes`."""
         tables = self._steps if self._workers is None else self._workers
-        return sum(array.nbytes for array in self._state.values()) + int(tables.memory_bytes)
+        return super().memory_bytes + tables.memory_bytes
 
     def close(self) -> None:
         """See `Runner.close`."""
         self._stop_workers()
-        self._state.clear()
+        super().close()

@@ -13,8 +13,8 @@ import sys
 import time
 from typing import Any, BinaryIO, NamedTuple
 
-from syclade.host.encodings import make_encoding
-from syclade.host.model.problem import Problem
+from syclade.host.backends.numpy_steps import numpy_steps
+from syclade.host.chains.plan import Plan
 
 __all__ = ["Answer", "Task"]
 
@@ -22,8 +22,7 @@ __all__ = ["Answer", "Task"]
 class Task(NamedTuple):
     """What a worker has to know once."""
 
-    encoding: str
-    problem: Problem
+    plan: Plan
     seed: int
 
 
@@ -44,7 +43,7 @@ class Answer(NamedTuple):
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer all requests."""
     task: Task = pickle.load(requests)
-    steps = make_encoding(task.encoding)(task.problem).numpy_steps()
+    steps = numpy_steps(task.plan)
     while True:
         try:
             state = pickle.load(requests)

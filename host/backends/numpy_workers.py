@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.numpy_worker import Answer, Task
-from syclade.host.encodings import Encoding
+from syclade.host.chains.plan import Plan
 from syclade.host.errors import DeviceError
 
 __all__ = ["NumpyWorkers", "State"]
@@ -29,21 +29,21 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VE
 
 
 class NumpyWorkers:
-    """Worker processes for one problem and seed.
+    """Worker processes for one plan and seed.
 
     Attributes:
         cpu_seconds: processor time they have used for launches.
         memory_bytes: of their tables.
     """
 
-    def __init__(self, encoding: Encoding, seed: int, count: int) -> None:
+    def __init__(self, plan: Plan, seed: int, count: int) -> None:
         self.cpu_seconds = 0.0
         self.memory_bytes = 0
         self._processes: list[subprocess.Popen[bytes]] = []
         try:
             for _ in range(count):
                 self._processes.append(_start())
-                _send(self._processes[-1], Task(encoding.name, encoding.problem, seed))
+                _send(self._processes[-1], Task(plan, seed))
         except BaseException:
             self.close()
             raise

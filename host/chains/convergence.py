@@ -6,17 +6,17 @@ neither on the number of slots nor on the length of launches.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
-from syclade.host.chains.pipeline import Clock, Collector, Outcome, Progress, initial_state, run_round
+from syclade.host.chains.events import Sink
+from syclade.host.chains.pipeline import Clock, Collector, Outcome, Progress, Start, initial_state, run_round
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.state import ChainState
-from syclade.host.model.problem import Problem
+from syclade.host.chains.state import ChainInfo, ChainState
 
 __all__ = ["StoppingRule", "run_until_converged"]
 
@@ -64,56 +64,56 @@ class StoppingRule:
 
 
 def run_until_converged(
-    problem: Problem,
     runner: Runner,
     *,
     chains: int,
     rule: StoppingRule,
     progress: Callable[[Progress], None] | None = None,
+    sinks: Sequence[Sink] = (),
 ) -> tuple[Outcome, int]:
     """Run chains 0 … chains-1 until the rule says stop.
 
     Args:
-        problem: what the runner was made for.
         runner: its slots are overwritten.
         chains: at least 1.
         rule: when to stop.
         progress: called after every launch.
+        sinks: get all events.
 
     Returns:
         The outcome, and the steps that every chain has done.
     """
     clock = Clock(None, progress)
     resident = chains <= runner.slots  # then no chain ever leaves its slot
-    states: dict[int, ChainState] = {}
+    states: dict[int, tuple[ChainState, ChainInfo]] = {}
     best_scores = np.zeros(chains, dtype=np.int64)
     best_since = steps = 0
     best = None
 
-    def start(chain: int) -> ChainState | None:
+    def start(chain: int) -> Start | None:
         if steps == 0:
-            return initial_state(problem, runner.seed, chain)
+            return initial_state(runner.plan, runner.seed, chain), None
         return None if resident else states[chain]
 
     def finish(slot: int) -> None:
         if not resident:
             state = runner.get(slot)
-            states[state.chain] = state
+            states[state.chain] = state, runner.info(slot)
 
     while True:
         schedule = SlotSchedule(chains, rule.round_steps, runner.slots)
-        run_round(runner, schedule, first_step=steps, start=start, finish=finish, clock=clock)
+        run_round(runner, schedule, first_step=steps, start=start, finish=finish, clock=clock, sinks=sinks)
         steps += rule.round_steps
         if resident:
             best_scores = runner.best_scores()[:chains]
         else:
-            best_scores = np.array([states[chain].best_score for chain in range(chains)])
+            best_scores = np.array([states[chain][0].best_score for chain in range(chains)])
         if best is None or int(best_scores.max()) > best:
             best, best_since = int(best_scores.max()), steps
         converged = rule.satisfied(steps, best_scores, best_since)
         if converged or steps >= rule.most_steps:
             break
-    collected = Collector(chains)
+    collected = Collector(chains, len(runner.plan.kinds))
     for chain in range(chains):
-        collected.add(runner.get(chain) if resident else states[chain])
+        collected.add(*((runner.get(chain), runner.info(chain)) if resident else states[chain]))
     return collected.outcome(clock, converged), steps

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.draws import philox_4x32_10
-from syclade.fallback.proposal import draw_below
+from syclade.fallback.chain.philox import philox_4x32_10
+from syclade.fallback.moves.words import draw_below
 
 __all__ = ["initial_parents", "parents_from_pruefer"]
 

@@ -7,19 +7,32 @@ chain's initial state takes its slot. What comes out depends neither on c nor on
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
-from syclade.host.chains.initial import initial_parents
+from syclade.host.chains.events import Sink
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.state import ChainState
-from syclade.host.model.problem import Problem
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 
-__all__ = ["Clock", "Collector", "Outcome", "Progress", "initial_state", "run_chains", "run_round"]
+__all__ = [
+    "Clock",
+    "Collector",
+    "Outcome",
+    "Progress",
+    "Start",
+    "initial_state",
+    "run_chains",
+    "run_round",
+    "state_at",
+]
+
+Start = tuple[ChainState, ChainInfo | None]
+"""A chain's state, and what has been told of it so far: None for a new one."""
 
 LAUNCH_SECONDS = 0.1
 """Aimed length of a launch: long against its cost of 0.05 ms, short for progress and Ctrl-C."""
@@ -44,14 +57,14 @@ class Progress:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a run of the pipeline gives.
 
     Attributes:
         best: final state of the chain with the best tree (of equal ones, the chain with the lowest number).
         best_scores: int64, shape (chains,): best score of every chain, in units of 2^-f nat.
-        tallies: int64, shape (10,): steps proposed and accepted by kind of move, over all chains.
+        tallies: int64, shape (2 * kinds,): steps proposed by kind of move, then accepted, over all chains.
         steps: chain steps done, over all chains.
         seconds: wall time of the chains.
         converged: whether the chains agreed (see convergence.py); None if they were not asked.
@@ -65,44 +78,50 @@ class Outcome:
     converged: bool | None = None
 
 
-def initial_state(problem: Problem, seed: int, chain: int) -> ChainState:
-    """A chain before its first step: a uniform random tree and its score."""
-    parents = initial_parents(problem.mutations, seed, chain)
-    score = problem.score(parents)
-    return ChainState(chain, 0, score, score, parents, parents)
+def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
+    """A chain before its first step: a random tree of the plan's space, uniform over all, and its score."""
+    return state_at(plan, plan.space.initial(plan.problem.mutations, seed, chain), chain)
+
+
+def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
+    """A chain that has come to a tree, as the best one yet."""
+    rates = plan.problem.rates
+    score = plan.score.of(plan.problem, parents, rates, plan.settings)
+    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
 
 
 def run_chains(
-    problem: Problem,
     runner: Runner,
     *,
     chains: int,
     steps: int,
     progress: Callable[[Progress], None] | None = None,
+    sinks: Sequence[Sink] = (),
 ) -> Outcome:
     """Run chains 0 … chains-1 for `steps` steps each.
 
     Args:
-        problem: what the runner was made for.
         runner: its slots are overwritten.
         chains: at least 1.
         steps: steps of each chain, at least 1.
         progress: called after every launch.
+        sinks: get all events.
     """
-    collected = Collector(chains)
+    collected = Collector(chains, len(runner.plan.kinds))
     clock = Clock(chains * steps, progress)
 
     def finish(slot: int) -> None:
-        collected.add(runner.get(slot))
+        collected.add(runner.get(slot), runner.info(slot))
         clock.best_finished = collected.best_score
 
     run_round(
         runner,
         SlotSchedule(chains, steps, runner.slots),
         first_step=0,
-        start=lambda chain: initial_state(problem, runner.seed, chain),
+        start=lambda chain: (initial_state(runner.plan, runner.seed, chain), None),
         finish=finish,
         clock=clock,
+        sinks=sinks,
     )
     return collected.outcome(clock)
 
@@ -110,9 +129,9 @@ def run_chains(
 class Collector:
     """What is kept of the chains that have finished."""
 
-    def __init__(self, chains: int) -> None:
+    def __init__(self, chains: int, kinds: int) -> None:
         self._best_scores = np.zeros(chains, dtype=np.int64)
-        self._tallies = np.zeros(10, dtype=np.int64)
+        self._tallies = no_tallies(kinds)
         self._best: ChainState | None = None
 
     @property
@@ -120,10 +139,10 @@ class Collector:
         """The best score yet, in units of 2^-f nat; None before the first chain."""
         return None if self._best is None else self._best.best_score
 
-    def add(self, state: ChainState) -> None:
+    def add(self, state: ChainState, info: ChainInfo) -> None:
         """A chain has finished."""
         self._best_scores[state.chain] = state.best_score
-        self._tallies += state.tallies
+        self._tallies += info.tallies
         best = self._best
         if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
             self._best = state
@@ -165,9 +184,10 @@ def run_round(
     schedule: SlotSchedule,
     *,
     first_step: int,
-    start: Callable[[int], ChainState | None],
+    start: Callable[[int], Start | None],
     finish: Callable[[int], None],
     clock: Clock,
+    sinks: Sequence[Sink] = (),
 ) -> None:
     """Take every chain of a schedule from `first_step` to its end.
 
@@ -175,9 +195,10 @@ def run_round(
         runner: its slots are overwritten.
         schedule: not yet begun.
         first_step: steps that every chain has already done.
-        start: the state of a chain, or None if it stands in its slot already.
+        start: the state of a chain and what is told of it, or None if it stands in its slot already.
         finish: called with the slot of a chain that has done its steps, before another one takes the slot.
         clock: counts.
+        sinks: get all events.
     """
     _fill(runner, schedule, start)
     while not schedule.done:
@@ -191,27 +212,37 @@ def run_round(
         )
         occupied = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
         launched = time.perf_counter()
-        runner.advance(targets)
+        _advance(runner, targets, sinks)
         seconds = time.perf_counter() - launched
         best_score = int(runner.best_scores()[occupied].max())
         for turnover in schedule.advance(length):
             finish(turnover.slot)
-            state = None if turnover.next is None else start(turnover.next)
-            if state is not None:
-                runner.put(turnover.slot, state)
+            started = None if turnover.next is None else start(turnover.next)
+            if started is not None:
+                runner.put(turnover.slot, *started)
         clock.launched(length, len(occupied), seconds, best_score)
 
 
-def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], ChainState | None]) -> None:
+def _advance(runner: Runner, targets: NDArray[np.int64], sinks: Sequence[Sink]) -> None:
+    """Take every slot to its target, however often its ring is full on the way."""
+    while True:
+        advanced = runner.advance(targets)
+        for sink in sinks:
+            sink.take(advanced.events)
+        if not (advanced.steps < targets).any():
+            return
+
+
+def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:
     """Give the first chains their slots."""
-    states = [None if chain is None else start(chain) for chain in schedule.occupants]
-    present = [state for state in states if state is not None]
-    if len(present) == runner.slots:
-        runner.put_all(present)
+    started = [None if chain is None else start(chain) for chain in schedule.occupants]
+    fresh = [one[0] for one in started if one is not None and one[1] is None]
+    if len(fresh) == runner.slots:
+        runner.put_all(fresh)
         return
-    for slot, state in enumerate(states):
-        if state is not None:
-            runner.put(slot, state)
+    for slot, one in enumerate(started):
+        if one is not None:
+            runner.put(slot, *one)
 
 
 def _next_launch(launch: int, length: int, seconds: float) -> int:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.native_binary import device_identity
-from syclade.host.compile.program import source_digest
 from syclade.host.compile.spirv import is_spirv
 from syclade.host.devices import opencl
 from syclade.host.errors import DeviceError
@@ -36,6 +36,7 @@ IMAGE_KINDS = ("cpu", "fpga-emu")
 _MAGIC = b'{"syclade_image": 1'
 _ELF = b"\x7fELF"
 _CAPACITIES = ("nodes", "words", "cells")
+_EQUALS = ("lanes", "values")
 _EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
 
 
@@ -72,36 +73,41 @@ class Image:
         content = json.dumps([self.entry_point, self.sources, origin]).encode() + self.binary
         return f"image {hashlib.sha256(content).hexdigest()}"
 
-    def fit(self, encoding: Encoding) -> None:
+    def fit(self, kernel: Kernel, encoding: Encoding) -> None:
         """Let an encoding use this kernel's capacities in place of the least that would do.
+
+        Args:
+            kernel: what would be compiled.
+            encoding: the one whose trees it works on.
 
         Raises:
             DeviceError: the kernel is of another make, or too small for the problem.
         """
-        declared = tuple((argument.name, argument.dtype) for argument in encoding.arguments)
-        if (self.encoding, self.arguments) != (encoding.name, declared):
+        declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
+        needed = encoding.constants
+        same_make = (self.encoding, self.arguments) == (encoding.name, declared)
+        if not same_make or any(self.constants[name] != needed[name] for name in _EQUALS):
             raise DeviceError(
                 f"{self.path}: the image's kernel is not the one that this syclade runs", hint=_EXPORT_HINT
             )
-        needed = encoding.constants
         if any(self.constants[name] < needed[name] for name in _CAPACITIES):
             raise DeviceError(
                 f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
                 f"{_capacity(needed)}",
                 hint="export with greater --cells and --mutations",
             )
+        if self.sources != kernel.sources:
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
         encoding.constants = dict(self.constants)
 
-    def program(self, queue: Any) -> Any:
-        """A `dpctl.program.SyclProgram` of the image on a queue's device.
+    def kernel(self, queue: Any) -> Any:
+        """A `dpctl.program.SyclKernel` of the image on a queue's device.
 
         Raises:
             DeviceError: the image was made for another device, driver or processor, or the driver refuses it.
         """
         device = queue.sycl_device
         self._check_identity(device_identity(device))
-        if self.sources != source_digest():
-            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
         with opened_place(queue) as place:
             if place is None:
                 raise DeviceError(f"{device.name.strip()} takes no images: it is no OpenCL device")
@@ -117,7 +123,7 @@ class Image:
                     raise DeviceError(
                         f"{self.path}: the image has no kernel {self.entry_point}, but {', '.join(names)}"
                     )
-                return sycl_program(queue, program)
+                return sycl_program(queue, program).get_sycl_kernel(self.entry_point)
             finally:
                 opencl.release(program)
 
@@ -138,10 +144,15 @@ def _capacity(constants: Mapping[str, int]) -> str:
     return f"up to {constants['nodes'] - 1} mutations and {constants['cells']} distinct columns"
 
 
-def make_image(
-    queue: Any, kind: str, entry_point: str, encoding: Encoding, constants: Mapping[str, int], module: bytes
-) -> bytes:
+def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: bytes) -> bytes:
     """Compile a SPIR-V module with a device's own driver into an image.
+
+    Args:
+        queue: of the device.
+        kind: of the device.
+        encoding: its name.
+        kernel: of the module, whose one entry point has the kernel's name.
+        module: SPIR-V.
 
     Raises:
         DeviceError: the device gives no binaries, or refuses the module.
@@ -161,11 +172,11 @@ def make_image(
     line = {
         "syclade_image": 1,
         "kind": kind,
-        "entry_point": entry_point,
-        "encoding": encoding.name,
-        "constants": dict(constants),
-        "arguments": [[argument.name, argument.dtype] for argument in encoding.arguments],
-        "sources": source_digest(),
+        "entry_point": kernel.name,
+        "encoding": encoding,
+        "constants": dict(kernel.constants),
+        "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
+        "sources": kernel.sources,
         "identity": identity,
         "sha256": hashlib.sha256(binary).hexdigest(),
     }
@@ -232,7 +243,7 @@ def _image(
     binary: bytes,
 ) -> Image:
     constants = {str(name): int(value) for name, value in told["constants"].items()}
-    missing = {*_CAPACITIES, "lanes"} - set(constants)
+    missing = {*_CAPACITIES, *_EQUALS} - set(constants)
     if missing:
         raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
     arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])

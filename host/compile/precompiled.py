@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import Plan
 from syclade.host.compile.image import Image, read_image
 from syclade.host.devices.choice import Device, choose_device, list_devices
 from syclade.host.encodings import Encoding, make_encoding
 from syclade.host.errors import DeviceError, OptionError
-from syclade.host.model.problem import Problem
 
 __all__ = ["open_image"]
 
 
 def open_image(
-    path: str | os.PathLike[str], device: str, encoding: str, problem: Problem
+    path: str | os.PathLike[str], device: str, encoding: str, plan: Plan
 ) -> tuple[Image, Device, Encoding]:
     """Read an image, and choose what goes with it.
 
@@ -23,7 +24,7 @@ def open_image(
         path: the file.
         device: as for `choose_device`; auto is the kind that the image is for.
         encoding: auto, or the name of the image's own.
-        problem: must fit the image's capacities.
+        plan: its problem must fit the image's capacities.
 
     Returns:
         The image, its device, and its encoding of the problem.
@@ -39,8 +40,8 @@ def open_image(
             f"--encoding is {encoding}, and the image {image.path} is for {image.encoding}",
             hint="leave out --encoding: the image decides",
         )
-    made = make_encoding(image.encoding)(problem)
-    image.fit(made)
+    made = make_encoding(image.encoding)(plan.problem)
+    image.fit(chain_kernel(plan, made), made)
     return image, chosen, made
 
 

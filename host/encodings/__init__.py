@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+
 from syclade.host.devices.choice import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
+from syclade.host.model.problem import Problem
 
-__all__ = ["ENCODINGS", "Encoding", "choose_encoding", "make_encoding"]
+__all__ = ["ENCODINGS", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
+
+logger = logging.getLogger("syclade.encodings")
 
 ENCODINGS: dict[str, type[Encoding]] = {"ancestor": AncestorEncoding, "preorder": PreorderEncoding}
+"""Those that kernels know, by name."""
 
-FASTEST = {"fpga": "ancestor"}
-"""What `auto` takes by kind of device, where that is not preorder (docs/performance.md)."""
+PREFERRED = {"fpga": ("ancestor",)}
+"""What `auto` takes by kind of device, fastest first, where that is not preorder (docs/performance.md)."""
+
+_USUAL = ("preorder", "ancestor")
 
 
 def make_encoding(name: str) -> type[Encoding]:
@@ -22,15 +31,38 @@ def make_encoding(name: str) -> type[Encoding]:
     Raises:
         OptionError: there is none.
     """
+    if name == PlainEncoding.name:
+        return PlainEncoding
     if name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
     return ENCODINGS[name]
 
 
-def choose_encoding(wanted: str, device: Device) -> type[Encoding]:
-    """The encoding asked for; for auto, the one that measures faster on this kind of device.
+def encoding_name(wanted: str, device: Device) -> str:
+    """What a request means on a device, as long as the problem fits: the numpy fallback has one form only.
 
     Raises:
         OptionError: there is no such encoding.
     """
-    return make_encoding(FASTEST.get(device.kind, "preorder") if wanted == "auto" else wanted)
+    name = PREFERRED.get(device.kind, _USUAL)[0] if wanted == "auto" else make_encoding(wanted).name
+    return PlainEncoding.name if device.kind == "numpy" else name
+
+
+def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
+    """The encoding asked for; for auto, the fastest one on this kind of device that can hold the problem.
+
+    Raises:
+        OptionError: there is no such encoding, or it cannot hold the problem, with the reason.
+    """
+    first = encoding_name(wanted, device)
+    candidates = PREFERRED.get(device.kind, _USUAL) if wanted == "auto" and first in ENCODINGS else (first,)
+    reasons: list[str] = []
+    for name in candidates:
+        kind = make_encoding(name)
+        reason = kind.can_run(problem)
+        if reason is None:
+            if reasons:
+                logger.warning("encoding %s: %s", name, "; ".join(reasons))
+            return kind(problem)
+        reasons.append(f"{name} cannot hold this matrix: {reason}")
+    raise OptionError("; ".join(reasons), hint="use --encoding auto")

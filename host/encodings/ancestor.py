@@ -1,13 +1,15 @@
-"""The ancestor matrix: a row of bits a node, the design of ffSCITE (kernels/ancestor)."""
+"""Ancestor matrices: bit rows, loops of fixed length, the design of ffSCITE (kernels/ancestor)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.model.problem import Problem
 from syclade.kernels.ancestor.arguments import ARGUMENTS
 
 __all__ = ["AncestorEncoding"]
@@ -22,35 +24,34 @@ class AncestorEncoding(Encoding):
     """Row y holds a bit for every ancestor of node y, y itself included, in words of 64 bits."""
 
     name = "ancestor"
-    factory = "syclade.kernels.ancestor.chain_step:make_chain_steps"
+    group = "work-group"
+    device = "syclade.kernels.ancestor.encoding:ENCODING"
     arguments = ARGUMENTS
 
-    def _constants(self) -> dict[str, int]:
-        return self.capacity(self.problem.nodes, self.problem.columns.shape[1])
+    def __init__(self, problem: Problem, capacity: Mapping[str, int] | None = None) -> None:
+        super().__init__(problem)
+        least = self.capacity(problem.nodes, problem.columns, len(problem.values))
+        self.constants = least if capacity is None else dict(capacity)
 
     @staticmethod
-    def capacity(nodes: int, columns: int) -> dict[str, int]:
+    def capacity(nodes: int, columns: int, values: int) -> dict[str, int]:
         """Constants of a kernel for so many tree nodes and distinct columns; any with more serve as well."""
         return {
             "nodes": round_up(nodes, LANES),
             "words": round_up(nodes, WORD_BITS) // WORD_BITS,
             "cells": round_up(columns, LANES),
             "lanes": LANES,
+            "values": values,
+            "classes": values + 1,
         }
 
-    def problem_arrays(self, seed: int) -> dict[str, NDArray[Any]]:
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
         problem, cells = self.problem, self.constants["cells"]
         multiplicity = np.zeros(cells, dtype=np.int64)
-        multiplicity[: len(problem.multiplicity)] = problem.multiplicity
-        return {
-            "ones": self._pack(problem.columns == 1, cells),
-            "zeros": self._pack(problem.columns == 0, cells),
-            "multiplicity": multiplicity,
-            "log_table": problem.log_table,
-            "log_sizes": problem.log_sizes,
-            "parameters": self.parameter_block(seed),
-        }
+        multiplicity[: problem.columns] = problem.multiplicity
+        planes = [self._pack(problem.observed == code, cells) for code in range(len(problem.values))]
+        return {"planes": np.stack(planes), "multiplicity": multiplicity}
 
     def _pack(self, bits: NDArray[np.bool_], width: int) -> NDArray[np.uint64]:
         """(rows, columns) of truth values as (words, width) uint64: bit r of column c."""
@@ -60,7 +61,7 @@ class AncestorEncoding(Encoding):
         packed = np.packbits(padded, axis=1, bitorder="little").view("<u8")
         return np.ascontiguousarray(packed.T.astype(np.uint64))
 
-    def encode(self, parents: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
         """The rows of ancestors, (words, nodes) uint64, under the name `ancestors`."""
         matrix = np.zeros((self.constants["words"], self.constants["nodes"]), dtype=np.uint64)
         root = self.problem.mutations
@@ -76,8 +77,8 @@ class AncestorEncoding(Encoding):
             pending.extend(children[node])
         return {"ancestors": matrix}
 
-    def decode(self, arrays: dict[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parent of y is the one node whose row is y's without y itself (SCIENCE.md 3)."""
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """The parent of y is the one node whose row is y's without y itself."""
         matrix = arrays["ancestors"]
         nodes = self.problem.nodes
         owner = {matrix[:, node].tobytes(): node for node in range(nodes)}
@@ -87,9 +88,3 @@ class AncestorEncoding(Encoding):
             row[node // WORD_BITS] &= ~np.uint64(1 << node % WORD_BITS)
             parents[node] = owner[row.tobytes()]
         return parents
-
-    def numpy_steps(self) -> Any:
-        """See `Encoding.numpy_steps`."""
-        from syclade.fallback.ancestor.chain_step import AncestorChainSteps
-
-        return AncestorChainSteps(self.problem)

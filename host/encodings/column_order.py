@@ -2,7 +2,7 @@
 
 Scores are sums over cells in exact integers, so the order changes no result; but a move changes the best
 scores of some clade's cells only, and groups of other cells can be passed over (kernels/preorder,
-score_change.py).
+wide/score_change.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MOST_CLUSTERED = 4096
 """Further columns take the place of the most similar one: clustering needs memory as the square of these."""
 
 
-def like_columns_together(columns: NDArray[np.uint8]) -> NDArray[np.int64]:
+def like_columns_together(observed_ones: NDArray[np.bool_]) -> NDArray[np.int64]:
     """A permutation of the columns that puts those with common mutations next to each other.
 
     The leaves of Ward's hierarchical clustering, with the cosine of the observed mutations as similarity.
 
     Args:
-        columns: uint8, shape (mutations, columns): observed values 0 to 3.
+        observed_ones: shape (mutations, columns): where something speaks for a mutation.
 
     Returns:
         int64, shape (columns,): the column at each place.
@@ -30,7 +30,7 @@ def like_columns_together(columns: NDArray[np.uint8]) -> NDArray[np.int64]:
     from scipy.cluster.hierarchy import leaves_list, ward
     from scipy.spatial.distance import squareform
 
-    observed = (columns == 1).T.astype(np.float32)
+    observed = observed_ones.T.astype(np.float32)
     observed /= np.maximum(np.linalg.norm(observed, axis=1, keepdims=True), 1)
     width = len(observed)
     if width < 3:

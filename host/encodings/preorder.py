@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,69 +10,75 @@ from numpy.typing import NDArray
 
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.encodings.column_order import like_columns_together
-from syclade.host.errors import OptionError
+from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.trees.tree import preorder
-from syclade.kernels.preorder.arguments import ARGUMENTS
-from syclade.kernels.preorder.layout import LARGEST_TABLES, has_sketches, make_layout, padded_cells
+from syclade.kernels.preorder.arguments import NARROW, WIDE
+from syclade.kernels.preorder.shape import PANEL_ROUNDS, Shape, count_panels, padded_cells
+from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
 
 __all__ = ["PreorderEncoding"]
 
 LANES = 16
 """Work-items a slot: one AVX-512 register of 32-bit scores."""
 
+SKETCHES_BEYOND = 768
+"""Columns beyond which sketches pay: narrower tables are read whole in less time."""
+
 
 class PreorderEncoding(Encoding):
     """The order of the nodes, with each node's parent, position and subtree size."""
 
     name = "preorder"
-    factory = "syclade.kernels.preorder.chain_step:make_chain_steps"
-    arguments = ARGUMENTS
+    group = "sub-group"
 
-    def _constants(self) -> dict[str, int]:
-        problem = self.problem
-        nodes = round_up(problem.nodes + 1, LANES)
-        cells = padded_cells(problem.columns.shape[1], LANES)
-        block = _block_for(problem.nodes, has_sketches(cells))
-        layout = make_layout(nodes, cells, block)
-        if layout.rows * cells > LARGEST_TABLES:
-            size = f"{problem.mutations} mutations and {problem.columns.shape[1]} distinct columns"
-            raise OptionError(
-                f"{size} are too many for preorder: {layout.rows * cells / 2**28:.1f} GiB of tables a chain",
-                hint="use --encoding ancestor",
-            )
-        best = (problem.columns == 1).sum(axis=0) * problem.gain_one * problem.multiplicity
-        lane_best = np.zeros(LANES, dtype=np.int64)
-        np.add.at(lane_best, np.arange(len(best)) % LANES, best)
-        return {
-            "nodes": nodes,
-            "labels": round_up(problem.nodes, LANES),
-            "cells": cells,
-            "block": block,
-            "lanes": LANES,
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        shape = _shape_for(problem)
+        layout = make_layout(shape)
+        self.wide = bool(shape.subtrees)
+        self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
+        self.arguments = WIDE if self.wide else NARROW
+        sizes = shape._asdict()
+        del sizes["subtrees"]
+        self.constants = sizes | {
+            "classes": problem.classes,
             "weighted": int(problem.multiplicity.max() > 1),
-            "wide": int(lane_best.max() >= 2**31),
             "rows": layout.rows,
-            "sketched": layout.sketched,
         }
+        if self.wide:
+            self.constants["sketched"] = layout.sketched
+        else:
+            self.constants["wide"] = int(_most_of_a_lane(problem, problem.rates) >= 2**31)
 
-    def problem_arrays(self, seed: int) -> dict[str, NDArray[Any]]:
+    @classmethod
+    def can_run(cls, problem: Problem) -> str | None:
+        """See `Encoding.can_run`."""
+        shape = _shape_for(problem)
+        numbers = make_layout(shape).rows * shape.cells
+        if numbers <= LARGEST_TABLES:
+            return None
+        return (
+            f"{problem.mutations} mutations and {problem.columns} distinct columns need "
+            f"{numbers / 2**28:.1f} GiB of tables a chain"
+        )
+
+    def can_score(self, rates: SlotRates) -> str | None:
+        """See `Encoding.can_score`."""
+        narrow_sums = not self.constants.get("wide", 1)
+        if narrow_sums and _most_of_a_lane(self.problem, rates) >= 2**31:
+            return "a lane's sum of scores could reach 2^31, which the kernel was not made for"
+        return super().can_score(rates)
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
-        problem = self.problem
-        weights = np.zeros((self.constants["nodes"], self.constants["cells"]), dtype=np.int32)
-        width = problem.columns.shape[1]
-        columns = np.arange(width)
-        if has_sketches(self.constants["cells"]):
-            columns = like_columns_together(problem.columns)
-        weights[: problem.mutations, :width] = problem.weight_rows()[:, columns]
+        problem, width = self.problem, self.problem.columns
+        shape = (self.constants["nodes"], self.constants["cells"])
+        observed = np.full(shape, problem.classes - 1, dtype=np.uint8)
+        columns = like_columns_together(problem.weight_rows() > 0) if self.wide else np.arange(width)
+        observed[: problem.mutations, :width] = problem.observed[:, columns]
         multiplicity = np.zeros(self.constants["cells"], dtype=np.int64)
         multiplicity[:width] = problem.multiplicity[columns]
-        return {
-            "weights": weights,
-            "multiplicity": multiplicity,
-            "log_table": problem.log_table,
-            "log_sizes": problem.log_sizes,
-            "parameters": self.parameter_block(seed),
-        }
+        return {"observed": observed, "multiplicity": multiplicity}
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
         """parent, order, position and size, (nodes,) int32 each, and tables_made, 0.
@@ -89,21 +96,32 @@ class PreorderEncoding(Encoding):
             size[parent[node]] += size[node]
         return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
 
-    def decode(self, arrays: dict[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
         """The parents are kept as they are."""
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 
-    def numpy_steps(self) -> Any:
-        """See `Encoding.numpy_steps`."""
-        from syclade.fallback.preorder.chain_step import PreorderChainSteps
 
-        return PreorderChainSteps(self.problem)
+def _shape_for(problem: Problem) -> Shape:
+    """Sizes of the tables."""
+    cells = padded_cells(problem.columns, LANES, PANEL_ROUNDS)
+    wide = cells > SKETCHES_BEYOND
+    return Shape(
+        nodes=round_up(problem.nodes + 1, LANES),
+        labels=round_up(problem.nodes, LANES),
+        cells=cells,
+        block=_block_for(problem.nodes, wide),
+        lanes=LANES,
+        panels=count_panels(problem.columns, LANES, PANEL_ROUNDS),
+        subtrees=int(wide),
+    )
 
-    def numpy_slots(self) -> int:
-        """See `Encoding.numpy_slots`: no more than have their tables at once."""
-        from syclade.fallback.preorder.chain_step import slots_of_group
 
-        return min(super().numpy_slots(), slots_of_group(self.problem))
+def _most_of_a_lane(problem: Problem, rates: SlotRates) -> int:
+    """No sum over the cells of one lane can be greater."""
+    best = problem.most_positive(rates) * problem.multiplicity
+    by_lane = np.zeros(LANES, dtype=np.int64)
+    np.add.at(by_lane, np.arange(len(best)) % LANES, best)
+    return int(by_lane.max())
 
 
 def _block_for(nodes: int, sketches: bool) -> int:

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from syclade.host.chains.plan import make_plan
 from syclade.host.compile.image import IMAGE_KINDS, make_image
 from syclade.host.devices.choice import Device, choose_device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.export import loader
-from syclade.host.export.kernels import STAGES, exported_kernels
+from syclade.host.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
 from syclade.host.export.manifest import make_manifest
 from syclade.host.export.modules import exported_module
 from syclade.host.export.vector import Vector, describe_vector, vector_file
@@ -77,18 +78,21 @@ def export_folder(
     _check(problem, cells, mutations, images)
     device = _compiling_device("cpu")
     queue = prepare().SyclQueue(device.filter)
-    constants = AncestorEncoding.capacity(mutations + 1, cells)
-    kernels = exported_kernels(constants)
+    plan = make_plan(problem)
+    capacity = AncestorEncoding.capacity(mutations + 1, cells, len(problem.values))
+    encoding = AncestorEncoding(problem, capacity)
+    kernels = exported_kernels(plan, encoding)
     modules = [exported_module(queue, kernel) for kernel in kernels]
-    vector = Vector(problem, matrix.n_cells, chains, steps, seed)
-    content = vector_file(vector, constants)
+    vector = Vector(plan, matrix.n_cells, chains, steps, seed)
+    content = vector_file(vector, encoding)
     others = {
         "load_design.py": Path(str(loader.__file__)).read_bytes(),
-        **_images(images, AncestorEncoding(problem), constants, modules[0]),
+        **_images(images, kernels[0], modules[0]),
     }
     sizes = {"cells": cells, "mutations": mutations}
     pairs = list(zip(kernels, modules, strict=True))
-    told = make_manifest(pairs, sizes, constants, describe_vector(vector, content, device), others)
+    values = symbol_values(plan, encoding, mutations)
+    told = make_manifest(pairs, sizes, values, describe_vector(vector, content, device), others)
     files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
     files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
     write_files(directory, files, force)
@@ -96,7 +100,7 @@ def export_folder(
 
 
 def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) -> None:
-    columns = problem.columns.shape[1]
+    columns = problem.columns
     if problem.mutations > mutations or columns > cells:
         raise OptionError(
             f"the matrix has {problem.mutations} mutations and {columns} distinct columns, more than fit in "
@@ -120,13 +124,10 @@ def _compiling_device(kind: str) -> Device:
         raise DeviceError(f"an export needs the SYCL stack: {error.message}", hint=error.hint) from error
 
 
-def _images(
-    kinds: Sequence[str], encoding: AncestorEncoding, constants: dict[str, int], module: bytes
-) -> dict[str, bytes]:
+def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> dict[str, bytes]:
     """An image of the chain-step kernel for each kind of device, by file name."""
     made: dict[str, bytes] = {}
     for kind in kinds:
         queue: Any = prepare().SyclQueue(_compiling_device(kind).filter)
-        entry_point = exported_kernels(constants)[0].entry_point
-        made[image_name(kind)] = make_image(queue, kind, entry_point, encoding, constants, module)
+        made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
     return made

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syclade.host.compile.program import KernelSpec
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.kernels.ancestor import stage_arguments as stages
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 
-__all__ = ["STAGES", "ExportedKernel", "exported_kernels"]
+__all__ = ["STAGES", "ExportedKernel", "exported_kernels", "symbol_values"]
 
 STAGES = ("propose", "tree_update", "score_mapping", "reduction")
 """One launch of each, in this order, is one step of every chain."""
@@ -22,17 +24,20 @@ class ExportedKernel:
 
     Attributes:
         name: in the manifest, and of its file.
-        entry_point: name of the kernel in its module.
-        spec: what is compiled.
-        arguments: the same arguments as in `spec`, with directions.
+        kernel: what is compiled.
+        arguments: the same arguments as the kernel's, with directions.
         meaning: what one launch does.
     """
 
     name: str
-    entry_point: str
-    spec: KernelSpec
+    kernel: Kernel
     arguments: tuple[StageArgument, ...]
     meaning: str
+
+    @property
+    def entry_point(self) -> str:
+        """Name of the kernel in its module."""
+        return self.kernel.name
 
     @property
     def file(self) -> str:
@@ -42,22 +47,26 @@ class ExportedKernel:
 
 _STAGES = {
     "propose": (
+        ("moves",),
         ("nodes", "words"),
         stages.PROPOSE,
         "draw the random words of each slot's next step; the move they mean on its tree, and the threshold "
         "of the accept test",
     ),
     "tree_update": (
+        (),
         ("nodes", "words", "lanes"),
         stages.TREE_UPDATE,
         "find the parents of the moved nodes, and write the proposed trees",
     ),
     "score_mapping": (
-        ("nodes", "words", "cells", "lanes"),
+        ("score",),
+        ("nodes", "words", "cells", "lanes", "values"),
         stages.SCORE_MAPPING,
         "the best attachment of every column in the proposed trees; the score of each lane's columns",
     ),
     "reduction": (
+        ("moves",),
         ("nodes", "words", "lanes"),
         stages.REDUCTION,
         "sum the shares, accept or reject, keep the best tree, count the step; nothing where step has "
@@ -66,24 +75,41 @@ _STAGES = {
 }
 
 
-def exported_kernels(constants: Mapping[str, int]) -> tuple[ExportedKernel, ...]:
-    """The kernels for such constants as `AncestorEncoding.capacity` gives: chain_steps, then STAGES."""
-    arguments = tuple(one.argument for one in stages.CHAIN_STEPS)
+def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKernel, ...]:
+    """The kernels for the encoding's capacities: chain_steps, then STAGES."""
     whole = ExportedKernel(
         name="chain_steps",
-        entry_point="ancestor_chain_steps",
-        spec=KernelSpec(AncestorEncoding.factory, constants, arguments),
+        kernel=chain_kernel(plan, encoding),
         arguments=stages.CHAIN_STEPS,
         meaning="take every slot's chain from step to last_step; all stages in one kernel",
     )
-    return whole, *(_stage(name, constants) for name in STAGES)
+    parts: dict[str, Parts] = {
+        "moves": tuple(move.device for move in plan.moves),
+        "score": plan.score.device,
+    }
+    return whole, *(_stage(name, parts, encoding.constants) for name in STAGES)
 
 
-def _stage(name: str, constants: Mapping[str, int]) -> ExportedKernel:
-    needed, arguments, meaning = _STAGES[name]
-    spec = KernelSpec(
+def _stage(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) -> ExportedKernel:
+    taken, needed, arguments, meaning = _STAGES[name]
+    kernel = Kernel(
+        name=f"ancestor_{name}",
         factory=f"syclade.kernels.ancestor.stages:make_{name}_stage",
+        parts={part: parts[part] for part in taken},
         constants={constant: constants[constant] for constant in needed},
-        arguments=tuple(one.argument for one in arguments),
+        records=(Record("Given", tuple(one.argument for one in arguments)),),
+        group=AncestorEncoding.group,
+        lanes=constants["lanes"],
     )
-    return ExportedKernel(name, f"ancestor_{name}", spec, arguments, meaning)
+    return ExportedKernel(name, kernel, arguments, meaning)
+
+
+def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dict[str, int]:
+    """Values of the symbols in the arguments' shapes, but for `slots`."""
+    # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
+    return {
+        **encoding.constants,
+        "log_sizes": mutations + 2,
+        "moves": len(plan.moves),
+        "tallies": 2 * len(plan.kinds),
+    }

@@ -91,7 +91,9 @@ class Design:
         self.lanes = manifest["constants"]["lanes"]
         self.memory: dict[str, Any] = {}
         self.arrays: dict[str, Any] = {}
-        symbols = {**manifest["constants"], "slots": self.slots, "log_sizes": len(arrays["log_sizes"])}
+        symbols = {"slots": self.slots, "log_sizes": arrays["log_sizes"].shape[1]}
+        symbols |= {"moves": arrays["move_below"].size, "tallies": arrays["tallies"].shape[1]}
+        symbols |= manifest["constants"]
         for kernel in manifest["kernels"]:
             for argument in kernel["arguments"]:
                 name = argument["name"]

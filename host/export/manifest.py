@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import syclade
-from syclade.host.compile.program import compiler_versions, source_digest
 from syclade.host.compile.spirv import header
+from syclade.host.compile.translate import compiler_versions
 from syclade.host.export.kernels import STAGES, ExportedKernel
 from syclade.kernels.ancestor.stage_arguments import StageArgument
-from syclade.kernels.arguments import PARAMETERS
+from syclade.kernels.chain.arguments import PARAMETERS
 
 __all__ = ["make_manifest", "sha256"]
 
@@ -29,6 +29,7 @@ _DIRECTIONS = {
 }
 _ROLES = {
     "problem": "the same for all slots, for a whole inference",
+    "setting": "one a slot, set by the host between launches",
     "state": "what a chain's next step needs; copy it in and out to move a chain",
     "info": "diagnostics",
     "scratch": "from one stage to the next; means nothing between steps",
@@ -43,7 +44,7 @@ def sha256(content: bytes) -> str:
 def make_manifest(
     kernels: Sequence[tuple[ExportedKernel, bytes]],
     sizes: Mapping[str, int],
-    constants: Mapping[str, int],
+    values: Mapping[str, int],
     vector: dict[str, Any],
     files: Mapping[str, bytes],
 ) -> dict[str, Any]:
@@ -52,23 +53,21 @@ def make_manifest(
     Args:
         kernels: each kernel and its module.
         sizes: `cells` and `mutations` that fit.
-        constants: what the kernels are specialised by.
+        values: of the symbols in shapes, but for `slots`.
         vector: from `describe_vector`.
         files: other files of the folder, such as images.
     """
-    # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
-    numbers = {**constants, "log_sizes": sizes["mutations"] + 2}
     version = header(kernels[0][1])[1]
     return {
         "format": "syclade export",
-        "format_version": 1,
+        "format_version": 2,
         "syclade": syclade.__version__,
-        "sources": source_digest(),
+        "sources": kernels[0][0].kernel.sources,
         "compilers": compiler_versions(),
         "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
         "encoding": "ancestor",
         "sizes": dict(sizes),
-        "constants": dict(constants),
+        "constants": dict(kernels[0][0].kernel.constants),
         "symbols": {
             "slots": "chain states in memory, free to choose at run time",
             "log_sizes": "mutations of the problem + 2, free to choose at run time",
@@ -76,13 +75,17 @@ def make_manifest(
             "words": "64-bit words of a row of ancestors",
             "cells": "distinct columns of the matrix, padded to a multiple of lanes",
             "lanes": "work-items of a work-group",
+            "values": "observed values that tell something: 0 and 1",
+            "classes": "the same, and one more for entries that tell nothing",
+            "moves": "moves that a chain makes",
+            "tallies": "steps proposed and accepted, by kind of move",
         },
         "parameters": list(PARAMETERS),
         "flattening": _FLATTENING,
         "directions": _DIRECTIONS,
         "roles": _ROLES,
         "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
-        "kernels": [_kernel(kernel, module, numbers) for kernel, module in kernels],
+        "kernels": [_kernel(kernel, module, values) for kernel, module in kernels],
         "problem": vector,
         "files": {name: sha256(content) for name, content in files.items()},
     }
@@ -95,7 +98,7 @@ def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -
         "file": kernel.file,
         "sha256": sha256(module),
         "entry_point": kernel.entry_point,
-        "constants": dict(kernel.spec.constants),
+        "constants": dict(kernel.kernel.constants),
         "work_size": {"global": ["slots * lanes"], "local": [numbers["lanes"]]},
         "arguments": [_argument(index, one, numbers) for index, one in enumerate(kernel.arguments)],
     }

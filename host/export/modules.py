@@ -22,6 +22,6 @@ def exported_module(queue: Any, kernel: ExportedKernel) -> bytes:
     Raises:
         DeviceError: the kernel cannot be compiled.
     """
-    module = spirv_of(queue, kernel.spec).module
+    module = spirv_of(queue, kernel.kernel).module
     valid = with_listed_variables(without_stray_variables(module))
     return rename_entry_point(valid, kernel.entry_point)

@@ -9,60 +9,72 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.backends import default_slots, make_runner
-from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.backends.base import chain_arrays
+from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.pipeline import initial_state, run_chains
+from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.model.problem import Problem
-from syclade.kernels.arguments import INFO, PROBLEM, STATE
+from syclade.host.export.kernels import symbol_values
+from syclade.kernels.arguments import SCRATCH
 
 __all__ = ["Vector", "describe_vector", "vector_file"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vector:
     """Which inference.
 
     Attributes:
-        problem: the input.
+        plan: the chain.
         cells: cells of its matrix.
         chains: number of chains, one a slot.
         steps: steps of each.
         seed: of the random numbers.
     """
 
-    problem: Problem
+    plan: Plan
     cells: int
     chains: int
     steps: int
     seed: int
 
 
-def vector_file(vector: Vector, constants: dict[str, int]) -> bytes:
+def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
     """An npz file: every argument of chain_steps that has a meaning before the first launch, by its name.
 
     Args:
         vector: the inference.
-        constants: capacities of the kernels; the arrays are padded to them.
+        encoding: with the capacities of the kernels, to which the arrays are padded.
     """
-    encoding = AncestorEncoding(vector.problem)
-    encoding.constants = constants
-    keeper = NumpyRunner(encoding, vector.chains, vector.seed)
-    keeper.put_all([initial_state(vector.problem, vector.seed, chain) for chain in range(vector.chains)])
-    arrays: dict[str, Any] = {}
-    given = encoding.problem_arrays(vector.seed)
-    for argument in encoding.arguments:
-        if argument.role == PROBLEM:
-            arrays[argument.name] = given[argument.name].astype(argument.dtype)
-        elif argument.role in (STATE, INFO):
-            arrays[argument.name] = keeper.read_all(argument.name)
+    plan = vector.plan
+    keeper = Keeper(plan, encoding, vector.chains, vector.seed)
+    keeper.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
+    arrays = {
+        argument.name: keeper.read_all(argument.name)
+        for argument in chain_kernel(plan, encoding).arguments
+        if argument.role != SCRATCH
+    }
     arrays["last_step"][:] = vector.steps
-    keeper.close()
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     return content.getvalue()
+
+
+class Keeper(Runner):
+    """Keeps states as a device would, and never takes them forward."""
+
+    def __init__(self, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> None:
+        super().__init__(plan, encoding, slots, seed)
+        sizes = {**symbol_values(plan, encoding, plan.problem.mutations), "slots": slots}
+        arguments = chain_kernel(plan, encoding).arguments
+        self._arrays = NumpyArrays(arguments, sizes, chain_arrays(plan, encoding, seed))
+
+    def _launch(self) -> None:
+        raise NotImplementedError
 
 
 _NUMPY_STEPS = 10_000
@@ -75,12 +87,13 @@ def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str,
     That is found by an ordinary run which shares nothing with the exported kernels: by the numpy fallback,
     or, when there are many steps, on `device`; in the encoding that is usual there.
     """
-    problem = vector.problem
+    plan, problem = vector.plan, vector.plan.problem
     device = NUMPY if vector.steps <= _NUMPY_STEPS else device
-    encoding = choose_encoding("auto", device)(problem)
-    runner = make_runner(device, encoding, default_slots(device, encoding, vector.chains), vector.seed)
+    encoding = choose_encoding("auto", device, problem)
+    slots = default_slots(device, plan, encoding, vector.chains)
+    runner = make_runner(device, plan, encoding, slots, vector.seed)
     try:
-        outcome = run_chains(problem, runner, chains=vector.chains, steps=vector.steps)
+        outcome = run_chains(runner, chains=vector.chains, steps=vector.steps)
     finally:
         runner.close()
     return {
@@ -88,7 +101,7 @@ def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str,
         "sha256": hashlib.sha256(content).hexdigest(),
         "mutations": problem.mutations,
         "cells": vector.cells,
-        "distinct_columns": problem.columns.shape[1],
+        "distinct_columns": problem.columns,
         "slots": vector.chains,
         "steps": vector.steps,
         "seed": vector.seed,

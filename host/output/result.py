@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.proposal import KIND_NAMES
 from syclade.host.chains.pipeline import Outcome
+from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import Device
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
 
@@ -135,7 +134,7 @@ class Result:
 def make_result(
     matrix: Matrix,
     rates: Rates,
-    problem: Problem,
+    plan: Plan,
     outcome: Outcome,
     device: Device,
     *,
@@ -147,7 +146,8 @@ def make_result(
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
 
-    proposed, accepted = outcome.tallies[:5].tolist(), outcome.tallies[5:].tolist()
+    proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
+    problem = plan.problem
     return Result(
         parents=outcome.best.best_parents,
         log_likelihood=log_likelihood(matrix, rates, outcome.best.best_parents),
@@ -157,14 +157,14 @@ def make_result(
         chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
         moves={
             kind: (tried, taken)
-            for kind, tried, taken in zip(KIND_NAMES, proposed, accepted, strict=True)
+            for kind, tried, taken in zip(plan.kinds, proposed, accepted, strict=True)
             if tried
         },
         chains=len(outcome.best_scores),
         steps=steps,
         converged=outcome.converged,
         seed=seed,
-        gamma=problem.gamma,
+        gamma=plan.gamma,
         device=device.filter,
         device_name=device.name,
         encoding=encoding,

@@ -12,8 +12,6 @@ import ctypes
 import os
 import sys
 import threading
-import types
-from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -23,13 +21,11 @@ from syclade.host.errors import DeviceError
 from syclade.host.workarounds.unknown_processor import name_an_older_processor
 
 __all__ = [
-    "dpnp_stand_in",
     "let_emulator_take_spirv",
     "load_dpnp_libraries",
     "load_runtime_libraries",
     "name_an_older_processor",
     "prepare",
-    "register_numba_implementations",
     "register_opencl_drivers",
     "restore_driver_variable",
 ]
@@ -193,38 +189,6 @@ def _platform_name(loader: ctypes.CDLL, platform: int) -> str:
     return text.value.decode(errors="replace")
 
 
-class _StandIn(types.ModuleType):
-    """A module that has every name: each a class of its own."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = type(name, (), {})
-        setattr(self, name, value)
-        return value
-
-
-@contextlib.contextmanager
-def dpnp_stand_in() -> Iterator[None]:
-    """Let numba-dpex 0.23.0 import without dpnp, of which it needs names only.
-
-    The real one is 1.5 GB with MKL, slow to import, and its wheel 0.15.0 does not find its libraries.
-    """
-    if "dpnp" in sys.modules:
-        yield
-        return
-    stand_in, part = _StandIn("dpnp"), _StandIn("dpnp.dpnp_array")
-    stand_in.__path__ = []
-    setattr(stand_in, "dpnp_array", part)  # noqa: B010 - a module has no such attribute for type checkers
-    names = {"dpnp": stand_in, "dpnp.dpnp_array": part}
-    sys.modules.update(names)
-    try:
-        yield
-    finally:
-        for name in names:
-            sys.modules.pop(name, None)
-
-
 def load_dpnp_libraries() -> None:
     """Load libraries that dpnp 0.15.0 cannot find (its rpath is broken, too); `prepare` comes first.
 
@@ -239,14 +203,3 @@ def load_dpnp_libraries() -> None:
         path = os.fsencode(_installed(distribution, name))
         if not loader.dlopen(path, os.RTLD_LAZY | os.RTLD_GLOBAL):
             raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=_INSTALL_HINT)
-
-
-def register_numba_implementations() -> None:
-    """Register numba 0.59.1's implementations of tuples, ranges and enums, which numba-dpex 0.23.0 uses.
-
-    They register only with the CPU target's context, and only when that is first used or refreshed;
-    numba-dpex never does so, and its kernels then do not compile.
-    """
-    from numba.core.registry import cpu_target
-
-    cpu_target.target_context.refresh()

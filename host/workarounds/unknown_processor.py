@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 __all__ = ["name_an_older_processor"]
@@ -24,7 +25,7 @@ _ALL_DEVICES = ctypes.c_uint64(0xFFFFFFFF)
 _DEVICE_NAME, _DEVICE_EXTENSIONS = 0x102B, 0x1030
 
 _AVX2 = {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "pclmulqdq", "popcnt", "sse4_2"}
-_SKYLAKE = _AVX2 | {"adx", "aes", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "rdseed"}
+_SKYLAKE = _AVX2 | {"aes", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
 _ICELAKE = _SKYLAKE | {
     "avx512_bitalg", "avx512_vbmi2", "avx512_vnni", "avx512_vpopcntdq", "avx512ifma", "avx512vbmi", "gfni",
     "sha_ni", "vaes", "vpclmulqdq",
@@ -52,9 +53,14 @@ def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | 
     if others:
         with contextlib.suppress(OSError):
             os.write(2, b"".join(others))
-    if len(others) == len(lines) or TARGET_VARIABLE in os.environ:
+    return None if len(others) == len(lines) else _name_one()
+
+
+def _name_one() -> str | None:
+    """Name the newest processor whose code runs here, unless the user has named one."""
+    if TARGET_VARIABLE in os.environ:
         return None
-    has = _instruction_sets()
+    has = set(_processor().get("flags", "").split())
     named = next((name for name, needed in PROCESSORS if needed <= has), None)
     if named is not None:
         os.environ[TARGET_VARIABLE] = named
@@ -99,10 +105,12 @@ def _complaints() -> Iterator[Callable[[], bytes]]:
         os.close(standard_error)
 
 
-def _instruction_sets() -> frozenset[str]:
-    """Linux's names of what the processor has."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("flags"):
-                return frozenset(line.partition(":")[2].split())
-    return frozenset()
+@cache
+def _processor() -> dict[str, str]:
+    """What Linux tells of the first processor."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in told.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}

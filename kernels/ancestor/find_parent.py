@@ -5,13 +5,13 @@ algorithm 3.2). The ancestors of y's parent are those of y without y itself, so 
 row y with one bit cleared. No later stage needs the parent's number.
 """
 
-import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.target import device_function
 from syclade.kernels.words import WORD_MASK, WORD_SHIFT
 
 
-@dpex.device_func
+@device_function
 def parent_row_word(
     row_word,  # IN uint64: word `index` of the node's own row
     node,  # IN uint64

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-import numba_dpex as dpex
 import numpy as np
+
+from syclade.kernels.target import device_function
 
 
 def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., Any], ...]:
@@ -12,7 +13,7 @@ def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., An
     row_stride = np.uint64(nodes)
     rounds = nodes // lanes
 
-    @dpex.device_func
+    @device_function
     def total(
         shares,  # IN (slots, lanes) int64, flat
         start,  # IN uint64: where the slot's shares start
@@ -23,7 +24,7 @@ def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., An
             score = score + shares[start + np.uint64(lane)]
         return score
 
-    @dpex.device_func
+    @device_function
     def copy_rows(
         source,  # IN (slots, words, nodes) uint64, flat
         target,  # OUT (slots, words, nodes) uint64, flat

@@ -1,59 +1,71 @@
-"""Questions to the ancestor matrix that a proposal asks: descendants, how many, and the k-th of them."""
+"""Questions to the ancestor matrix that moves ask (`chain.parts.Relations`)."""
 
-from collections.abc import Callable
-from typing import Any
-
-import numba_dpex as dpex
 import numpy as np
 
-from syclade.kernels.words import WORD_SHIFT, bit_of
+from syclade.kernels.chain.parts import Relations
+from syclade.kernels.target import device_function
+from syclade.kernels.words import WORD_SHIFT, bit_of, popcount
+
+_ONE = np.int64(1)
 
 
-def make_relations(nodes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions for a matrix of `nodes` rows (a multiple of the lanes).
-
-    Returns (is_descendant, count_descendants, select): see their docstrings.
-    """
+def make_relations(nodes: int, words: int) -> Relations:
+    """Device functions for matrices of `nodes` rows of `words` words."""
     row_stride = np.uint64(nodes)
 
-    @dpex.device_func
-    def is_descendant(
-        ancestors,  # IN (slots, words, nodes) uint64, flat
-        base,  # IN uint64: where the slot's matrix starts
-        node,  # IN uint64
-        ancestor,  # IN uint64
-    ):
-        """1 iff `ancestor` is `node` or above it, else 0 (uint64)."""
-        return bit_of(ancestors[base + (ancestor >> WORD_SHIFT) * row_stride + node], ancestor)
+    @device_function
+    def is_descendant(given, here, base, node, ancestor):
+        """1 if `ancestor` is `node` or above it, else 0 (int64)."""
+        above = np.uint64(ancestor)
+        return np.int64(
+            bit_of(given.ancestors[base + (above >> WORD_SHIFT) * row_stride + np.uint64(node)], above)
+        )
 
-    @dpex.device_func
-    def count_descendants(ancestors, base, ancestor, tree_nodes):
-        """Size of the subtree of `ancestor`, itself included (uint64)."""
-        start = base + (ancestor >> WORD_SHIFT) * row_stride
+    @device_function
+    def subtree_size(given, here, base, node):
+        """Nodes of the subtree, itself included (int64)."""
+        above = np.uint64(node)
+        start = base + (above >> WORD_SHIFT) * row_stride
         count = np.uint64(0)
-        for node in range(tree_nodes):
-            count = count + bit_of(ancestors[start + np.uint64(node)], ancestor)
-        return count
+        for other in range(here.tree_nodes):
+            count = count + bit_of(given.ancestors[start + np.uint64(other)], above)
+        return np.int64(count)
 
-    @dpex.device_func
-    def select(
-        ancestors,  # IN (slots, words, nodes) uint64, flat
-        base,  # IN uint64
-        ancestor,  # IN uint64
-        wanted,  # IN uint64: 1 selects among the descendants, 0 among the others
-        rank,  # IN uint64, counted from 0
-        tree_nodes,  # IN int64
-    ):
-        """The rank-th (non-)descendant of `ancestor` in the order of labels (uint64)."""
-        start = base + (ancestor >> WORD_SHIFT) * row_stride
+    @device_function
+    def select(given, here, base, node, inside, rank):
+        """The rank-th node in the subtree, or outside of it, in the order of labels (int64)."""
+        above, wanted, last = np.uint64(node), np.uint64(inside), np.uint64(rank)
+        start = base + (above >> WORD_SHIFT) * row_stride
         seen = np.uint64(0)
         chosen = np.uint64(0)
-        for node in range(tree_nodes):
-            bit = bit_of(ancestors[start + np.uint64(node)], ancestor)
-            fits = np.uint64(bit == wanted)
-            hit = fits * np.uint64(seen == rank)
-            chosen = chosen + hit * np.uint64(node)
+        for other in range(here.tree_nodes):
+            fits = np.uint64(bit_of(given.ancestors[start + np.uint64(other)], above) == wanted)
+            hit = fits * np.uint64(seen == last)
+            chosen = chosen + hit * np.uint64(other)
             seen = seen + fits
-        return chosen
+        return np.int64(chosen)
 
-    return is_descendant, count_descendants, select
+    @device_function
+    def depth_of(given, here, base, node):
+        """How many ancestors a node has, itself included (uint64); the node is uint64."""
+        depth = np.uint64(0)
+        for index in range(words):
+            depth = depth + popcount(given.ancestors[base + np.uint64(index) * row_stride + node])
+        return depth
+
+    @device_function
+    def parent_of(given, here, base, node):
+        """The one ancestor that has one ancestor less (int64); of the root, itself."""
+        below = np.uint64(node)
+        wanted = depth_of(given, here, base, below) - np.uint64(1)
+        parent = np.uint64(0)
+        found = np.uint64(0)
+        for other in range(here.tree_nodes):
+            above = np.uint64(other)
+            row = given.ancestors[base + (above >> WORD_SHIFT) * row_stride + below]
+            hit = bit_of(row, above) * np.uint64(depth_of(given, here, base, above) == wanted)
+            parent = parent + hit * above
+            found = found + hit
+        return np.int64(parent + (np.uint64(1) - found) * below)
+
+    return Relations(is_descendant, subtree_size, select, parent_of)

@@ -1,56 +1,64 @@
-"""Score mapping: the best attachment score of every cell, by popcount of masked words (thesis 3.2).
+"""Score mapping: every cell's best attachment, by popcount of masked words.
 
-A cell attached to node y carries the mutations of row y. Its score, relative to attachment at the root, is
-(observed ones under the row) * gain of a one - (observed zeros under it) * loss of a zero.
+The score of a cell at a node is the sum, over the values that may be observed, of the weight of the value
+times the number of mutations above the node that were observed as it: the bits common to the node's row and
+to the cell's column of the value's plane.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-import numba_dpex as dpex
 import numpy as np
 
+from syclade.kernels.chain.parts import Score
+from syclade.kernels.target import device_function, maximum
 from syclade.kernels.words import popcount
 
-_LOW_WORD = np.uint64(0xFFFFFFFF)
+_COUNT = np.uint64(0x7FFFFFFF)
 
 
-def make_score_mapping(nodes: int, words: int, cells: int, lanes: int) -> Callable[..., Any]:
-    """Device function: the lane's share of the tree's score, over `cells` columns dealt out to `lanes`."""
-    row_stride = np.uint64(nodes)
-    cell_stride = np.uint64(cells)
+def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: int, values: int) -> Any:
+    """Device function: a lane's share of the score of a tree; each lane does every `lanes`-th column.
+
+    Args:
+        score: what a cell is worth.
+        nodes, words: of a matrix.
+        cells: columns, a multiple of `lanes`.
+        lanes: work-items a slot.
+        values: planes, one a value that may be observed.
+    """
+    row_stride, cell_stride = np.uint64(nodes), np.uint64(cells)
+    plane_stride = np.uint64(words * cells)
+    classes = np.uint64(values + 1)
     rounds = cells // lanes
+    of_cell = score.of_cell
 
-    @dpex.device_func
+    @device_function
     def score_mapping(
+        given,  # IN planes, multiplicity, weights, and the score's arguments
+        number,  # IN uint64: the slot
         tree,  # IN (slots, words, nodes) uint64, flat; rows of padding are 0 and score as the root
         base,  # IN uint64: where the slot's matrix starts
-        ones,  # IN (words, cells) uint64, flat: bit g of column c is set iff mutation g was observed in c
-        zeros,  # IN (words, cells) uint64, flat: ... iff g was observed absent
-        multiplicity,  # IN (cells,) int64: how many cells have this column; 0 for padding
-        gain_one,  # IN uint64 < 2^32: what an observed one under the row adds
-        loss_zero,  # IN uint64 < 2^32: what an observed zero under the row takes away
         lane,  # IN uint64
     ):
-        """Sum over the lane's columns of multiplicity * max over nodes of the score (int64)."""
-        # Operands known to be below 2^32 make the product one cheap instruction.
-        gain = gain_one & _LOW_WORD
-        loss = loss_zero & _LOW_WORD
+        """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
+        weights = number * classes
         share = np.int64(0)
         for part in range(rounds):
             cell = np.uint64(part * lanes) + lane
             best = np.int64(0)
             for node in range(nodes):
-                count_one = np.uint64(0)
-                count_zero = np.uint64(0)
-                for index in range(words):
-                    row = tree[base + np.uint64(index) * row_stride + np.uint64(node)]
-                    at = np.uint64(index) * cell_stride + cell
-                    count_one = count_one + popcount(row & ones[at])
-                    count_zero = count_zero + popcount(row & zeros[at])
-                score = np.int64((count_one & _LOW_WORD) * gain) - np.int64((count_zero & _LOW_WORD) * loss)
-                best = max(best, score)
-            share = share + best * multiplicity[cell]
+                worth = np.int64(0)
+                for value in range(values):
+                    count = np.uint64(0)
+                    for index in range(words):
+                        row = tree[base + np.uint64(index) * row_stride + np.uint64(node)]
+                        at = np.uint64(value) * plane_stride + np.uint64(index) * cell_stride + cell
+                        count = count + popcount(row & given.planes[at])
+                    # A count and a weight of 32 bits make the product one cheap instruction.
+                    weight = np.int64(np.int32(given.weights[weights + np.uint64(value)]))
+                    worth = worth + np.int64(count & _COUNT) * weight
+                best = maximum(best, worth)
+            share = share + np.int64(of_cell(given, number, np.int32(best))) * given.multiplicity[cell]
         return share
 
     return score_mapping

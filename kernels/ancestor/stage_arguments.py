@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from syclade.kernels.ancestor import arguments as chain
+from syclade.kernels.ancestor.arguments import ARGUMENTS as ENCODING
 from syclade.kernels.arguments import SCRATCH, Argument
+from syclade.kernels.chain.arguments import ARGUMENTS as CHAIN
 
 IN = "in"  # read only
 OUT = "out"  # every element that means anything is written, none is read
@@ -17,10 +18,11 @@ class StageArgument(NamedTuple):
     direction: str
 
 
-_BY_NAME = {argument.name: argument for argument in chain.ARGUMENTS} | {
+_BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING)} | {
     argument.name: argument
     for argument in (
-        Argument("move", SCRATCH, "uint64", ("slots", 4), "kind of move, v, w, t (kernels/proposal.py)"),
+        Argument("draws", SCRATCH, "int64", ("slots", 5), "the draws of a step: as `drawn`, of one lane"),
+        Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t (chain/edits.py)"),
         Argument(
             "threshold", SCRATCH, "int64", ("slots",), "E + (ln|C| - ln|B|) / gamma, in units of 2^-f nat"
         ),
@@ -33,19 +35,21 @@ def _arguments(**directions: str) -> tuple[StageArgument, ...]:
 
 
 PROPOSE = _arguments(
+    parameters=IN,
+    move_below=IN,
     log_table=IN,
     log_sizes=IN,
-    parameters=IN,
     chain=IN,
     step=IN,
     ancestors=IN,
+    draws=OUT,
     move=OUT,
     threshold=OUT,
 )
 
 TREE_UPDATE = _arguments(ancestors=IN, move=IN, proposal=OUT)
 
-SCORE_MAPPING = _arguments(ones=IN, zeros=IN, multiplicity=IN, parameters=IN, proposal=IN, shares=OUT)
+SCORE_MAPPING = _arguments(planes=IN, multiplicity=IN, weights=IN, proposal=IN, shares=OUT)
 
 REDUCTION = _arguments(
     shares=IN,
@@ -61,10 +65,6 @@ REDUCTION = _arguments(
     tallies=INOUT,
 )
 
-CHAIN_STEPS = _arguments(
-    **{
-        argument.name: {"problem": IN, "state": INOUT, "info": INOUT, "scratch": OUT}[argument.role]
-        for argument in chain.ARGUMENTS
-    }
-    | {"chain": IN, "last_step": IN, "ancestors": INOUT, "best_ancestors": INOUT}
-)
+_DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "scratch": OUT}
+
+CHAIN_STEPS = _arguments(**{argument.name: _DIRECTIONS[argument.role] for argument in (*CHAIN, *ENCODING)})

@@ -1,168 +1,151 @@
 """The stages as kernels of their own: one launch of each, in order, is one step of every slot's chain.
 
-The pipeline of the thesis (figure 3.1) taken apart, for who builds it in hardware: what `chain_step` keeps in
-registers between stages goes through memory here. Find parent has no kernel, since a parent's row is the
-node's own row with one bit cleared (`find_parent`).
+The pipeline of the thesis (figure 3.1) taken apart, for who builds it in hardware: what the composition
+(chain/steps.py) keeps in registers between stages goes through memory here. Find parent has no kernel, since
+a parent's row is the node's own row with one bit cleared (`find_parent`).
 
-Launch of each: global range (slots * lanes), local range (lanes).
+Every factory returns a kernel's body: a device function of a slot, a lane and a record of the arguments that
+`stage_arguments.py` lists.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-import numba_dpex as dpex
 import numpy as np
-from numba_dpex import kernel_api as kapi
 
-from syclade.kernels.acceptance import negative_log_uniform
-from syclade.kernels.ancestor.propose import make_propose
+from syclade.kernels.ancestor.encoding import Here
 from syclade.kernels.ancestor.reduction import make_reduction
+from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
-from syclade.kernels.draws import philox_4x32_10
+from syclade.kernels.chain.batch import make_batch
+from syclade.kernels.chain.edits import Draw, Proposal
+from syclade.kernels.chain.parts import Move, Score
+from syclade.kernels.moves.choice import count_kinds, make_propose
+from syclade.kernels.target import device_function, in_step
 
-_WORD_MASK = np.uint64(0xFFFFFFFF)
-_WORD = np.uint64(32)
-_KINDS = np.uint64(5)  # kinds of move
-_LAST_TALLY = np.uint64(2) * _KINDS - np.uint64(1)  # proposed, accepted
-_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (np.uint64(number) for number in range(6))
+_ZERO, _ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in range(5))
+_FIVE = np.uint64(5)
 
 
-def make_propose_stage(nodes: int, words: int) -> Any:
-    """Kernel: the next step's draws become a move and its threshold. Every lane does and stores the same."""
+class Words(NamedTuple):
+    """What `draw_batch` takes, for a batch of one step."""
+
+    parameters: Any
+    chain: Any
+    move_below: Any
+    log_table: Any
+    drawn: Any
+
+
+def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
+    """The next step's draws become a proposal and its threshold. Every lane does and stores the same."""
     matrix_size = np.uint64(nodes * words)
-    propose = make_propose(nodes)
+    propose = make_propose(moves, make_relations(nodes, words))
+    draw_batch = make_batch(moves, 1)
 
-    @dpex.kernel
-    def ancestor_propose(
-        nd_item: kapi.NdItem,
-        log_table,  # IN (257,) int64
-        log_sizes,  # IN (log_sizes,) int64
-        parameters,  # IN (8,) int64
-        chain,  # IN (slots,) int64
-        step,  # IN (slots,) int64
-        ancestors,  # IN (slots, words, nodes) uint64
-        move,  # OUT (slots, 4) uint64
-        threshold,  # OUT (slots,) int64
-    ):
-        slot = np.uint64(nd_item.get_group().get_group_id(0))
-        mutations = np.uint64(parameters[_ZERO])
-        key = np.uint64(parameters[_FIVE])
-        now = np.uint64(step[slot])
-        word_0, word_1, word_2, word_3 = philox_4x32_10(
-            now & _WORD_MASK, now >> _WORD, np.uint64(chain[slot]), _ZERO, key & _WORD_MASK, key >> _WORD
+    @device_function
+    def ancestor_propose(number, lane, given):
+        mutations = given.parameters[_ZERO]
+        batch = number * _FIVE
+        words = Words(given.parameters, given.chain, given.move_below, given.log_table, given.draws)
+        draw_batch(words, number, batch, _ZERO, np.uint64(given.step[number]), np.uint64(mutations))
+        draw = Draw(
+            given.draws[batch + _ONE],
+            given.draws[batch + _TWO],
+            np.uint64(given.draws[batch + _THREE]),
+            given.log_sizes,
+            number * np.uint64(mutations + np.int64(2)),
         )
-        kind, v, w, t, size_c, size_b = propose(
-            ancestors,
-            slot * matrix_size,
-            word_0,
-            word_1,
-            word_2,
-            mutations,
-            np.uint64(parameters[_THREE]),
-            np.uint64(parameters[_FOUR]),
-        )
-        at = slot * _FOUR
-        move[at] = kind
-        move[at + _ONE] = v
-        move[at + _TWO] = w
-        move[at + _THREE] = t
-        threshold[slot] = negative_log_uniform(word_3, log_table) + log_sizes[size_c] - log_sizes[size_b]
+        here = Here(number, lane, mutations + np.int64(1))
+        proposal = propose(given, here, number * matrix_size, given.draws[batch], draw, mutations)
+        at = number * _FIVE
+        given.move[at] = proposal.kind
+        given.move[at + _ONE] = proposal.edit
+        given.move[at + _TWO] = proposal.v
+        given.move[at + _THREE] = proposal.w
+        given.move[at + _FOUR] = proposal.t
+        given.threshold[number] = given.draws[batch + _FOUR] + proposal.correction
 
     return ancestor_propose
 
 
 def make_tree_update_stage(nodes: int, words: int, lanes: int) -> Any:
-    """Kernel: the current trees and the moves become the proposed trees."""
+    """The current trees and the proposals become the proposed trees."""
     matrix_size = np.uint64(nodes * words)
     tree_update = make_tree_update(nodes, words, lanes)
 
-    @dpex.kernel
-    def ancestor_tree_update(
-        nd_item: kapi.NdItem,
-        ancestors,  # IN (slots, words, nodes) uint64
-        move,  # IN (slots, 4) uint64
-        proposal,  # OUT (slots, words, nodes) uint64
-    ):
-        slot = np.uint64(nd_item.get_group().get_group_id(0))
-        lane = np.uint64(nd_item.get_local_id(0))
-        at = slot * _FOUR
-        kind, v, w, t = move[at], move[at + _ONE], move[at + _TWO], move[at + _THREE]
-        tree_update(ancestors, proposal, slot * matrix_size, lane, kind, v, w, t)
+    @device_function
+    def ancestor_tree_update(number, lane, given):
+        at = number * _FIVE
+        proposal = Proposal(
+            given.move[at],
+            given.move[at + _ONE],
+            given.move[at + _TWO],
+            given.move[at + _THREE],
+            given.move[at + _FOUR],
+            np.int64(0),
+        )
+        tree_update(given.ancestors, given.proposal, number * matrix_size, lane, proposal)
 
     return ancestor_tree_update
 
 
-def make_score_mapping_stage(nodes: int, words: int, cells: int, lanes: int) -> Any:
-    """Kernel: the proposed trees become each lane's share of their scores."""
+def make_score_mapping_stage(
+    score: Score, nodes: int, words: int, cells: int, lanes: int, values: int
+) -> Any:
+    """The proposed trees become each lane's share of their scores."""
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
-    score_mapping = make_score_mapping(nodes, words, cells, lanes)
+    score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
 
-    @dpex.kernel
-    def ancestor_score_mapping(
-        nd_item: kapi.NdItem,
-        ones,  # IN (words, cells) uint64
-        zeros,  # IN (words, cells) uint64
-        multiplicity,  # IN (cells,) int64
-        parameters,  # IN (8,) int64
-        proposal,  # IN (slots, words, nodes) uint64
-        shares,  # OUT (slots, lanes) int64
-    ):
-        slot = np.uint64(nd_item.get_group().get_group_id(0))
-        lane = np.uint64(nd_item.get_local_id(0))
-        gain_one, loss_zero = np.uint64(parameters[_ONE]), np.uint64(parameters[_TWO])
-        shares[slot * lanes_u + lane] = score_mapping(
-            proposal, slot * matrix_size, ones, zeros, multiplicity, gain_one, loss_zero, lane
-        )
+    @device_function
+    def ancestor_score_mapping(number, lane, given):
+        share = score_mapping(given, number, given.proposal, number * matrix_size, lane)
+        given.shares[number * lanes_u + lane] = share
 
     return ancestor_score_mapping
 
 
-def make_reduction_stage(nodes: int, words: int, lanes: int) -> Any:
-    """Kernel: the shares become scores; the accept test; current and best trees; the step is counted.
+def make_reduction_stage(moves: Sequence[Move], nodes: int, words: int, lanes: int) -> Any:
+    """The shares become scores; the accept test; current and best trees; the step is counted.
 
     A slot whose step has reached its last does nothing.
     """
-    assert lanes > int(_LAST_TALLY), "every tally needs a lane that keeps it"
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
+    kinds = count_kinds(moves)
+    tallies = np.uint64(2 * kinds)
+    rounds = -(-2 * kinds // lanes)
     total, copy_rows = make_reduction(nodes, words, lanes)
 
-    @dpex.kernel
-    def ancestor_reduction(
-        nd_item: kapi.NdItem,
-        shares,  # IN (slots, lanes) int64
-        move,  # IN (slots, 4) uint64
-        threshold,  # IN (slots,) int64
-        proposal,  # IN (slots, words, nodes) uint64
-        last_step,  # IN (slots,) int64
-        step,  # IN OUT (slots,) int64
-        score,  # IN OUT (slots,) int64
-        best_score,  # IN OUT (slots,) int64
-        ancestors,  # IN OUT (slots, words, nodes) uint64
-        best_ancestors,  # IN OUT (slots, words, nodes) uint64
-        tallies,  # IN OUT (slots, 10) int64
-    ):
-        group = nd_item.get_group()
-        slot = np.uint64(group.get_group_id(0))
-        lane = np.uint64(nd_item.get_local_id(0))
-        base = slot * matrix_size
-        own_tally = min(lane, _LAST_TALLY)
-        tally_at = slot * (_LAST_TALLY + _ONE) + own_tally
-        kind = move[slot * _FOUR]
-        current, best, count, now = score[slot], best_score[slot], tallies[tally_at], step[slot]
-        proposed = total(shares, slot * lanes_u)
-        kapi.group_barrier(group)  # all lanes have read what all lanes will write
-        if now < last_step[slot]:
-            count = count + np.int64(kind == own_tally)
-            if proposed - current + threshold[slot] >= np.int64(0):
-                current = proposed
-                count = count + np.int64(kind + _KINDS == own_tally)
-                copy_rows(proposal, ancestors, base, lane)
-                if proposed > best:
-                    best = proposed
-                    copy_rows(proposal, best_ancestors, base, lane)
-            step[slot] = now + np.int64(1)
-            score[slot] = current
-            best_score[slot] = best
-            tallies[tally_at] = count
+    @device_function
+    def count(given, number, lane, kind, accepted):
+        """One more step of a kind, and one more accepted: each lane its own tallies."""
+        for part in range(rounds):
+            tally = np.uint64(part * lanes) + lane
+            tally = tally - np.uint64(tally >= tallies) * (tally - tallies + _ONE)
+            own = np.int64(tally)
+            more = np.int64(own == kind) + accepted * np.int64(own == kind + np.int64(kinds))
+            at = number * tallies + tally
+            given.tallies[at] = given.tallies[at] + more
+
+    @device_function
+    def ancestor_reduction(number, lane, given):
+        base = number * matrix_size
+        kind = given.move[number * _FIVE]
+        current, best, now = given.score[number], given.best_score[number], given.step[number]
+        going = np.int64(now < given.last_step[number])
+        proposed = total(given.shares, number * lanes_u)
+        accepted = going * np.int64(proposed - current + given.threshold[number] >= np.int64(0))
+        better = accepted * np.int64(proposed > best)
+        number = in_step(number)  # all lanes have read what all lanes will write
+        if going != np.int64(0):
+            count(given, number, lane, kind, accepted)
+            if accepted != np.int64(0):
+                copy_rows(given.proposal, given.ancestors, base, lane)
+                given.score[number] = proposed
+            if better != np.int64(0):
+                copy_rows(given.proposal, given.best_ancestors, base, lane)
+                given.best_score[number] = proposed
+            given.step[number] = now + np.int64(1)
 
     return ancestor_reduction

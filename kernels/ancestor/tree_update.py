@@ -1,28 +1,24 @@
-"""Tree update: all four moves merged in one loop over the rows (thesis 3.1.2 to 3.1.6, SCIENCE.md 3).
+"""Tree update: all edits merged in one loop over the rows (thesis 3.1.2 to 3.1.6).
 
 With rows of ancestors, p(v) the parent of v, and rows as bit sets:
 
-- prune v to t:         rows with v:        row(t)    | (row & ~row(p(v)))
-- swap unrelated:       rows with v:        row(p(w)) | (row & ~row(p(v)))
-                        rows with w:        row(p(v)) | (row & ~row(p(w)))
-- swap related:         rows with v:        row(p(w)) | (row & ~row(p(v)))
-  (w above v, t below)  rows with w only:   row(p(w)) | (row(t) & ~row(p(v))) | (row & ~row(p(w)))
-- swap labels:          rows v and w change places, and bits v and w in every row.
+- reattach v to t:        rows with v:        row(t)    | (row & ~row(p(v)))
+- exchange subtrees:      rows with v:        row(p(w)) | (row & ~row(p(v)))
+                          rows with w:        row(p(v)) | (row & ~row(p(w)))
+- turn over:              rows with v:        row(p(w)) | (row & ~row(p(v)))
+  (w above v, t below v)  rows with w only:   row(p(w)) | (row(t) & ~row(p(v))) | (row & ~row(p(w)))
+- exchange labels:        rows v and w change places, and bits v and w in every row.
+- nothing:                all rows are kept.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import numba_dpex as dpex
 import numpy as np
 
 from syclade.kernels.ancestor.find_parent import parent_row_word
-from syclade.kernels.proposal import (
-    PRUNE_AND_REATTACH,
-    SWAP_LABELS,
-    SWAP_RELATED_SUBTREES,
-    SWAP_UNRELATED_SUBTREES,
-)
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, EXCHANGE_SUBTREES, REATTACH, TURN_OVER
+from syclade.kernels.target import device_function
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
 
 
@@ -31,29 +27,27 @@ def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
     row_stride = np.uint64(nodes)
     rounds = nodes // lanes
 
-    @dpex.device_func
+    @device_function
     def swap_bits(word, other_word, node, other, index):
         """Word `index` of a row with bits `node` and `other` exchanged; the words holding them are given."""
         here = np.uint64((node >> WORD_SHIFT) == index)
         there = np.uint64((other >> WORD_SHIFT) == index)
         return word ^ (other_word * ((here << (node & WORD_MASK)) | (there << (other & WORD_MASK))))
 
-    @dpex.device_func
+    @device_function
     def tree_update(
         ancestors,  # IN (slots, words, nodes) uint64, flat: the current trees
         proposal,  # OUT (slots, words, nodes) uint64, flat: the proposed trees
         base,  # IN uint64: where the slot's matrix starts
         lane,  # IN uint64
-        kind,  # IN uint64: the move
-        v,  # IN uint64
-        w,  # IN uint64: the upper node of a related swap
-        t,  # IN uint64
+        edited,  # IN Proposal
     ):
         """Write the lane's rows of the proposed tree."""
-        is_swap = spread(np.uint64(kind == SWAP_LABELS))
-        is_prune = spread(np.uint64(kind == PRUNE_AND_REATTACH))
-        is_unrelated = spread(np.uint64(kind == SWAP_UNRELATED_SUBTREES))
-        is_related = spread(np.uint64(kind == SWAP_RELATED_SUBTREES))
+        v, w, t = np.uint64(edited.v), np.uint64(edited.w), np.uint64(edited.t)
+        is_swap = spread(np.uint64(edited.edit == EXCHANGE_LABELS))
+        is_prune = spread(np.uint64(edited.edit == REATTACH))
+        is_unrelated = spread(np.uint64(edited.edit == EXCHANGE_SUBTREES))
+        is_related = spread(np.uint64(edited.edit == TURN_OVER))
         moves_v = is_prune | is_unrelated | is_related
         moves_w = is_unrelated | is_related
         start_v = base + (v >> WORD_SHIFT) * row_stride

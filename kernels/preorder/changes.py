@@ -1,142 +1,186 @@
-"""What an accepted move changes: runs of the preorder, sizes, and shifted positions."""
+"""The records in which an edit tells what it changes. All numbers are int64 that lanes share. No device code.
 
-import numba_dpex as dpex
+Intervals are subtrees': [a1, b1) and [a2, b2) of positions. Every edit shifts the scores of whole intervals
+by one row each, the difference of two rows of the tables: shift 1 is row plus_1 less row minus_1, and
+likewise shift 2 (docs/model.md, "Intervals").
+"""
+
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from syclade.kernels.preorder.find_parent import branch_towards
-from syclade.kernels.proposal import (
-    PRUNE_AND_REATTACH,
-    SWAP_RELATED_SUBTREES,
-    SWAP_UNRELATED_SUBTREES,
-)
+ONE_INTERVAL = np.int64(0)
+"""[a1, b1) by shift 1."""
 
-_PRUNE = np.int64(PRUNE_AND_REATTACH)
-_UNRELATED = np.int64(SWAP_UNRELATED_SUBTREES)
-_RELATED = np.int64(SWAP_RELATED_SUBTREES)
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+TWO_APART = np.int64(1)
+"""[a1, b1) by shift 1, [a2, b2) by shift 2; b1 <= a2."""
+
+ONE_IN_THE_OTHER = np.int64(2)
+"""[a1, b1) without [a2, b2) by shift 1, [a2, b2) by shift 2."""
 
 
-@dpex.device_func
-def new_place(
-    parent,  # IN (slots, nodes) int32, flat
-    position,  # IN (slots, nodes) int32, flat
-    size,  # IN (slots, nodes) int32, flat
-    base,  # IN uint64
-    v,  # IN int64
-    a,  # IN int64: v's interval
-    b,
-    t,  # IN int64
-):
-    """Where a pruned run goes: (start of the change, end of the change, 1 if the run goes to its end).
+class Moved(NamedTuple):
+    """What an edit shifts: all that its score depends on.
 
-    Any place among t's children is legal; this is the nearest.
+    Attributes:
+        shape: one of the above.
+        x, a1, b1: a node and its interval.
+        y, a2, b2: another one, if there is one.
+        end_first: end of what is shifted first.
+        end: end of all that is shifted.
+        plus_1, minus_1, plus_2, minus_2: rows of the shifts, by where they start.
     """
-    place_t = np.int64(position[base + np.uint64(t)])
-    end_t = place_t + np.int64(size[base + np.uint64(t)])
-    if place_t > a:
-        return a, place_t + _ONE, _ONE
-    if end_t <= a:
-        return end_t, b, _ZERO
-    # t is above v: go before or behind the branch of t that holds v.
-    branch = np.uint64(branch_towards(parent, base, t, v))
-    first = np.int64(position[base + branch])
-    last = first + np.int64(size[base + branch])
-    if last - a < b - first:
-        return a, last, _ONE
-    return first, b, _ZERO
+
+    shape: Any
+    x: Any
+    a1: Any
+    b1: Any
+    y: Any
+    a2: Any
+    b2: Any
+    end_first: Any
+    end: Any
+    plus_1: Any
+    minus_1: Any
+    plus_2: Any
+    minus_2: Any
 
 
-@dpex.device_func
-def permutation(
-    parent,  # IN (slots, nodes) int32, flat
-    position,  # IN (slots, nodes) int32, flat
-    size,  # IN (slots, nodes) int32, flat
-    base,  # IN uint64
-    kind,  # IN int64
-    v,  # IN int64
-    t,  # IN int64
-    a1,  # IN int64: the intervals, as in intervals.py
-    b1,
-    a2,
-    b2,
-):
-    """Runs in their new order: four starts, the end, and each run's old less new place (9 int64)."""
-    if kind == _PRUNE:
-        length = b1 - a1
-        start, stop, to_end = new_place(parent, position, size, base, v, a1, b1, t)
-        if to_end == _ONE:
-            run = stop - length
-            return start, run, stop, stop, stop, length, a1 - run, _ZERO, _ZERO
-        return start, start + length, stop, stop, stop, a1 - start, -length, _ZERO, _ZERO
-    if kind == _UNRELATED:
-        middle = a1 + b2 - a2
-        last = middle + a2 - b1
-        return a1, middle, last, b2, b2, a2 - a1, b1 - middle, a1 - last, _ZERO
-    if kind == _RELATED:
-        place_t = np.int64(position[base + np.uint64(t)])
-        second = a1 + place_t - a2 + _ONE
-        third = second + a2 - a1
-        fourth = third + b1 - b2
-        return a1, second, third, fourth, b1, a2 - a1, a1 - second, b2 - third, place_t + _ONE - fourth
-    return _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
+class Permutation(NamedTuple):
+    """At most four runs of positions in their new order.
 
-
-@dpex.device_func
-def growth(
-    parent,  # IN (slots, nodes) int32, flat
-    position,  # IN (slots, nodes) int32, flat
-    base,  # IN uint64
-    kind,  # IN int64
-    x,  # IN int64
-    y,
-    t,
-    a1,  # IN int64
-    b1,
-    a2,
-    b2,
-):
-    """How sizes change: twice (by how much, above which position, from which position on), int64."""
-    under_x = np.int64(position[base + np.uint64(parent[base + np.uint64(x)])])
-    under_y = np.int64(position[base + np.uint64(parent[base + np.uint64(y)])])
-    place_t = np.int64(position[base + np.uint64(t)])
-    first = b1 - a1
-    second = b2 - a2
-    if kind == _PRUNE:
-        return -first, under_x, _ZERO, first, place_t, _ZERO
-    if kind == _UNRELATED:
-        return second - first, under_x, _ZERO, first - second, under_y, _ZERO
-    if kind == _RELATED:
-        return -second, under_y, a1, first - second, place_t, a2
-    return _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
-
-
-@dpex.device_func
-def shifted_runs(
-    kind,  # IN int64
-    a1,  # IN int64
-    b1,
-    a2,
-    b2,
-    start_1,  # IN int64: of the permutation
-    start_2,
-    start_3,
-    start_4,
-    stop,
-    offset_1,
-):
-    """New places of what is shifted: two runs by one shift, one run by the other (six int64).
-
-    The first two runs go by shift 2 in related swaps of subtrees, else by shift 1.
+    Attributes:
+        start_1, start_2, start_3, start_4: new places of the runs; where the change begins is the first.
+        stop: end of the change.
+        offset_1, offset_2, offset_3, offset_4: old less new place of each run.
     """
-    if kind == _PRUNE:
-        if start_1 + offset_1 == a1:  # the run goes to the start
-            return start_1, start_2, _ZERO, _ZERO, _ZERO, _ZERO
-        return start_2, stop, _ZERO, _ZERO, _ZERO, _ZERO
-    if kind == _UNRELATED:
-        return start_3, stop, _ZERO, _ZERO, start_1, start_2
-    if kind == _RELATED:
-        return start_1, start_2, start_4, stop, start_2, start_4
-    if a2 < b1:
-        return a1, a2, b2, b1, _ZERO, _ZERO
-    return a1, b1, _ZERO, _ZERO, a2, b2
+
+    start_1: Any
+    start_2: Any
+    start_3: Any
+    start_4: Any
+    stop: Any
+    offset_1: Any
+    offset_2: Any
+    offset_3: Any
+    offset_4: Any
+
+
+class Growth(NamedTuple):
+    """How the sizes of subtrees change, in two ways.
+
+    Attributes:
+        growth_1, place_1, floor_1: what nodes above position place_1 (itself included) gain in size, if they
+            stand at floor_1 or later.
+        growth_2, place_2, floor_2: likewise.
+    """
+
+    growth_1: Any
+    place_1: Any
+    floor_1: Any
+    growth_2: Any
+    place_2: Any
+    floor_2: Any
+
+
+class Runs(NamedTuple):
+    """New positions of what is shifted, and the rows of the shifts.
+
+    Attributes:
+        start_1, stop_1, start_2, stop_2: two runs by the first shift.
+        start_3, stop_3: one run by the other shift.
+        plus_1, minus_1: rows of the first shift, as they were before the edit.
+        plus_2, minus_2: rows of the other one.
+    """
+
+    start_1: Any
+    stop_1: Any
+    start_2: Any
+    stop_2: Any
+    start_3: Any
+    stop_3: Any
+    plus_1: Any
+    minus_1: Any
+    plus_2: Any
+    minus_2: Any
+
+
+class Local(NamedTuple):
+    """Whether runs only change blocks.
+
+    Attributes:
+        fits: 1 if each run lies in a block, and can join the block that it comes to.
+        old: the block that the first run leaves.
+        new: the block that it joins; if there is a second run, that one goes the other way.
+    """
+
+    fits: Any
+    old: Any
+    new: Any
+
+
+class Touched(NamedTuple):
+    """The blocks to renew, twice from ... to before, with the positions that changed in them."""
+
+    block_1: Any
+    end_block_1: Any
+    change_1: Any
+    end_change_1: Any
+    block_2: Any
+    end_block_2: Any
+    change_2: Any
+    end_change_2: Any
+
+
+class Climbs(NamedTuple):
+    """From where the maxima of subtrees change upwards, which wide tables have.
+
+    Attributes:
+        node_1, loses_1, gains_1: a node to climb from, the rows of the subtree that it loses and of that
+            which it gains.
+        node_2, loses_2, gains_2: likewise; node 2 is -1 where one node is below the other. Then nodes are
+            shifted as if all that is below them were, and have to be renewed up to the first shifted
+            position.
+        shifted_from: that position; the number of nodes where there is none.
+    """
+
+    node_1: Any
+    loses_1: Any
+    gains_1: Any
+    node_2: Any
+    loses_2: Any
+    gains_2: Any
+    shifted_from: Any
+
+
+class Changes(NamedTuple):
+    """All that the tables have to follow.
+
+    Attributes:
+        runs: Runs.
+        touched: Touched.
+        climbs: Climbs.
+    """
+
+    runs: Any
+    touched: Any
+    climbs: Any
+
+
+class Rearranged(NamedTuple):
+    """How an edit that gives nodes new parents changes the order.
+
+    Attributes:
+        permutation: Permutation.
+        growth: Growth.
+        above_x, above_y: the new parents of x and of y; y is x where one node moves.
+        local: Local.
+        changes: Changes; what it says of blocks holds where `local` fits.
+    """
+
+    permutation: Any
+    growth: Any
+    above_x: Any
+    above_y: Any
+    local: Any
+    changes: Any

@@ -16,16 +16,15 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
-from syclade.host.chains.pipeline import LAUNCH_SECONDS
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
+from syclade.host.chains.plan import make_plan
 from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 
@@ -149,11 +148,12 @@ def measure(
         raise OptionError(f"repeats (--repeats) is {repeats}", hint="give 1 or more")
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
     problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
-    made = choose_encoding(encoding, device)(problem)
-    count = default_slots(device, made, MANY_CHAINS) if slots is None else slots
-    runner = make_runner(device, made, count, seed)
+    made = choose_encoding(encoding, device, problem)
+    plan = make_plan(problem)
+    count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
+    runner = make_runner(device, plan, made, count, seed)
     try:
-        _start(problem, runner, simulation.parents)
+        runner.put_all([state_at(plan, simulation.parents, chain) for chain in range(count)])
         launch_steps = _warm_up(runner, seconds)
         before = runner.read_all("tallies").sum(axis=0)
         timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
@@ -171,7 +171,7 @@ def measure(
         slots=count,
         seed=seed,
         launch_steps=launch_steps,
-        acceptance=float(tallies[5:].sum() / tallies[:5].sum()),
+        acceptance=float(tallies.reshape(2, -1)[1].sum() / tallies.reshape(2, -1)[0].sum()),
         memory_bytes=memory,
         cores=usable_cores(),
         timings=timings,
@@ -188,12 +188,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _start(problem: Problem, runner: Runner, parents: NDArray[np.int32]) -> None:
-    """Give every slot a chain at this tree."""
-    score = problem.score(parents)
-    runner.put_all([ChainState(chain, 0, score, score, parents, parents) for chain in range(runner.slots)])
 
 
 def _warm_up(runner: Runner, seconds: float) -> int:

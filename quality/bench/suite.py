@@ -12,7 +12,7 @@ from typing import Any
 
 from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
-from syclade.host.encodings import ENCODINGS
+from syclade.host.encodings import ENCODINGS, encoding_name
 from syclade.quality.bench.measure import measure
 
 __all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
@@ -62,7 +62,7 @@ def run_suite(
     reports = []
     for cells, mutations in SIZES:
         for device in devices:
-            for encoding in sorted(ENCODINGS, reverse=True):
+            for encoding in sorted({encoding_name(name, device) for name in ENCODINGS}, reverse=True):
                 measured = measure(
                     device, encoding, cells=cells, mutations=mutations, seconds=seconds, repeats=repeats
                 )

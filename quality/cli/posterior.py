@@ -74,14 +74,14 @@ def command(
     steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
     """
     from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import choose_encoding
+    from syclade.host.encodings import encoding_name
     from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)
     chosen = choose_device(device)
-    settings["encoding"] = choose_encoding(settings["encoding"], chosen).name
+    settings["encoding"] = encoding_name(settings["encoding"], chosen)
     cases = []
     with progress_bar() as show:
         for size in sorted(set(mutations)):
@@ -104,11 +104,11 @@ def _check(
 ) -> PosteriorCase:
     from syclade.quality.posterior.check import judge
     from syclade.quality.posterior.samples import sample_chain
-    from syclade.quality.posterior.small_target import make_target, small_problem
+    from syclade.quality.posterior.small_target import make_target, small_plan
 
     what = f"{mutations} mutations"
     show(f"{what}: enumerating", 0, 1)
-    target = make_target(small_problem(mutations, gamma, move_probs))
+    target = make_target(small_plan(mutations, gamma, move_probs))
     drawn = sample_chain(
         target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
     )
@@ -138,8 +138,8 @@ def _print(cases: list[PosteriorCase], device: Device, encoding: str, out: Path)
         visits, steps = case.visits, case.steps
         rate = case.samples.steps / max(case.samples.seconds, 1e-9)
         click.echo(
-            f"{case.target.problem.mutations} mutations, {len(case.target.trees)} trees, "
-            f"gamma {case.target.problem.gamma:g}: {'holds' if case.holds else 'DOES NOT HOLD'}"
+            f"{case.target.plan.problem.mutations} mutations, {len(case.target.trees)} trees, "
+            f"gamma {case.target.plan.gamma:g}: {'holds' if case.holds else 'DOES NOT HOLD'}"
         )
         click.echo(f"  proposals: detailed balance {'holds' if case.balanced else 'is broken'}")
         click.echo(

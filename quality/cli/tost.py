@@ -57,7 +57,7 @@ def command(
     with the same settings is not done again.
     """
     from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import choose_encoding
+    from syclade.host.encodings import encoding_name
     from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
     from syclade.quality.reference.folder import read_reference
@@ -67,7 +67,7 @@ def command(
     folder = read_reference(reference)
     check_output(out, FILES, force)
     found = choose_device(device)
-    settings = _settings(folder, given, found, choose_encoding(encoding, found).name)
+    settings = _settings(folder, given, found, encoding_name(encoding, found))
     scored = score_reference(folder.inputs[:limit], settings.rates)
     _print_start(scored, settings, found.name)
     comparisons = _compare_all(scored, settings, out / KEPT, force)

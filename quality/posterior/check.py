@@ -75,9 +75,9 @@ def posterior_report(cases: Sequence[PosteriorCase], settings: dict[str, Any]) -
 def _case_report(case: PosteriorCase) -> dict[str, Any]:
     target, samples = case.target, case.samples
     return {
-        "mutations": target.problem.mutations,
+        "mutations": target.plan.problem.mutations,
         "trees": len(target.trees),
-        "gamma": target.problem.gamma,
+        "gamma": target.plan.gamma,
         "holds": case.holds,
         "balance": {"holds": case.balanced, "imbalance": str(target.imbalance)},
         "visits": asdict(case.visits),

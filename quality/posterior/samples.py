@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.backends import make_runner
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.devices.choice import Device
-from syclade.host.encodings import make_encoding
+from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import TreeIndex
 
@@ -70,13 +70,13 @@ def sample_chain(
     reads = -(-samples // slots)
     size = len(target.trees)
     moves = np.zeros(size * size, dtype=np.int64)
-    made = make_encoding(encoding)(target.problem)
-    index = TreeIndex(made, target.trees)
-    runner = make_runner(device, made, slots, seed)
+    plan = target.plan
+    runner = make_runner(device, plan, choose_encoding(encoding, device, plan.problem), slots, seed)
+    index = TreeIndex(runner.encoding, target.trees)
     thinning, now = target.thinning, target.burn_in
     last = now + (reads - 1) * thinning + 1
     try:
-        runner.put_all([initial_state(target.problem, seed, chain) for chain in range(slots)])
+        runner.put_all([initial_state(plan, seed, chain) for chain in range(slots)])
         started = time.perf_counter()
         for _ in range(reads):
             runner.advance(np.full(slots, now, dtype=np.int64))

@@ -14,15 +14,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.errors import OptionError
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 
-__all__ = ["MOVE_PROBABILITIES", "Target", "make_target", "small_problem"]
+__all__ = ["MOVE_PROBABILITIES", "Target", "make_target", "small_plan"]
 
 MUTATIONS = range(2, 6)
 """Numbers of mutations with 3, 16, 125 and 1296 trees; 6 have 16807, too many for a dense matrix."""
@@ -55,7 +56,7 @@ class Target:
     """What a chain on a small problem must sample, and how.
 
     Attributes:
-        problem: the problem; its tables hold gamma.
+        plan: the chain, with its moves, score and gamma.
         trees: all (n + 1)^(n - 1) parent vectors.
         posterior: float64, shape (trees,): exp(gamma * score), normalised.
         transitions: float64, shape (trees, trees): probability of each step, rows sum to 1.
@@ -63,7 +64,7 @@ class Target:
         spectrum: float64, shape (trees - 1,): moduli of the transitions' other eigenvalues, descending.
     """
 
-    problem: Problem
+    plan: Plan
     trees: tuple[ParentVector, ...]
     posterior: NDArray[np.float64]
     transitions: NDArray[np.float64]
@@ -100,10 +101,10 @@ class Target:
             steps += max(1, steps // 50)
 
 
-def small_problem(
+def small_plan(
     mutations: int, gamma: float, move_probabilities: tuple[float, float, float] = MOVE_PROBABILITIES
-) -> Problem:
-    """The problem of the check: a fixed simulated matrix of CELLS cells.
+) -> Plan:
+    """The chain of the check, on a fixed simulated matrix of CELLS cells.
 
     Raises:
         OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
@@ -114,35 +115,41 @@ def small_problem(
             hint=f"use {MUTATIONS[0]} to {MUTATIONS[-1]} mutations",
         )
     matrix = simulate(CELLS, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, MATRIX_SEED).matrix
-    return make_problem(matrix, RATES, gamma=gamma, move_probabilities=move_probabilities)
+    return make_plan(make_problem(matrix, RATES), gamma=gamma, move_probabilities=move_probabilities)
 
 
-def make_target(problem: Problem) -> Target:
+def make_target(plan: Plan) -> Target:
     """Enumerate a small problem: a moment for 4 mutations, some ten seconds for 5.
 
     Raises:
-        OptionError: with the problem's gamma and move probabilities the chain hardly moves between the trees.
+        OptionError: with the plan's gamma and move probabilities the chain hardly moves between the trees.
     """
-    kernel = enumeration.kernel(problem.mutations, Cuts(problem.prune_below, problem.swap_below))
+    problem, gamma = plan.problem, plan.gamma
+    kernel = enumeration.kernel(problem.mutations, Cuts(*plan.move_below[:2]))
     trees = tuple(kernel)
-    scores = np.array([problem.score(np.array(tree, dtype=np.int32)) for tree in trees], dtype=np.float64)
+    scores = np.array([score_of(plan, tree) for tree in trees], dtype=np.float64)
     nats = scores / math.ldexp(1.0, problem.scale_bits)
-    posterior = enumeration.exact_posterior(nats, problem.gamma)
-    transitions = enumeration.transition_matrix(kernel, nats, problem.gamma)
+    posterior = enumeration.exact_posterior(nats, gamma)
+    transitions = enumeration.transition_matrix(kernel, nats, gamma)
     spectrum = _spectrum(transitions, posterior)
     if not spectrum[0] < SLOWEST:
         raise OptionError(
-            f"with gamma {problem.gamma:g} and these move probabilities the chain hardly moves",
+            f"with gamma {gamma:g} and these move probabilities the chain hardly moves",
             hint="use a gamma near 1, and give prune and reattach a chance",
         )
     return Target(
-        problem=problem,
+        plan=plan,
         trees=trees,
         posterior=posterior,
         transitions=transitions,
         imbalance=_imbalance(kernel, trees, posterior),
         spectrum=spectrum,
     )
+
+
+def score_of(plan: Plan, tree: ParentVector) -> int:
+    """The integer score of a tree."""
+    return plan.score.of(plan.problem, np.array(tree, dtype=np.int32), plan.problem.rates, plan.settings)
 
 
 def _imbalance(

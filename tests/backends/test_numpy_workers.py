@@ -18,9 +18,8 @@ import pytest
 from syclade.host.backends import numpy_runner, numpy_workers
 from syclade.host.backends.numpy_runner import NumpyRunner
 from syclade.host.devices.cores import usable_cores
-from syclade.host.encodings import ENCODINGS
 from syclade.host.errors import DeviceError
-from tests.support.backends import Case, assert_equal_states
+from tests.support.backends import Case, assert_equal_chains, seen
 from tests.support.numpy_chains import runner_of
 
 CASE = Case(12, 9)
@@ -35,14 +34,14 @@ def many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def runner(many_cores: None) -> Iterator[NumpyRunner]:
-    runner = runner_of("preorder", CASE, 5)
+    runner = runner_of(CASE, 5)
     yield runner
     runner.close()
 
 
-def alone(encoding: str, *targets: list[int]) -> NumpyRunner:
+def alone(*targets: list[int]) -> NumpyRunner:
     """The same launches in this process only."""
-    runner = runner_of(encoding, CASE, len(targets[0]))
+    runner = runner_of(CASE, len(targets[0]))
     runner._seconds = float("-inf")
     for target in targets:
         runner.advance(np.array(target))
@@ -55,21 +54,20 @@ def processes(runner: NumpyRunner) -> list[Any]:
 
 
 @pytest.mark.usefixtures("many_cores")
-@pytest.mark.parametrize("encoding", sorted(ENCODINGS))
 @pytest.mark.parametrize("slots", [1, 2, 5])
-def test_chains_are_those_of_one_process(encoding: str, slots: int) -> None:
+def test_chains_are_those_of_one_process(slots: int) -> None:
     targets = [
         [30 + 7 * slot for slot in range(slots)],
         [80] * slots,
         [80 + 50 * (slot % 2) for slot in range(slots)],
     ]
-    runner = runner_of(encoding, CASE, slots)
+    runner = runner_of(CASE, slots)
     for target in targets:
         runner.advance(np.array(target))
     assert (runner._workers is None) == (slots == 1)
-    other = alone(encoding, *targets)
+    other = alone(*targets)
     for slot in range(slots):
-        assert_equal_states(runner.get(slot), other.get(slot))
+        assert_equal_chains(seen(runner, slot), seen(other, slot))
     runner.close()
 
 
@@ -77,17 +75,17 @@ def test_a_state_may_be_replaced_between_launches(runner: NumpyRunner) -> None:
     runner.advance(np.full(5, 40))
     runner.put(3, CASE.start(7))
     runner.advance(np.full(5, 60))
-    other = alone("preorder", [0] * 5)
+    other = alone([0] * 5)
     other.put(0, CASE.start(7))
     other.advance(np.array([60, 60, 60, 0, 60]))
-    assert_equal_states(runner.get(3), other.get(0))
+    assert_equal_chains(seen(runner, 3), seen(other, 0))
     for slot in (1, 2, 4):
-        assert_equal_states(runner.get(slot), other.get(slot))
+        assert_equal_chains(seen(runner, slot), seen(other, slot))
 
 
 def test_what_is_interrupted_has_not_happened(runner: NumpyRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     runner.advance(np.full(5, 40))
-    before = [runner.get(slot) for slot in range(5)]
+    before = [seen(runner, slot) for slot in range(5)]
     old = processes(runner)
     with monkeypatch.context() as patch:
 
@@ -98,12 +96,12 @@ def test_what_is_interrupted_has_not_happened(runner: NumpyRunner, monkeypatch: 
         with pytest.raises(KeyboardInterrupt):
             runner.advance(np.full(5, 90))
     assert all(process.returncode is not None for process in old)
-    for slot, state in enumerate(before):
-        assert_equal_states(runner.get(slot), state)
+    for slot, chain in enumerate(before):
+        assert_equal_chains(seen(runner, slot), chain)
     runner.advance(np.full(5, 90))
-    other = alone("preorder", [90] * 5)
+    other = alone([90] * 5)
     for slot in range(5):
-        assert_equal_states(runner.get(slot), other.get(slot))
+        assert_equal_chains(seen(runner, slot), seen(other, slot))
 
 
 def test_a_worker_that_dies_is_an_error(runner: NumpyRunner) -> None:
@@ -119,7 +117,7 @@ def test_a_worker_that_dies_is_an_error(runner: NumpyRunner) -> None:
 
 def test_a_worker_that_fails_says_why(runner: NumpyRunner) -> None:
     runner.advance(np.full(5, 40))
-    del runner._state["score"]
+    del runner._numpy.named["score"]
     with pytest.raises(DeviceError, match="numpy fallback failed: KeyError: 'score'"):
         runner.advance(np.full(5, 90))
 
@@ -139,7 +137,7 @@ def test_time_and_memory_of_the_workers_count(runner: NumpyRunner) -> None:
     runner.advance(np.full(5, 400))
     assert before == pytest.approx(0.0, abs=1e-3)
     assert runner.cpu_seconds() - time.process_time() > 1e-3
-    rows = 4 * CASE.problem().columns.shape[1] * CASE.n
+    rows = 4 * CASE.problem().columns * CASE.n
     assert runner.memory_bytes > state + 5 * rows
 
 
@@ -154,9 +152,9 @@ def test_where_no_process_starts_one_goes_on(
         runner.advance(np.full(5, 40))
         runner.advance(np.full(5, 90))
     assert caplog.text.count("goes on in one process, for no other starts: no more processes") == 1
-    other = alone("preorder", [90] * 5)
+    other = alone([90] * 5)
     for slot in range(5):
-        assert_equal_states(runner.get(slot), other.get(slot))
+        assert_equal_chains(seen(runner, slot), seen(other, slot))
 
 
 def test_the_others_end_where_one_does_not_start(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,9 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
+from syclade.host.backends.base import Advanced
 from syclade.host.chains import pipeline
 from syclade.host.chains.pipeline import LAUNCH_SECONDS, Outcome, Progress, initial_state, run_chains
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(5, 6)
@@ -25,14 +27,18 @@ class FakeRunner:
     def __init__(self, slots: int, seconds_per_step: float = 0.0) -> None:
         self.slots = slots
         self.seed = CASE.seed
+        self.plan = CASE.plan()
         self.states: list[ChainState | None] = [None] * slots
+        self.steps = [0] * slots
         self.puts: list[tuple[int, int]] = []
         self.launches: list[list[int]] = []
         self.now = 0.0
         self.seconds_per_step = seconds_per_step
 
-    def put(self, slot: int, state: ChainState) -> None:
+    def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
+        assert info is None
         self.states[slot] = state
+        self.steps[slot] = 0
         self.puts.append((slot, state.chain))
 
     def put_all(self, states: Sequence[ChainState]) -> None:
@@ -44,26 +50,30 @@ class FakeRunner:
         assert state is not None
         return state
 
-    def advance(self, targets: NDArray[np.int64]) -> None:
+    def info(self, slot: int) -> ChainInfo:
+        tallies = no_tallies(len(self.plan.kinds))
+        tallies[0] = self.steps[slot]
+        return ChainInfo(tallies)
+
+    def advance(self, targets: NDArray[np.int64]) -> Advanced:
         lengths = []
         for slot, state in enumerate(self.states):
             length = 0 if state is None else max(int(targets[slot]) - state.step, 0)
             lengths.append(length)
             if state is not None and length:
-                tallies = state.tallies.copy()
-                tallies[0] += length
+                self.steps[slot] += length
                 best = 100 * (state.chain % 3) + int(targets[slot])
-                parents = (state.parents, state.best_parents)
-                self.states[slot] = ChainState(state.chain, int(targets[slot]), 0, best, *parents, tallies)
+                self.states[slot] = replace(state, step=int(targets[slot]), best_score=best)
         self.launches.append(lengths)
         self.now += max(lengths) * self.seconds_per_step
+        return Advanced(np.array([0 if state is None else state.step for state in self.states]), [])
 
     def best_scores(self) -> NDArray[np.int64]:
         return np.array([0 if state is None else state.best_score for state in self.states])
 
 
 def run(runner: FakeRunner, chains: int, steps: int, **options: Any) -> Outcome:
-    return run_chains(CASE.problem(), cast(Runner, runner), chains=chains, steps=steps, **options)
+    return run_chains(cast(Runner, runner), chains=chains, steps=steps, **options)
 
 
 def launch_lengths(monkeypatch: pytest.MonkeyPatch, seconds_per_step: float, steps: int) -> list[int]:
@@ -130,21 +140,20 @@ def test_launches_recover_from_a_slow_one(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_initial_state() -> None:
-    problem = CASE.problem()
-    state = initial_state(problem, 5, 3)
-    assert (state.chain, state.step) == (3, 0)
-    assert state.score == state.best_score == problem.score(state.parents)
+    plan = CASE.plan(gamma=2.5)
+    state = initial_state(plan, 5, 3)
+    assert (state.chain, state.step, state.gamma) == (3, 0, 2.5)
+    assert state.rates == plan.problem.rates
+    assert state.score == state.best_score == plan.score.of(plan.problem, state.parents, state.rates, {})
     assert state.parents.tolist() == state.best_parents.tolist()
-    assert state.tallies.tolist() == [0] * 10
 
 
 @pytest.mark.parametrize("chains", [1, 4, 7])
 def test_real_runs_do_not_depend_on_slots(chains: int) -> None:
-    problem = CASE.problem()
     outcomes = []
     for slots in (1, 3, 10):
-        with NUMPY.runner(problem, slots, 9) as runner:
-            outcomes.append(run_chains(problem, runner, chains=chains, steps=90))
+        with NUMPY.runner(CASE.plan(), slots, 9) as runner:
+            outcomes.append(run_chains(runner, chains=chains, steps=90))
     for outcome in outcomes[1:]:
         for name in ("best_scores", "tallies"):
             np.testing.assert_array_equal(getattr(outcome, name), getattr(outcomes[0], name))

@@ -140,7 +140,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
         (["--seed", "18446744073709551616"], "'--seed'"),
         (["--gamma", "0"], "--gamma is 0.0"),
         (["--move-probs", "0", "0", "0"], "all move probabilities are 0"),
-        (["--move-probs", "1", "-1", "1"], "are not three numbers >= 0"),
+        (["--move-probs", "1", "-1", "1"], "are not 3 numbers >= 0"),
         (["--names", "no-such-file"], "no-such-file"),
         (["--names", str(MATRIX)], "names"),
         (["--device", "nonsense"], "there is no device 'nonsense'"),

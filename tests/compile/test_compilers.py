@@ -14,8 +14,9 @@ from tests.support.backends import Backend, Case, on_every_other_backend, tallie
 VECTORISED = """
 import json, sys
 from tests.support.backends import Backend, Case, run_alone
-state = run_alone(Backend(*sys.argv[1:]), Case(8, 13), 0, 150)
-print(json.dumps([state.score, state.best_score, state.parents.tolist(), state.tallies.tolist()]))
+seen = run_alone(Backend(*sys.argv[1:]), Case(8, 13), 0, 150)
+state = seen.state
+print(json.dumps([state.score, state.best_score, state.parents.tolist(), seen.tallies.tolist()]))
 """
 
 

@@ -19,36 +19,41 @@ from syclade.host.devices.choice import Device, choose_device
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError, SycladeError
-from syclade.host.export.kernels import exported_kernels
+from syclade.host.export.kernels import ExportedKernel, exported_kernels
 from syclade.host.export.manifest import make_manifest
 from syclade.host.export.modules import exported_module
 from syclade.host.workarounds import prepare
 from tests.support.backends import Case
 
 CASE = Case(21, 30)
-CAPACITY = AncestorEncoding.capacity(64, 64)
+CAPACITY = AncestorEncoding.capacity(64, 64, 2)
 SETTINGS: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 3, "steps": 200, "seed": 5}
 KINDS = ("cpu", "fpga-emu")
+
+
+def exported_kernel() -> ExportedKernel:
+    """The chain's, for CAPACITY."""
+    plan = CASE.plan()
+    return exported_kernels(plan, AncestorEncoding(plan.problem, CAPACITY))[0]
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An image for each kind of device, for 63 mutations and 64 columns."""
     folder = tmp_path_factory.mktemp("images")
-    kernel = exported_kernels(CAPACITY)[0]
+    kernel = exported_kernel()
     made = {}
     for kind in KINDS:
         queue = prepare().SyclQueue(choose_device(kind).filter)
         module = exported_module(queue, kernel)
-        encoding = AncestorEncoding(CASE.problem())
         made[kind] = folder / f"{kind}.image"
-        made[kind].write_bytes(make_image(queue, kind, kernel.entry_point, encoding, CAPACITY, module))
+        made[kind].write_bytes(make_image(queue, kind, "ancestor", kernel.kernel, module))
     return made
 
 
 @pytest.fixture(scope="module")
 def ordinary() -> syclade.Result:
-    return syclade.infer(CASE.values, device="numpy", encoding="ancestor", **SETTINGS)
+    return syclade.infer(CASE.values, device="numpy", **SETTINGS)
 
 
 def changed(image: Path, target: Path, **changes: Any) -> Path:
@@ -167,8 +172,8 @@ def test_a_damaged_image_never_reaches_the_driver(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"constants": {"nodes": 64}}, "it does not tell cells, lanes, words"),
-        ({"constants": {"nodes": "many", "words": 1, "cells": 64, "lanes": 16}}, "damaged"),
+        ({"constants": {"nodes": 64}}, "it does not tell cells, lanes, values, words"),
+        ({"constants": {"nodes": "many", "words": 1, "cells": 64, "lanes": 16, "values": 2}}, "damaged"),
         ({"constants": None}, "it does not tell constants"),
         ({"identity": "a card"}, "damaged"),
         ({"arguments": 7}, "damaged"),
@@ -218,7 +223,9 @@ def vendor_image(images: dict[str, Path], tmp_path: Path) -> Path:
     """A bare binary, as a vendor's compiler makes it, and the manifest of the export beside it."""
     file = tmp_path / "design.aocx"
     file.write_bytes(images["fpga-emu"].read_bytes().partition(b"\n")[2])
-    kernels = [(kernel, probe_spirv()) for kernel in exported_kernels(CAPACITY)]
+    plan = CASE.plan()
+    encoding = AncestorEncoding(plan.problem, CAPACITY)
+    kernels = [(kernel, probe_spirv()) for kernel in exported_kernels(plan, encoding)]
     manifest = make_manifest(kernels, {"cells": 64, "mutations": 63}, CAPACITY, {}, {})
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     return file

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from syclade.host.chains.kernel import chain_kernel
 from syclade.host.compile import program as module
-from syclade.host.compile.program import KernelSpec, Spirv, load_kernel, spirv_of
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.program import load_kernel, spirv_of
+from syclade.host.compile.translate import Spirv, translation
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
@@ -20,19 +23,28 @@ from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import STATE, Argument
 from tests.support.backends import Case
 
-SPEC = KernelSpec("some.module:factory", {"nodes": 16}, (Argument("x", STATE, "int64", (4,), ""),))
+X = Argument("x", STATE, "int64", (4,), "")
+KERNEL = Kernel(
+    name="some_kernel",
+    factory="tests.support.build_kernel:make_control",
+    parts={},
+    constants={"lanes": 16},
+    records=(Record("Given", (X,)),),
+    group="work-group",
+    lanes=16,
+)
 PROBE = Spirv("probe", probe_spirv())
 
 
 class Compiler:
-    """Takes the place of `compile_spirv`, and counts."""
+    """Takes the place of `translate`, and counts."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, result: Spirv) -> None:
         self.calls = 0
         self.result = result
-        monkeypatch.setattr(module, "compile_spirv", self)
+        monkeypatch.setattr(module, "translate", self)
 
-    def __call__(self, queue: Any, spec: KernelSpec) -> Spirv:
+    def __call__(self, queue: Any, kernel: Kernel) -> Spirv:
         self.calls += 1
         return self.result
 
@@ -52,76 +64,55 @@ def cached_file(own_cache: Path) -> Path:
 
 
 def test_the_key_tells_specialisations_apart() -> None:
-    other_type = (SPEC.arguments[0]._replace(dtype="int32"),)
-    other_name = (SPEC.arguments[0]._replace(name="y"),)
-    specs = [
-        SPEC,
-        replace(SPEC, factory="some.module:other"),
-        replace(SPEC, constants={"nodes": 32}),
-        replace(SPEC, constants={"nodes": 16, "words": 1}),
-        replace(SPEC, arguments=other_type),
-        replace(SPEC, arguments=other_name),
-        replace(SPEC, arguments=SPEC.arguments * 2),
+    kernels = [
+        KERNEL,
+        replace(KERNEL, name="other"),
+        replace(KERNEL, factory="tests.support.device_checks:make_draw_check"),
+        replace(KERNEL, parts={"score": "syclade.kernels.scores.best_attachment:SCORE"}),
+        replace(KERNEL, constants={"lanes": 32}),
+        replace(KERNEL, constants={"lanes": 16, "words": 1}),
+        replace(KERNEL, records=(Record("Given", (X._replace(dtype="int32"),)),)),
+        replace(KERNEL, records=(Record("Given", (X._replace(name="y"),)),)),
+        replace(KERNEL, records=(Record("Other", (X,)),)),
+        replace(KERNEL, records=KERNEL.records * 2),
+        replace(KERNEL, group="sub-group"),
+        replace(KERNEL, lanes=8),
     ]
-    assert len({spec.key() for spec in specs}) == len(specs)
-    assert SPEC.key() == replace(SPEC, constants={"nodes": 16}).key()
+    assert len({kernel.key([]) for kernel in kernels}) == len(kernels)
+    assert KERNEL.key([]) == replace(KERNEL, constants={"lanes": 16}).key([])
+    assert KERNEL.key([]) != KERNEL.key(["another compiler"])
 
 
 def test_the_key_does_not_depend_on_the_order_of_constants() -> None:
     one, other = ({"a": 1, "b": 2}, {"b": 2, "a": 1})
-    assert replace(SPEC, constants=one).key() == replace(SPEC, constants=other).key()
+    assert replace(KERNEL, constants=one).key([]) == replace(KERNEL, constants=other).key([])
 
 
-@pytest.mark.parametrize("function", ["source_digest", "compiler_versions"])
-def test_the_key_has_the_sources_and_the_versions(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
-    before = SPEC.key()
-    monkeypatch.setattr(module, function, lambda: "another")
-    assert SPEC.key() != before
-
-
-@pytest.mark.parametrize(
-    ("changed", "matters"),
-    [
-        ("kernels/preorder/places.py", True),
-        ("host/compile/spirv.py", True),
-        ("host/workarounds/spirv_modules.py", True),
-        ("host/chains/pipeline.py", False),
-    ],
-)
-def test_the_sources_are_all_that_has_a_part(
-    monkeypatch: pytest.MonkeyPatch, changed: str, matters: bool
-) -> None:
-    before, read_bytes = module.source_digest(), Path.read_bytes
-
-    def altered(path: Path) -> bytes:
-        return read_bytes(path) + (b"#" if path.as_posix().endswith(changed) else b"")
-
-    monkeypatch.setattr(Path, "read_bytes", altered)
-    module.source_digest.cache_clear()
-    after = module.source_digest()
-    module.source_digest.cache_clear()
-    assert (after != before) == matters
+def test_the_translation_has_the_versions_of_the_compilers() -> None:
+    assert {"numba", "numba-dpex", "llvmlite"} <= {line.partition(" ")[0] for line in translation()}
 
 
 def test_like_inputs_share_a_kernel() -> None:
-    encoding = make_encoding("ancestor")
-    assert encoding(Case(3, 4).problem()).constants == encoding(Case(15, 16).problem()).constants
-    assert encoding(Case(15, 16).problem()).constants != encoding(Case(16, 16).problem()).constants
+    def key(case: Case) -> str:
+        plan = case.plan()
+        return chain_kernel(plan, make_encoding("ancestor")(plan.problem)).key([])
+
+    assert key(Case(3, 4)) == key(Case(15, 16)) != key(Case(16, 16))
 
 
 # ---- the cache
 
 
 def test_a_kernel_is_compiled_once(compiler: Compiler) -> None:
-    assert [spirv_of(None, SPEC) for _ in range(3)] == [PROBE] * 3
+    assert [spirv_of(None, KERNEL) for _ in range(3)] == [PROBE] * 3
     assert compiler.calls == 1
-    spirv_of(None, replace(SPEC, constants={}))
+    spirv_of(None, replace(KERNEL, lanes=8))
     assert compiler.calls == 2
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "one bit", "no digest", "appended"])
 def test_a_damaged_entry_is_compiled_again(compiler: Compiler, own_cache: Path, damage: str) -> None:
-    spirv_of(None, SPEC)
+    spirv_of(None, KERNEL)
     file = cached_file(own_cache)
     good = file.read_bytes()
     flipped = bytearray(good)
@@ -134,14 +125,14 @@ def test_a_damaged_entry_is_compiled_again(compiler: Compiler, own_cache: Path, 
         "appended": good + b"\0",
     }
     file.write_bytes(damaged[damage])
-    assert spirv_of(None, SPEC) == PROBE
+    assert spirv_of(None, KERNEL) == PROBE
     assert compiler.calls == 2
     assert file.read_bytes() == good
 
 
 def test_a_cache_that_cannot_be_written(compiler: Compiler, own_cache: Path) -> None:
     own_cache.write_text("a file, no folder")
-    assert [spirv_of(None, SPEC) for _ in range(2)] == [PROBE] * 2
+    assert [spirv_of(None, KERNEL) for _ in range(2)] == [PROBE] * 2
     assert compiler.calls == 2
 
 
@@ -150,7 +141,7 @@ def test_no_half_files_are_left(compiler: Compiler, own_cache: Path, monkeypatch
         raise OSError("no space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    assert spirv_of(None, SPEC) == PROBE
+    assert spirv_of(None, KERNEL) == PROBE
     assert list((own_cache / "spirv").iterdir()) == []
 
 
@@ -164,11 +155,11 @@ def queue() -> Any:
 
 @pytest.mark.sycl
 def test_a_kernel_is_built_once_a_process(compiler: Compiler, queue: Any) -> None:
-    first = load_kernel(queue, SPEC)
+    first = load_kernel(queue, KERNEL)
     other_queue = prepare().SyclQueue("opencl:cpu:0")
-    assert load_kernel(other_queue, SPEC) is first
+    assert load_kernel(other_queue, KERNEL) is first
     emulator = prepare().SyclQueue("opencl:accelerator:0")
-    assert load_kernel(emulator, SPEC) is not first
+    assert load_kernel(emulator, KERNEL) is not first
     assert compiler.calls == 1
 
 
@@ -176,15 +167,15 @@ def test_a_kernel_is_built_once_a_process(compiler: Compiler, queue: Any) -> Non
 @pytest.mark.parametrize("bad", [Spirv("absent", PROBE.module), Spirv("probe", b"nonsense")])
 def test_a_module_that_the_driver_refuses(compiler: Compiler, queue: Any, bad: Spirv) -> None:
     compiler.result = bad
-    with pytest.raises(DeviceError, match=r"cannot build the kernel some\.module:factory"):
-        load_kernel(queue, SPEC)
+    with pytest.raises(DeviceError, match=r"cannot build the kernel some_kernel"):
+        load_kernel(queue, KERNEL)
 
 
 @pytest.mark.sycl
 def test_no_compiler(own_cache: Path, queue: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba_dpex", None)
     with pytest.raises(DeviceError, match="numba-dpex does not import"):
-        spirv_of(queue, SPEC)
+        spirv_of(queue, KERNEL)
 
 
 # ---- a second process

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.compile.program import KernelSpec, spirv_of
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.compile.program import spirv_of
 from syclade.host.compile.spirv import (
     MAGIC,
     Instruction,
@@ -109,7 +110,7 @@ def test_the_size_of_groups_is_declared() -> None:
 def test_a_kernel_for_sub_groups_is_valid() -> None:
     """As the validator sees it, once what is wrong with every module of numba-dpex is cured."""
     queue = prepare().SyclQueue("opencl:cpu:0")
-    made = PreorderEncoding(Case(8, 13).problem())
-    module = spirv_of(queue, KernelSpec(made.factory, made.constants, made.arguments)).module
+    plan = Case(8, 13).plan()
+    module = spirv_of(queue, chain_kernel(plan, PreorderEncoding(plan.problem))).module
     assert {17, 35} == {one.operands[1] for one in instructions(module) if one.code == 16}
     assert complaint(with_listed_variables(without_stray_variables(module))) is None

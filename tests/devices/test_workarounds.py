@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from syclade.host import workarounds
+from syclade.host.workarounds import compiler
 from syclade.host.workarounds.unknown_processor import PROCESSORS, TARGET_VARIABLE
 from tests.support.backends import Backend, Case, run_alone
 
@@ -37,16 +38,18 @@ code = 'import os; print(os.environ.get("OCL_ICD_FILENAMES"))'
 print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
 """
 COMPILE = """
-from syclade.host.compile import program
+from syclade.host.compile import translate
+from syclade.host.compile.kernel import Kernel, Record
 from syclade.kernels.arguments import STATE, Argument
 names = ("counter", "key", "word", "log_table", "drawn", "log")
 types = ("uint64", "uint64", "uint64", "int64", "uint64", "int64")
 arguments = tuple(Argument(name, STATE, dtype, (1,), "") for name, dtype in zip(names, types))
-spec = program.KernelSpec("tests.support.device_checks:make_draw_check", {}, arguments)
-print(len(program.compile_spirv(dpctl.SyclQueue("cpu"), spec).module))
+factory = "tests.support.device_checks:make_draw_check"
+kernel = Kernel("draw_check", factory, {}, {}, (Record("Given", arguments),), "work-group", 1)
+print(len(translate.translate(dpctl.SyclQueue("cpu"), kernel).module))
 """
 WITHOUT_IMPLEMENTATIONS = (
-    PREPARED + "from syclade.host.compile import program\nprogram.register_numba_implementations = int\n"
+    PREPARED + "from syclade.host.compile import translate\ntranslate.register_numba_implementations = int\n"
 )
 
 
@@ -114,7 +117,11 @@ def test_let_emulator_take_spirv() -> None:
 
 def test_dpnp_stand_in() -> None:
     assert "dpnp" in error(PREPARED + "import numba_dpex")
-    code = PREPARED + "import sys\nwith w.dpnp_stand_in(): import numba_dpex\nprint('dpnp' in sys.modules)"
+    code = (
+        PREPARED
+        + "import sys\nfrom syclade.host.workarounds.compiler import dpnp_stand_in\n"
+        + "with dpnp_stand_in(): import numba_dpex\nprint('dpnp' in sys.modules)"
+    )
     assert output(code) == "False"
 
 
@@ -155,7 +162,7 @@ def test_what_others_say_on_standard_error_meanwhile_is_not_lost() -> None:
 
 
 def test_every_cure_has_a_test() -> None:
-    cures = set(workarounds.__all__) - {"prepare"}
+    cures = (set(workarounds.__all__) | set(compiler.__all__)) - {"prepare"}
     tested = {
         node.name.removeprefix("test_")
         for node in ast.parse(Path(__file__).read_text(encoding="utf-8")).body
@@ -166,7 +173,7 @@ def test_every_cure_has_a_test() -> None:
 
 
 def cure_named(name: str) -> Any:
-    return getattr(workarounds, name)
+    return getattr(compiler if name in compiler.__all__ else workarounds, name)
 
 
 # ---- all of them together
@@ -177,7 +184,7 @@ BOTH = [Backend("cpu", "ancestor"), Backend("fpga-emu", "ancestor")]
 
 def final_tree(backend: Backend, chain: int) -> list[int]:
     """The tree after 80 steps."""
-    return [int(parent) for parent in run_alone(backend, CASE, chain, 80).parents]
+    return [int(parent) for parent in run_alone(backend, CASE, chain, 80).state.parents]
 
 
 def expected_tree(chain: int) -> list[int]:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from syclade.host import workarounds
-from syclade.host.compile.program import KernelSpec, spirv_of
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.program import spirv_of
 from syclade.host.compile.spirv import (
     Instruction,
     Op,
@@ -44,9 +45,16 @@ def queue(request: pytest.FixtureRequest) -> Any:
 def module() -> bytes:
     """A small kernel as the compilers leave it."""
     arguments = tuple(one.argument for one in stage_arguments.TREE_UPDATE)
-    factory = "syclade.kernels.ancestor.stages:make_tree_update_stage"
-    spec = KernelSpec(factory, {"nodes": 64, "words": 1, "lanes": 16}, arguments)
-    return spirv_of(prepare().SyclQueue("opencl:cpu:0"), spec).module
+    kernel = Kernel(
+        name="tree_update",
+        factory="syclade.kernels.ancestor.stages:make_tree_update_stage",
+        parts={},
+        constants={"nodes": 64, "words": 1, "lanes": 16},
+        records=(Record("Given", arguments),),
+        group="work-group",
+        lanes=16,
+    )
+    return spirv_of(prepare().SyclQueue("opencl:cpu:0"), kernel).module
 
 
 def references(function: str, what: int, kind: int) -> int:

@@ -4,41 +4,63 @@ import numpy as np
 import pytest
 
 import syclade.host.encodings.preorder as module
-from syclade.host.backends import default_slots
+from syclade.host.backends import default_slots, slot_bytes
+from syclade.host.chains.kernel import chain_kernel, chain_sizes
+from syclade.host.chains.plan import make_plan
 from syclade.host.devices.choice import NUMPY, Device
 from syclade.host.encodings import choose_encoding, make_encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
-from syclade.kernels.preorder.layout import make_layout
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.layout import make_layout
+
+CPU = Device("opencl:cpu:0", "a processor", "cpu", 3)
+FPGA = Device("opencl:fpga:0", "an accelerator", "fpga", 1)
 
 
-def test_auto_is_preorder_where_that_is_faster() -> None:
-    assert choose_encoding("auto", NUMPY) is PreorderEncoding
-    assert choose_encoding("ancestor", NUMPY).name == "ancestor"
+def problem_of(cells: int, mutations: int) -> Problem:
+    return make_problem(simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
+
+
+def test_auto_is_what_is_faster_there() -> None:
+    problem = problem_of(20, 10)
+    assert choose_encoding("auto", CPU, problem).name == "preorder"
+    assert choose_encoding("auto", FPGA, problem).name == "ancestor"
+    assert choose_encoding("ancestor", CPU, problem).name == "ancestor"
+    assert choose_encoding("auto", NUMPY, problem).name == "plain"
+    assert choose_encoding("ancestor", NUMPY, problem).name == "plain"
 
 
 def test_an_unknown_encoding_is_refused() -> None:
     with pytest.raises(OptionError, match=r"no encoding 'leaf'"):
         make_encoding("leaf")
+    with pytest.raises(OptionError, match=r"no encoding 'leaf'"):
+        choose_encoding("leaf", NUMPY, problem_of(20, 10))
 
 
-def test_tables_whose_rows_do_not_start_at_an_int32_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = make_problem(simulate(20, 10, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
+def test_a_problem_that_does_not_fit_is_for_another_encoding(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tables whose rows do not start at an int32: refused if asked for, and told of if not."""
+    problem = problem_of(20, 10)
     fits = PreorderEncoding(problem).constants
     size = fits["rows"] * fits["cells"]
     monkeypatch.setattr(module, "LARGEST_TABLES", size)
-    assert PreorderEncoding(problem).constants == fits
+    assert choose_encoding("preorder", CPU, problem).constants == fits
     monkeypatch.setattr(module, "LARGEST_TABLES", size - 1)
-    with pytest.raises(OptionError, match=r"10 mutations and .* too many for preorder") as caught:
-        PreorderEncoding(problem)
-    assert "--encoding ancestor" in str(caught.value.hint)
+    with pytest.raises(OptionError, match=r"10 mutations and .* GiB of tables a chain") as caught:
+        choose_encoding("preorder", CPU, problem)
+    assert "--encoding auto" in str(caught.value.hint)
+    with caplog.at_level("WARNING", logger="syclade"):
+        assert choose_encoding("auto", CPU, problem).name == "ancestor"
+    assert "preorder cannot hold this matrix" in caplog.text
 
 
 def test_rows_start_where_layout_says() -> None:
-    layout = make_layout(48, 32, 8)
+    layout = make_layout(Shape(nodes=48, labels=48, cells=32, block=8, lanes=16, panels=1, subtrees=1))
     starts = (
         layout.zero,
         layout.weights,
@@ -55,11 +77,10 @@ def test_rows_start_where_layout_says() -> None:
 
 def test_small_tables_leave_room_for_more_slots() -> None:
     """Four to sixteen slots a unit, as many as fit in a megabyte; and no more than there are chains."""
-    device = Device("opencl:cpu:0", "a processor", "cpu", 3)
 
     def slots(cells: int, mutations: int, chains: int = 1000) -> int:
-        problem = make_problem(simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
-        return default_slots(device, PreorderEncoding(problem), chains)
+        problem = problem_of(cells, mutations)
+        return default_slots(CPU, make_plan(problem), PreorderEncoding(problem), chains)
 
     assert slots(32, 31) == 3 * 16
     assert 3 * 4 < slots(64, 63) < 3 * 16
@@ -68,13 +89,14 @@ def test_small_tables_leave_room_for_more_slots() -> None:
 
 
 def test_bytes_of_a_slot_are_what_a_slot_more_takes() -> None:
-    problem = make_problem(simulate(20, 10, 1e-6, 0.25, 0.25, 1).matrix, Rates(1e-6, 0.25))
-    encoding = PreorderEncoding(problem)
+    problem = problem_of(20, 10)
+    plan, encoding = make_plan(problem), PreorderEncoding(problem)
 
     def taken(slots: int) -> int:
-        sizes = encoding.sizes(slots)
+        sizes = chain_sizes(plan, encoding, slots)
         return sum(
-            int(np.prod(one.dimensions(sizes))) * np.dtype(one.dtype).itemsize for one in encoding.arguments
+            int(np.prod(one.dimensions(sizes))) * np.dtype(one.dtype).itemsize
+            for one in chain_kernel(plan, encoding).arguments
         )
 
-    assert encoding.slot_bytes == taken(5) - taken(4)
+    assert slot_bytes(plan, encoding) == taken(5) - taken(4)

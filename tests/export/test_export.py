@@ -114,7 +114,8 @@ def test_every_file_is_there_with_its_digest(folder: Path, manifest: dict[str, A
 @pytest.mark.sycl
 def test_the_manifest_describes_everything(manifest: dict[str, Any]) -> None:
     assert manifest["sizes"] == {"cells": 64, "mutations": 63}
-    assert manifest["constants"] == {"nodes": 64, "words": 1, "cells": 64, "lanes": 16}
+    sizes = {"nodes": 64, "words": 1, "cells": 64, "lanes": 16}
+    assert manifest["constants"] == {**sizes, "values": 2, "classes": 3}
     assert manifest["spirv_version"] == "1.4"
     assert manifest["syclade"] == syclade.__version__
     assert any(text.startswith("numba-dpex 0.23.0") for text in manifest["compilers"])
@@ -146,7 +147,7 @@ def test_the_test_vector_is_the_ordinary_run(folder: Path, manifest: dict[str, A
     np.testing.assert_array_equal(scores, ordinary.chain_log_likelihoods)
     with np.load(folder / "problem.npz", allow_pickle=False) as arrays:
         names = {argument["name"] for argument in kernel_of(manifest, "chain_steps")["arguments"]}
-        assert set(arrays.files) == names - {"proposal", "shares"}
+        assert set(arrays.files) == names - {"proposal", "shares", "drawn"}
         assert arrays["last_step"].tolist() == [STEPS] * CHAINS
 
 
@@ -178,10 +179,10 @@ def test_the_loader_runs_the_inference(
 @pytest.mark.sycl
 def test_many_steps_are_expected_from_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """And are the same ones."""
-    made = Vector(Case(60, 64).problem(), 64, CHAINS, 30, SEED)
+    made = Vector(Case(60, 64).plan(), 64, CHAINS, 30, SEED)
     few = vector.describe_vector(made, b"", choose_device("cpu"))
     monkeypatch.setattr(vector, "_NUMPY_STEPS", 29)
-    monkeypatch.setattr(vector, "choose_encoding", lambda *_: AncestorEncoding)
+    monkeypatch.setattr(vector, "choose_encoding", lambda *given: AncestorEncoding(given[2]))
     assert vector.describe_vector(made, b"", choose_device("cpu")) == few
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.compile.program import load_kernel
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.export.kernels import STAGES, ExportedKernel, exported_kernels
+from syclade.host.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
 from syclade.host.export.vector import Vector, vector_file
 from syclade.host.workarounds import prepare
 from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT
@@ -23,8 +23,10 @@ from tests.support.backends import Case
 pytestmark = pytest.mark.sycl
 
 CASE = Case(21, 30)
-CAPACITY = AncestorEncoding.capacity(64, 64)  # more than the case needs, and the same as other tests use
-KERNELS = {kernel.name: kernel for kernel in exported_kernels(CAPACITY)}
+CAPACITY = AncestorEncoding.capacity(64, 64, 2)  # more than the case needs, and the same as other tests use
+PLAN = CASE.plan()
+ENCODING = AncestorEncoding(PLAN.problem, CAPACITY)
+KERNELS = {kernel.name: kernel for kernel in exported_kernels(PLAN, ENCODING)}
 SLOTS, STEPS = 3, 40
 DEVICES = ["opencl:cpu:0", "opencl:accelerator:0"]
 
@@ -34,10 +36,10 @@ class Memory:
 
     def __init__(self, device: str) -> None:
         self.queue = prepare().SyclQueue(device)
-        vector = Vector(CASE.problem(), CASE.m, SLOTS, STEPS, CASE.seed)
-        with np.load(io.BytesIO(vector_file(vector, CAPACITY))) as file:
+        vector = Vector(PLAN, CASE.m, SLOTS, STEPS, CASE.seed)
+        with np.load(io.BytesIO(vector_file(vector, ENCODING))) as file:
             self.arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
-        sizes = {**CAPACITY, "slots": SLOTS, "log_sizes": len(self.arrays["log_sizes"])}
+        sizes = {**symbol_values(PLAN, ENCODING, CASE.n), "slots": SLOTS}
         for kernel in KERNELS.values():
             for argument, _ in kernel.arguments:
                 empty = np.zeros(argument.dimensions(sizes), argument.dtype)
@@ -56,7 +58,7 @@ class Memory:
             flat += [*sizes, block, *sizes]
             blocks[argument.name] = block
         lanes = CAPACITY["lanes"]
-        loaded = load_kernel(self.queue, kernel.spec)
+        loaded = load_kernel(self.queue, kernel.kernel)
         self.queue.submit(loaded, flat, [SLOTS * lanes], [lanes]).wait()
         for name, block in blocks.items():
             like = self.arrays[name]
@@ -121,6 +123,6 @@ def test_directions(name: str) -> None:
         assert unchanged if direction == IN else not unchanged or direction == INOUT, argument.name
 
 
-def test_the_chain_step_kernel_is_the_encodings() -> None:
-    """Its arguments are declared twice: with roles, and with directions."""
-    assert tuple(one.argument for one in KERNELS["chain_steps"].arguments) == AncestorEncoding.arguments
+@pytest.mark.parametrize("name", ["chain_steps", *STAGES])
+def test_arguments_with_directions_are_those_of_the_kernel(name: str) -> None:
+    assert tuple(one.argument for one in KERNELS[name].arguments) == KERNELS[name].kernel.arguments

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.devices.choice import NUMPY
+from syclade.host.devices.choice import NUMPY, choose_device
 from syclade.quality.bench import suite as bench_suite
 from syclade.quality.bench.suite import run_scaling, run_suite
 from syclade.quality.bench.tables import plot_scaling, scaling_table, suite_table
@@ -26,14 +26,20 @@ def test_the_suite_measures_every_size_and_encoding() -> None:
     told: list[dict[str, object]] = []
     reports = run_suite([NUMPY], seconds=0.01, repeats=1, done=told.append)
     assert reports == told
-    measured = {(report["cells"], report["encoding"]) for report in reports}
-    assert measured == {(cells, encoding) for cells in (4, 32) for encoding in ("ancestor", "preorder")}
-    assert [report["times_scite_core"] is None for report in reports] == [True, True, False, False]
+    assert [(report["cells"], report["encoding"]) for report in reports] == [(4, "plain"), (32, "plain")]
+    assert [report["times_scite_core"] is None for report in reports] == [True, False]
     assert suite_table(reports).count("\n") == 1 + len(reports)
 
 
+@pytest.mark.sycl
+def test_a_device_is_measured_in_every_encoding() -> None:
+    reports = run_suite([choose_device("cpu")], seconds=0.01, repeats=1, done=lambda _: None)
+    measured = [(report["cells"], report["encoding"]) for report in reports]
+    assert measured == [(cells, encoding) for cells in (4, 32) for encoding in ("preorder", "ancestor")]
+
+
 def test_the_scaling_varies_one_thing_at_a_time(tmp_path: Path) -> None:
-    points = run_scaling(NUMPY, "ancestor", seconds=0.01, repeats=1, done=lambda _: None)
+    points = run_scaling(NUMPY, "auto", seconds=0.01, repeats=1, done=lambda _: None)
     axes = [(point.axis, point.value) for point in points if point.axis != "threads"]
     assert axes == [("cells", 2), ("cells", 4), ("mutations", 3), ("slots", 1), ("slots", 2)]
     assert next(point.value for point in points if point.axis == "threads") == 1

@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.pipeline import run_chains
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainInfo, no_tallies
 from syclade.quality.oracle import chain as oracle
 from tests.support.backends import (
     BACKENDS,
     NUMPY,
     Backend,
     Case,
+    Seen,
+    assert_equal_chains,
     assert_equal_states,
     assert_scores_are_right,
     on_every_backend,
     run_alone,
+    seen,
     tallies_of,
 )
 
@@ -56,12 +59,12 @@ EXTREMES = {
 }
 
 
-def assert_is_trace(state: ChainState, traces: tuple[oracle.Trace, ...], done: int) -> None:
+def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) -> None:
     """The state is the oracle's after `done` steps."""
-    last = traces[done - 1]
+    state, last = chain.state, traces[done - 1]
     assert state.score == last.steps[-1].score
     assert state.best_score == last.best_score
-    assert state.tallies.tolist() == tallies_of(traces[:done])
+    assert chain.tallies.tolist() == tallies_of(traces[:done])
     assert state.parents.tolist() == list(last.final)
     assert state.best_parents.tolist() == list(last.best)
 
@@ -70,26 +73,26 @@ def assert_is_trace(state: ChainState, traces: tuple[oracle.Trace, ...], done: i
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.n}x{case.m}")
 def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
     chains, steps = 3, 150
-    problem = case.problem()
-    with backend.runner(problem, chains, case.seed) as runner:
+    plan = case.plan()
+    with backend.runner(plan, chains, case.seed) as runner:
         for chain in range(chains):
             runner.put(chain, case.start(chain))
         for done in range(1, steps + 1):
             runner.advance(np.full(chains, done))
             for chain in range(chains):
-                state = runner.get(chain)
-                assert (state.chain, state.step) == (chain, done)
-                assert_is_trace(state, case.trace(chain, steps), done)
-                assert_scores_are_right(problem, state)
+                found = seen(runner, chain)
+                assert (found.state.chain, found.state.step) == (chain, done)
+                assert_is_trace(found, case.trace(chain, steps), done)
+                assert_scores_are_right(plan, found.state)
 
 
 @on_every_backend
 @pytest.mark.parametrize("name", EXTREMES)
 def test_extremes(backend: Backend, name: str) -> None:
     case, steps = EXTREMES[name], 200
-    state = run_alone(backend, case, 0, steps)
-    assert state.step == steps
-    assert_is_trace(state, case.trace(0, steps), steps)
+    found = run_alone(backend, case, 0, steps)
+    assert found.state.step == steps
+    assert_is_trace(found, case.trace(0, steps), steps)
 
 
 def test_the_extremes_see_every_kind_of_move() -> None:
@@ -105,34 +108,34 @@ def test_the_extremes_see_every_kind_of_move() -> None:
 @pytest.mark.parametrize(("chain", "first_step"), [(0, 2**32 - 3), (2**32 - 1, 0), (3, 2**62 - 200)])
 def test_large_numbers_of_steps_and_chains(backend: Backend, chain: int, first_step: int) -> None:
     case, steps = Case(8, 13), 40
-    state = run_alone(backend, case, chain, steps, first_step)
-    assert (state.chain, state.step) == (chain, first_step + steps)
-    assert_is_trace(state, case.trace(chain, steps, first_step), steps)
+    found = run_alone(backend, case, chain, steps, first_step)
+    assert (found.state.chain, found.state.step) == (chain, first_step + steps)
+    assert_is_trace(found, case.trace(chain, steps, first_step), steps)
 
 
 @cache
-def numpy_states(case: Case) -> list[ChainState]:
+def numpy_chains(case: Case) -> list[Seen]:
     return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
 
 
 @on_every_backend
 @pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
 def test_large_trees(backend: Backend, case: Case) -> None:
-    problem = case.problem()
-    with backend.runner(problem, 2, case.seed) as runner:
+    plan = case.plan()
+    with backend.runner(plan, 2, case.seed) as runner:
         for chain in range(2):
             runner.put(chain, case.start(chain))
         for done in (1, 25, 60):
             runner.advance(np.full(2, done))
             for chain in range(2):
-                assert_scores_are_right(problem, runner.get(chain))
-        for chain, expected in enumerate(numpy_states(case)):
-            assert_equal_states(runner.get(chain), expected)
+                assert_scores_are_right(plan, runner.get(chain))
+        for chain, expected in enumerate(numpy_chains(case)):
+            assert_equal_chains(seen(runner, chain), expected)
 
 
 def test_large_trees_of_numpy_are_the_oracles() -> None:
     case = Case(65, 4)
-    assert_is_trace(numpy_states(case)[1], case.trace(1, 60), 60)
+    assert_is_trace(numpy_chains(case)[1], case.trace(1, 60), 60)
 
 
 # ---- however it is run
@@ -143,9 +146,9 @@ def test_large_trees_of_numpy_are_the_oracles() -> None:
 def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
     """More slots than chains, as many, fewer: the same chains."""
     case, chains, steps = Case(8, 13), 5, 60
-    problem = case.problem()
-    with backend.runner(problem, slots, case.seed) as runner:
-        outcome = run_chains(problem, runner, chains=chains, steps=steps)
+    plan = case.plan()
+    with backend.runner(plan, slots, case.seed) as runner:
+        outcome = run_chains(runner, chains=chains, steps=steps)
     traces = [case.trace(chain, steps) for chain in range(chains)]
     assert outcome.best_scores.tolist() == [trace[-1].best_score for trace in traces]
     assert outcome.tallies.tolist() == np.sum([tallies_of(trace) for trace in traces], axis=0).tolist()
@@ -158,27 +161,27 @@ def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
 @on_every_backend
 def test_launches_do_not_matter(backend: Backend) -> None:
     case = Case(8, 13)
-    with backend.runner(case.problem(), 3, case.seed) as runner:
+    with backend.runner(case.plan(), 3, case.seed) as runner:
         for chain in range(3):
             runner.put(chain, case.start(chain))
         for targets in ([1, 50, 0], [8, 50, 99], [30, 51, 100], [100, 100, 100]):
             runner.advance(np.array(targets))
             assert [runner.get(slot).step for slot in range(3)] == targets
         for chain in range(3):
-            assert_is_trace(runner.get(chain), case.trace(chain, 100), 100)
+            assert_is_trace(seen(runner, chain), case.trace(chain, 100), 100)
 
 
 @on_every_backend
 def test_a_target_that_is_reached_changes_nothing(backend: Backend) -> None:
     case = Case(8, 13)
-    with backend.runner(case.problem(), 2, case.seed) as runner:
+    with backend.runner(case.plan(), 2, case.seed) as runner:
         for chain in range(2):
             runner.put(chain, case.start(chain))
         runner.advance(np.array([30, 30]))
-        before = [runner.get(slot) for slot in range(2)]
+        before = [seen(runner, slot) for slot in range(2)]
         runner.advance(np.array([30, 0]))
         for slot in range(2):
-            assert_equal_states(runner.get(slot), before[slot])
+            assert_equal_chains(seen(runner, slot), before[slot])
 
 
 @on_every_backend
@@ -186,19 +189,19 @@ def test_slots_without_a_chain_stay_empty(backend: Backend) -> None:
     """Even where the memory was used before."""
     case, slots = Case(8, 13), 6
     for occupied in (slots, 1):
-        with backend.runner(case.problem(), slots, case.seed) as runner:
+        with backend.runner(case.plan(), slots, case.seed) as runner:
             for chain in range(occupied):
                 runner.put(chain, case.start(chain))
             runner.advance(np.array([40] * occupied + [0] * (slots - occupied)))
             best = runner.best_scores()
-            assert_is_trace(runner.get(0), case.trace(0, 40), 40)
+            assert_is_trace(seen(runner, 0), case.trace(0, 40), 40)
     assert best.tolist() == [case.trace(0, 40)[-1].best_score] + [0] * (slots - 1)
 
 
 @on_every_backend
 def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
     case = Case(8, 13)
-    with backend.runner(case.problem(), 1, case.seed) as runner:
+    with backend.runner(case.plan(), 1, case.seed) as runner:
         runner.put(0, case.start(0))
         state, best = runner.get(0), runner.best_scores()
         runner.advance(np.array([150]))
@@ -211,49 +214,50 @@ def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
 def test_states_go_in_as_they_come_out(backend: Backend) -> None:
     """In the middle of a chain, from one slot to another, between the steps of other chains."""
     case = Case(14, 16, seed=4)
-    problem = case.problem()
-    with backend.runner(problem, 2, case.seed) as first, backend.runner(problem, 3, case.seed) as second:
+    plan = case.plan()
+    with backend.runner(plan, 2, case.seed) as first, backend.runner(plan, 3, case.seed) as second:
         first.put(1, case.start(7))
         first.advance(np.array([0, 33]))
-        state = first.get(1)
+        found = seen(first, 1)
         second.put(0, case.start(1))
-        second.put(2, state)
-        assert_equal_states(second.get(2), state)
+        second.put(2, found.state, found.info)
+        assert_equal_chains(seen(second, 2), found)
         second.advance(np.array([11, 0, 90]))
-        assert_is_trace(second.get(2), case.trace(7, 90), 90)
-        assert_is_trace(second.get(0), case.trace(1, 11), 11)
+        assert_is_trace(seen(second, 2), case.trace(7, 90), 90)
+        assert_is_trace(seen(second, 0), case.trace(1, 11), 11)
 
 
 @on_every_backend
 def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
     """What a kernel keeps between launches belongs to the chain that has left."""
     case = Case(14, 16, seed=4)
-    with backend.runner(case.problem(), 2, case.seed) as runner:
+    with backend.runner(case.plan(), 2, case.seed) as runner:
         for slot, chain in ((0, 1), (1, 2)):
             runner.put(slot, case.start(chain))
         runner.advance(np.array([25, 31]))
         runner.put(0, case.start(3))
         runner.advance(np.array([60, 70]))
-        assert_is_trace(runner.get(0), case.trace(3, 60), 60)
-        assert_is_trace(runner.get(1), case.trace(2, 70), 70)
+        assert_is_trace(seen(runner, 0), case.trace(3, 60), 60)
+        assert_is_trace(seen(runner, 1), case.trace(2, 70), 70)
         runner.put_all([case.start(4), case.start(5)])
         runner.advance(np.array([40, 40]))
-        assert_is_trace(runner.get(0), case.trace(4, 40), 40)
-        assert_is_trace(runner.get(1), case.trace(5, 40), 40)
+        assert_is_trace(seen(runner, 0), case.trace(4, 40), 40)
+        assert_is_trace(seen(runner, 1), case.trace(5, 40), 40)
 
 
 @on_every_backend
 def test_states_go_in_all_at_once(backend: Backend) -> None:
     case = Case(8, 13)
-    states = [run_alone(NUMPY, case, chain, 20 + chain) for chain in range(3)]
-    with backend.runner(case.problem(), 3, case.seed) as runner:
+    states = [run_alone(NUMPY, case, chain, 20 + chain).state for chain in range(3)]
+    with backend.runner(case.plan(), 3, case.seed) as runner:
         runner.put_all(states)
         for slot, state in enumerate(states):
             assert_equal_states(runner.get(slot), state)
         assert runner.read_all("step").tolist() == [20, 21, 22]
         runner.advance(np.array([50, 0, 60]))
-        assert_is_trace(runner.get(0), case.trace(0, 60), 50)
-        assert_is_trace(runner.get(2), case.trace(2, 60), 60)
+        for slot, steps in ((0, 50), (2, 60)):
+            expected = run_alone(NUMPY, case, slot, steps)
+            assert_equal_states(runner.get(slot), expected.state)
         assert_equal_states(runner.get(1), states[1])
         with pytest.raises(ValueError, match="2 states for 3 slots"):
             runner.put_all(states[:2])
@@ -263,11 +267,12 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
 @pytest.mark.parametrize("case", [Case(8, 13), Case(95, 96)], ids=["8x13", "95x96"])
 def test_a_chain_moves_between_devices(case: Case) -> None:
     """Every backend in turn takes the chain on, all of them in one process."""
-    problem, state, steps = case.problem(), case.start(2), 30
+    plan, steps = case.plan(), 30
+    chain = Seen(case.start(2), ChainInfo(no_tallies(len(plan.kinds))))
     for turn, backend in enumerate(BACKENDS, 1):
-        with backend.runner(problem, 1, case.seed) as runner:
-            runner.put(0, state)
+        with backend.runner(plan, 1, case.seed) as runner:
+            runner.put(0, chain.state, chain.info)
             runner.advance(np.array([turn * steps]))
-            state = runner.get(0)
-    assert_equal_states(state, run_alone(NUMPY, case, 2, len(BACKENDS) * steps))
-    assert_scores_are_right(problem, state)
+            chain = seen(runner, 0)
+    assert_equal_chains(chain, run_alone(NUMPY, case, 2, len(BACKENDS) * steps))
+    assert_scores_are_right(plan, chain.state)

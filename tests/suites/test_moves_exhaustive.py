@@ -1,7 +1,7 @@
-"""Every stage on ancestor matrices does what the oracle does on parent vectors.
+"""Every stage does what the oracle does on parent vectors: in the fallback, and on ancestor matrices.
 
-All moves of all trees of up to four mutations (five nodes), and many of large trees: in the fallback and, by
-a test kernel with one tree a work-group, on the devices.
+All moves of all trees of up to four mutations (five nodes), and many of large trees; on the devices by a test
+kernel with one tree a work-group.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.fallback.ancestor.propose import Moves
-from syclade.fallback.ancestor.propose import propose as fallback_propose
-from syclade.fallback.ancestor.score_mapping import ScoreMapping
-from syclade.fallback.ancestor.tree_update import tree_update
+from syclade.fallback.chain.edits import edited
+from syclade.fallback.chain.parts import NOTHING, Draws, Proposals, Trees
+from syclade.fallback.chain.tables import Tables
+from syclade.fallback.chain.trees import below_of
+from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtrees
+from syclade.fallback.moves.words import extra_word, first_node
 from syclade.host.chains.initial import initial_parents
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import make_plan
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.model.problem import Problem
 from syclade.quality.oracle import proposal
@@ -28,7 +32,7 @@ from syclade.quality.oracle.moves import neighbourhood_sizes
 from syclade.quality.oracle.proposal import Cuts, Kind, Move, apply, correction_sizes
 from syclade.quality.oracle.score import tree_score
 from syclade.quality.oracle.trees import ParentVector, all_trees, descendants, is_ancestor, non_descendants
-from tests.support.backends import Case, run_kernel
+from tests.support.backends import Case, four_weights, run_kernel
 
 CUTS = Cuts(20000, 40000)
 LARGE = 199
@@ -38,11 +42,12 @@ WHERE = ["numpy", *(pytest.param(device, marks=pytest.mark.sycl) for device in (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for all trees: rows (trees, words, nodes), moves (trees, 6), scores (trees,)."""
+    """What came out for all trees: rows (trees, words, nodes), moves (trees, 5), scores (trees,)."""
 
     updated: NDArray[np.uint64]
     proposed: NDArray[np.int64]
     score: NDArray[np.int64]
+    parents: NDArray[np.int32]
 
 
 def all_moves(tree: ParentVector) -> Iterator[Move]:
@@ -123,32 +128,68 @@ def random_words(n: int) -> NDArray[np.uint64]:
     return np.random.default_rng(n).integers(0, 2**32, (len(inputs(n)), 3), dtype=np.uint64)
 
 
+def numbers(n: int) -> NDArray[np.int64]:
+    """Which move the words make, (trees,)."""
+    chance = (random_words(n)[:, 0] >> np.uint64(16)).astype(np.int64)
+    return (chance >= CUTS.labels).astype(np.int64) + (chance >= CUTS.subtrees)
+
+
+def log_sizes(n: int) -> NDArray[np.int64]:
+    """No logarithms, but numbers whose differences tell from which two they come."""
+    return np.random.default_rng(99).integers(0, 2**40, n + 2)
+
+
+def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
+    """All of it by the parts of the fallback."""
+    problem, parent = problem_of(n), np.array(trees, np.int32)
+    words, number = random_words(n), numbers(n)
+    kind, v, w, t = np.array(moves).T
+    given = Proposals(kind, kind, v, w, t, np.zeros_like(v))
+    logs = np.broadcast_to(log_sizes(n), (len(trees), n + 2))
+    extra = extra_word(words[:, 0], words[:, 1], n)
+    draws = Draws(first_node(words[:, 1], n), words[:, 2], extra, logs)
+    seen = Trees(parent, below_of(parent))
+    drawn = np.zeros((len(trees), 5), np.int64)
+    for index, (move, first) in enumerate(((prune_and_reattach, 0), (swap_labels, 1), (swap_subtrees, 2))):
+        at = np.flatnonzero(number == index)
+        own = move.propose(seen.of(at), draws.of(at), n)
+        kind = np.where(own.kind < 0, Kind.NULL, own.kind + first)
+        drawn[at] = np.stack((kind, own.v, own.w, own.t, own.correction), axis=1)
+    rows = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), np.int32)))
+    tables = Tables(parent, np.broadcast_to(rows, (len(trees), *rows.shape)))
+    still = given._replace(edit=np.full(len(trees), NOTHING), w=v, t=v)
+    score = tables.best_after(np.arange(len(trees)), still) @ problem.multiplicity
+    after = [tuple(tree) for tree in edited(parent, given).tolist()]
+    return Outcome(rows_of(n, after), drawn, score, parent)
+
+
 @cache
 def outcome(where: str, n: int) -> Outcome:
     trees, moves = (list(part) for part in zip(*inputs(n), strict=True))
-    ancestors, given, random = rows_of(n, trees), np.array(moves), random_words(n)
-    problem = problem_of(n)
     if where == "numpy":
-        columns = np.append(given, np.ones((len(given), 2), np.int64), axis=1).T
-        drawn = fallback_propose(ancestors, tuple(random.T), n, CUTS.labels, CUTS.subtrees)
-        mapping = ScoreMapping(problem.columns, problem.gain_one, problem.loss_zero, problem.multiplicity)
-        return Outcome(tree_update(ancestors, Moves(*columns)), np.stack(drawn, axis=1), mapping(ancestors))
+        return in_numpy(n, trees, moves)
+    problem, ancestors = problem_of(n), rows_of(n, trees)
     encoding = AncestorEncoding(problem)
-    parts = encoding.problem_arrays(1)
-    parameters = (n, CUTS.labels, CUTS.subtrees, problem.gain_one, problem.loss_zero)
+    parts = encoding.problem_arrays()
+    count, lanes = len(trees), encoding.lanes
     arrays: dict[str, NDArray[Any]] = {
-        **{name: parts[name] for name in ("ones", "zeros", "multiplicity")},
-        "parameters": np.array(parameters, np.uint64),
+        **{name: parts[name] for name in ("planes", "multiplicity")},
+        "mutations": np.array([n], np.int64),
+        "log_sizes": np.tile(log_sizes(n), (count, 1)),
+        "weights": np.tile(np.array(problem.rates.weights, np.int64), (count, 1)),
         "ancestors": ancestors,
-        "given": given.astype(np.uint64),
-        "random": random,
+        "edit": np.array(moves, np.int64),
+        "random": np.column_stack((random_words(n), numbers(n).astype(np.uint64))),
         "updated": np.full_like(ancestors, 0xABCDEF),
-        "proposed": np.zeros((len(given), 6), np.uint64),
-        "shares": np.zeros((len(given), encoding.lanes), np.int64),
-        "score": np.zeros(len(given), np.int64),
+        "proposed": np.zeros((count, 5), np.int64),
+        "parents": np.zeros((count, encoding.constants["nodes"]), np.int32),
+        "shares": np.zeros((count, lanes), np.int64),
+        "score": np.zeros(count, np.int64),
     }
-    after = run_kernel(where, "make_ancestor_check", encoding.constants, arrays, encoding.lanes)
-    return Outcome(after["updated"], after["proposed"].astype(np.int64), after["score"])
+    chain = chain_kernel(make_plan(problem), encoding).parts
+    kept: dict[str, Any] = {name: chain[name] for name in ("moves", "score")}
+    after = run_kernel(where, "make_ancestor_check", encoding.constants, arrays, lanes, **kept)
+    return Outcome(after["updated"], after["proposed"], after["score"], after["parents"][:, : n + 1])
 
 
 @cache
@@ -158,23 +199,22 @@ def moved_rows(n: int) -> NDArray[np.uint64]:
 
 
 @cache
-def drawn_moves(n: int) -> list[tuple[Move, tuple[int, int]]]:
-    """What the oracle proposes with the random words, and its sizes |C| and |B|."""
-    words = random_words(n).tolist()
+def drawn_moves(n: int) -> list[tuple[Move, int]]:
+    """What the oracle proposes with the random words, and its correction log |C| - log |B|."""
+    words, logs = random_words(n).tolist(), log_sizes(n).tolist()
     moves = [proposal.propose((*w, 0), tree, CUTS) for (tree, _), w in zip(inputs(n), words, strict=True)]
-    return [(move, correction_sizes(move, tree)) for (tree, _), move in zip(inputs(n), moves, strict=True)]
+    sizes = [correction_sizes(move, tree) for (tree, _), move in zip(inputs(n), moves, strict=True)]
+    return [(move, logs[c] - logs[b]) for move, (c, b) in zip(moves, sizes, strict=True)]
 
 
 @cache
 def oracle_scores(n: int) -> list[int]:
     """Of every input's tree."""
     problem = problem_of(n)
+    columns = np.where(problem.observed == problem.classes - 1, 3, problem.observed).astype(np.uint8)
 
     def weighted(tree: ParentVector) -> int:
-        scores = [
-            tree_score(tree, problem.columns[:, [c]], problem.weights)
-            for c in range(problem.columns.shape[1])
-        ]
+        scores = [tree_score(tree, columns[:, [c]], four_weights(problem)) for c in range(problem.columns)]
         return sum(int(count) * score for count, score in zip(problem.multiplicity, scores, strict=True))
 
     known = {tree: weighted(tree) for tree in {tree for tree, _ in inputs(n)}}
@@ -193,14 +233,14 @@ def test_moves(where: str, n: int) -> None:
 def test_proposals(where: str, n: int) -> None:
     """The move and its correction; nodes that a move has no use for may be any."""
     drawn = outcome(where, n).proposed.tolist()
-    for (kind, v, w, t, *sizes), (move, expected_sizes) in zip(drawn, drawn_moves(n), strict=True):
+    for (kind, v, w, t, correction), (move, expected) in zip(drawn, drawn_moves(n), strict=True):
         ours = Move(
             Kind(kind),
             v if move.v != proposal.UNUSED else move.v,
             w if move.w != proposal.UNUSED else move.w,
             t if move.t != proposal.UNUSED else move.t,
         )
-        assert (ours, tuple(sizes)) == (move, expected_sizes)
+        assert (ours, correction) == (move, expected)
 
 
 @pytest.mark.parametrize("where", WHERE)
@@ -209,11 +249,20 @@ def test_scores(where: str, n: int) -> None:
     assert outcome(where, n).score.tolist() == oracle_scores(n)
 
 
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("n", SIZES)
+def test_parents(where: str, n: int) -> None:
+    assert outcome(where, n).parents.tolist() == [list(tree) for tree, _ in inputs(n)]
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_scores_of_the_problem(n: int) -> None:
     problem = problem_of(n)
     scores = {tree: score for (tree, _), score in zip(inputs(n), oracle_scores(n), strict=True)}
-    assert all(problem.score(np.array(tree, np.int32)) == score for tree, score in scores.items())
+    assert all(
+        (problem.best_attachments(np.array(tree, np.int32)) * problem.multiplicity).sum() == score
+        for tree, score in scores.items()
+    )
 
 
 def test_the_inputs_are_all_there_are() -> None:

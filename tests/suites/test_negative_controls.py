@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from syclade.fallback import proposal
-from syclade.fallback.ancestor import chain_step, reduction
-from syclade.fallback.ancestor.propose import Moves, propose
-from syclade.fallback.draws import philox_4x32_10
+from syclade.fallback.chain import steps
+from syclade.fallback.chain.parts import TURN_OVER, Draws, Move, Proposals, Trees
+from syclade.fallback.chain.philox import philox_4x32_10
+from syclade.fallback.moves import prune_and_reattach, swap_subtrees
+from syclade.fallback.moves.words import draw_below
+from syclade.host.backends import base
+from syclade.host.chains import acceptance
 from syclade.host.cli import main as main_module
 from syclade.host.devices.choice import NUMPY
-from syclade.host.model.problem import Problem
 from syclade.quality.oracle import enumeration
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
-from syclade.quality.posterior.small_target import Target, make_target, small_problem
+from syclade.quality.posterior.small_target import Target, make_target, small_plan
 
 pytestmark = [pytest.mark.statistical, pytest.mark.usefixtures("one_process")]
 
@@ -36,11 +37,11 @@ Fault = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.fixture(scope="module")
 def target() -> Target:
-    return make_target(small_problem(MUTATIONS, GAMMA))
+    return make_target(small_plan(MUTATIONS, GAMMA))
 
 
 def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
-    return judge(target, sample_chain(target, NUMPY, "ancestor", samples, seed=1, slots=CHAINS))
+    return judge(target, sample_chain(target, NUMPY, "auto", samples, seed=1, slots=CHAINS))
 
 
 # ---- the faults
@@ -48,42 +49,41 @@ def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
 
 def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accept only what is no worse, apart from the neighbourhood correction."""
-    monkeypatch.setattr(reduction, "negative_log_uniform", lambda word, table: np.zeros(len(word), np.int64))
+    monkeypatch.setattr(steps, "negative_log_uniform", lambda word, table: np.zeros(len(word), np.int64))
+
+
+def change_swaps(monkeypatch: pytest.MonkeyPatch, change: Callable[[Trees, Draws, Proposals], Any]) -> None:
+    """Give the swaps of related subtrees another correction."""
+    right = swap_subtrees.propose
+
+    def wrong(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+        swaps = right(trees, draws, mutations)
+        related = swaps.edit == TURN_OVER
+        return swaps._replace(correction=np.where(related, change(trees, draws, swaps), swaps.correction))
+
+    monkeypatch.setattr(swap_subtrees, "MOVE", Move(kinds=2, propose=wrong))
 
 
 def correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
     """|C| / |desc(w)| in place of |C| / |B|."""
-    right = propose
 
-    def wrong(*arguments: Any) -> Moves:
-        moves = right(*arguments)
-        related = moves.kind == 3
-        return moves._replace(size_b=moves.size_b + np.where(related, moves.size_c, 0))
+    def change(trees: Trees, draws: Draws, swaps: Proposals) -> Any:
+        at = np.arange(len(swaps.v))
+        of_v, of_w = (trees.below[at, node].sum(axis=1) for node in (swaps.v, swaps.w))
+        return draws.log_sizes[at, of_v] - draws.log_sizes[at, of_w]
 
-    monkeypatch.setattr(chain_step, "propose", wrong)
+    change_swaps(monkeypatch, change)
 
 
 def no_correction(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every swap of related subtrees as if there were as many ways back as forth."""
-    right = propose
-
-    def wrong(*arguments: Any) -> Moves:
-        moves = right(*arguments)
-        return moves._replace(size_b=moves.size_c)
-
-    monkeypatch.setattr(chain_step, "propose", wrong)
+    change_swaps(monkeypatch, lambda _trees, _draws, swaps: np.zeros_like(swaps.correction))
 
 
 def unscaled_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables of logarithms are not divided by gamma, so the chain runs at gamma 1."""
-    right = chain_step.AncestorChainSteps.__init__
-
-    def wrong(self: Any, problem: Problem) -> None:
-        tables = {name: getattr(problem, name) for name in ("log_table", "log_sizes")}
-        undivided = {name: np.rint(table * problem.gamma).astype(np.int64) for name, table in tables.items()}
-        right(self, replace(problem, **undivided))
-
-    monkeypatch.setattr(chain_step.AncestorChainSteps, "__init__", wrong)
+    right = acceptance.log_tables
+    monkeypatch.setattr(base, "log_tables", lambda mutations, bits, _gamma: right(mutations, bits, 1.0))
 
 
 def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], None]) -> None:
@@ -94,7 +94,7 @@ def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], 
         change(words)
         return tuple(words)
 
-    monkeypatch.setattr(chain_step, "philox_4x32_10", wrong)
+    monkeypatch.setattr(steps, "philox_4x32_10", wrong)
 
 
 def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,11 +108,7 @@ def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def never_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first try of a new parent is uniform among the mutations, never the root."""
-
-    def wrong(word: Any, mutations: int) -> Any:
-        return proposal.draw_below(word, mutations)
-
-    monkeypatch.setattr(proposal, "candidate_target", wrong)
+    monkeypatch.setattr(prune_and_reattach, "any_node", draw_below)
 
 
 def dependent_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,19 +157,19 @@ def test_the_check_finds_the_fault(target: Target, fault: Fault, monkeypatch: py
 def test_balance_finds_the_correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = functools.partial(enumeration.kernel, factor=enumeration.thesis_factor)
     monkeypatch.setattr(enumeration, "kernel", wrong)
-    assert make_target(small_problem(3, GAMMA)).imbalance > 0
+    assert make_target(small_plan(3, GAMMA)).imbalance > 0
 
 
 def test_gamma_is_found_out_because_it_is_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why the check's default is 1.5: at 1 a chain that forgets gamma is right."""
     unscaled_gamma(monkeypatch)
-    assert check(make_target(small_problem(3, 1.0)), 5000).holds
+    assert check(make_target(small_plan(3, 1.0)), 5000).holds
 
 
 def test_reads_that_hang_together_fail(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without thinning a right chain's visits vary too much: the reads must be independent."""
     monkeypatch.setattr(Target, "thinning", 2)
-    case = judge(target, sample_chain(target, NUMPY, "ancestor", 4000, seed=1, slots=4))
+    case = judge(target, sample_chain(target, NUMPY, "auto", 4000, seed=1, slots=4))
     assert not case.visits.holds
     assert case.steps.holds
 
@@ -185,8 +181,6 @@ def test_the_command_fails_with_a_fault(
     options = [
         "--device",
         "numpy",
-        "--encoding",
-        "ancestor",
         "--mutations",
         "3",
         "--samples",

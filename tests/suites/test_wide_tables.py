@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from syclade.host.chains.pipeline import initial_state
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.encodings.column_order import MOST_CLUSTERED, like_columns_together
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
-from syclade.kernels.preorder.layout import SKETCH_BITS
-from tests.support.backends import NUMPY, Backend, assert_equal_states, assert_scores_are_right
+from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
+from tests.support.backends import (
+    NUMPY,
+    Backend,
+    Seen,
+    assert_equal_chains,
+    assert_scores_are_right,
+    seen,
+    with_rates,
+)
 
 N = 20
 SEED = 5
@@ -40,7 +52,7 @@ def values(cells: int, kind: str = "tree") -> NDArray[np.uint8]:
     return np.concatenate([made, made[:, : cells // 2]], axis=1) if kind == "repeated" else made
 
 
-CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, object]]] = {
+CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
     "usual": (values(900), Rates(0.01, 0.2), {}),
     "no structure": (values(900, "random"), Rates(0.01, 0.2), {"gamma": 0.001}),
     "many acceptances": (values(900), Rates(0.01, 0.2), {"gamma": 0.001}),
@@ -53,62 +65,98 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, object]]] = {
 }
 
 
-def problem_of(name: str) -> Problem:
+def plan_of(name: str) -> Plan:
     matrix, rates, settings = CASES[name]
-    return make_problem(matrix_from_array(matrix), rates, **settings)  # type: ignore[arg-type]
+    return make_plan(make_problem(matrix_from_array(matrix), rates), **settings)
 
 
-def states(backend: Backend, problem: Problem) -> list[ChainState]:
-    """The chains' states at the stops."""
-    with backend.runner(problem, CHAINS, SEED) as runner:
+def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) -> list[Seen]:
+    """The chains at the stops; with weights of their own if they are given."""
+    with backend.runner(plan, CHAINS, SEED) as runner:
         for chain in range(CHAINS):
-            runner.put(chain, initial_state(problem, SEED, chain))
-        seen = []
+            state = initial_state(plan, SEED, chain)
+            if weights:
+                state = with_rates(plan, state, SlotRates(tuple(weights[chain]), 0))
+            runner.put(chain, state)
+        found = []
         for stop in STOPS:
             runner.advance(np.full(CHAINS, stop))
-            seen += [runner.get(chain) for chain in range(CHAINS)]
-    return seen
+            found += [seen(runner, chain) for chain in range(CHAINS)]
+    return found
 
 
 @on_devices
 @pytest.mark.parametrize("name", CASES)
 def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
-    problem = problem_of(name)
-    constants = PreorderEncoding(problem).constants
-    assert (constants["sketched"] > 1) == (name != "several panels")
-    assert constants["cells"] > 128, "several panels"
-    for seen, expected in zip(states(backend, problem), states(NUMPY, problem), strict=True):
-        assert_scores_are_right(problem, seen)
-        assert_equal_states(seen, expected)
+    plan = plan_of(name)
+    encoding = PreorderEncoding(plan.problem)
+    assert encoding.wide == (name != "several panels")
+    assert encoding.constants["cells"] > 128, "several panels"
+    for ours, expected in zip(chains(backend, plan), chains(NUMPY, plan), strict=True):
+        assert_scores_are_right(plan, ours.state)
+        assert_equal_chains(ours, expected)
+
+
+@on_devices
+def test_near_weights_hide_no_change(backend: Backend) -> None:
+    """Three classes, two of them nearly alike: a label swap changes little, but something."""
+    plan = make_plan(
+        with_second_one(make_problem(matrix_from_array(values(900)), Rates(0.01, 0.2))),
+        gamma=0.001,
+        move_probabilities=(0.2, 0.7, 0.1),
+    )
+    one = plan.problem.rates.weights[1]
+    near = [(-7 << SKETCH_BITS, one, one + 5, 0), (-7 << SKETCH_BITS, one, one & -(1 << SKETCH_BITS), 0)]
+    for weights in near:
+        assert weights[1] >> SKETCH_BITS == weights[2] >> SKETCH_BITS
+    ours, expected = chains(backend, plan, near), chains(NUMPY, plan, near)
+    for one_seen, other in zip(ours, expected, strict=True):
+        assert_scores_are_right(plan, one_seen.state)
+        assert_equal_chains(one_seen, other)
+    assert ours[-1].tallies[6] > 10, "accepted label swaps"
+
+
+def with_second_one(problem: Problem) -> Problem:
+    """The problem with half of the ones as a value of their own (2), a class between the ones and nothing."""
+    observed = np.where(problem.observed == 2, 3, problem.observed)
+    chosen = np.random.default_rng(4).random(observed.shape) < 0.5
+    observed[(observed == 1) & chosen] = 2
+    zero, one, nothing = problem.rates.weights
+    return replace(
+        problem,
+        values=(0, 1, 2),
+        observed=np.ascontiguousarray(observed.astype(np.uint8)),
+        rates=SlotRates((zero, one, one, nothing), 0),
+    )
 
 
 def test_the_cases_are_what_they_are_called() -> None:
-    def sketches(problem: Problem) -> set[int]:
-        return {weight >> SKETCH_BITS for weight in problem.weights}
+    def sketches(plan: Plan) -> set[int]:
+        return {weight >> SKETCH_BITS for weight in plan.problem.rates.weights}
 
-    assert len(sketches(problem_of("usual"))) == 3
-    assert len(sketches(problem_of("weights with equal sketches"))) < 3
-    assert problem_of("ones without weight").gain_one == 0
-    assert problem_of("repeated columns").multiplicity.max() > 1
-    flat = states(NUMPY, problem_of("many acceptances"))[-1].tallies
+    assert len(sketches(plan_of("usual"))) == 3
+    assert len(sketches(plan_of("weights with equal sketches"))) < 3
+    assert plan_of("ones without weight").problem.rates.weights[1] == 0
+    assert plan_of("repeated columns").problem.multiplicity.max() > 1
+    flat = chains(NUMPY, plan_of("many acceptances"))[-1].tallies
     assert (flat[5:9] > 0).all()
     assert flat[5:].sum() > 0.5 * flat[:5].sum()
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 40, MOST_CLUSTERED + 10])
 def test_the_order_of_columns_is_a_permutation(width: int) -> None:
-    drawn = np.random.default_rng(width).choice([0, 1, 3], (6, width)).astype(np.uint8)
+    drawn = np.random.default_rng(width).random((6, width)) < 0.35
     assert sorted(like_columns_together(drawn).tolist()) == list(range(width))
 
 
 def test_like_columns_come_together() -> None:
     kinds = np.arange(90) % 3
-    columns = np.zeros((12, 90), dtype=np.uint8)
-    columns[kinds * 4 + np.random.default_rng(1).integers(0, 4, 90), np.arange(90)] = 1
-    columns[kinds * 4, np.arange(90)] = 1
+    columns = np.zeros((12, 90), dtype=np.bool_)
+    columns[kinds * 4 + np.random.default_rng(1).integers(0, 4, 90), np.arange(90)] = True
+    columns[kinds * 4, np.arange(90)] = True
     ordered = kinds[like_columns_together(columns)]
     assert (np.diff(ordered) != 0).sum() == 2
 
 
 def test_columns_without_mutations_are_no_trouble() -> None:
-    assert sorted(like_columns_together(np.zeros((3, 5), dtype=np.uint8)).tolist()) == list(range(5))
+    assert sorted(like_columns_together(np.zeros((3, 5), dtype=np.bool_)).tolist()) == list(range(5))

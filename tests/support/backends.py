@@ -5,10 +5,9 @@ A new device is one more word in DEVICES; a new encoding comes by itself.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -17,17 +16,20 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, make_runner
+from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
+from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.initial import initial_parents
-from syclade.host.chains.pipeline import initial_state
-from syclade.host.chains.state import ChainState
-from syclade.host.compile.program import KernelSpec, load_kernel
+from syclade.host.chains.pipeline import initial_state, state_at
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
-from syclade.host.encodings import ENCODINGS
+from syclade.host.encodings import ENCODINGS, make_encoding
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
-from syclade.host.workarounds import prepare
 from syclade.host.workarounds.unknown_processor import UNKNOWN
 from syclade.kernels.arguments import STATE, Argument
 from syclade.quality.oracle import chain as oracle
@@ -35,7 +37,7 @@ from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
 
-DEVICES = ("cpu", "fpga-emu", "numpy")
+DEVICES = ("cpu", "fpga-emu")
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,17 @@ class Backend:
     encoding: str
 
     @contextmanager
-    def runner(self, problem: Problem, slots: int, seed: int) -> Iterator[Runner]:
-        made = make_runner(choose_device(self.device), ENCODINGS[self.encoding](problem), slots, seed)
+    def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
+        encoding = make_encoding(self.encoding)(plan.problem)
+        made = make_runner(choose_device(self.device), plan, encoding, slots, seed)
         try:
             yield made
         finally:
             made.close()
 
 
-BACKENDS = [Backend(device, encoding) for encoding in ENCODINGS for device in DEVICES]
-NUMPY = Backend("numpy", "ancestor")
+NUMPY = Backend("numpy", "plain")
+BACKENDS = [*(Backend(device, encoding) for encoding in ENCODINGS for device in DEVICES), NUMPY]
 
 
 def _marked(backend: Backend) -> Any:
@@ -65,6 +68,22 @@ def _marked(backend: Backend) -> Any:
 
 on_every_backend = pytest.mark.parametrize("backend", [_marked(backend) for backend in BACKENDS])
 on_every_other_backend = pytest.mark.parametrize("backend", [_marked(b) for b in BACKENDS if b != NUMPY])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A chain as it was in a slot: its state, and what was told of it."""
+
+    state: ChainState
+    info: ChainInfo
+
+    @property
+    def tallies(self) -> NDArray[np.int64]:
+        return self.info.tallies
+
+
+def seen(runner: Runner, slot: int) -> Seen:
+    return Seen(runner.get(slot), runner.info(slot))
 
 
 @dataclass(frozen=True)
@@ -97,25 +116,38 @@ class Case:
         return values.astype(np.uint8)
 
     def problem(self) -> Problem:
-        rates = Rates(0.02, 0.2)
-        matrix = matrix_from_array(self.values)
-        return make_problem(matrix, rates, gamma=self.gamma, move_probabilities=self.moves)
+        return make_problem(matrix_from_array(self.values), Rates(0.02, 0.2))
+
+    def plan(self, **parts: Any) -> Plan:
+        """The chain, with other parts than the usual ones if they are given."""
+        settings: dict[str, Any] = {"gamma": self.gamma, "move_probabilities": self.moves}
+        return make_plan(self.problem(), **settings | parts)
 
     def start(self, chain: int, first_step: int = 0) -> ChainState:
         """The chain's initial state, its step number set."""
-        made = initial_state(self.problem(), self.seed, chain)
-        return ChainState(chain, first_step, made.score, made.score, made.parents, made.parents)
+        plan = self.plan()
+        return state_at(plan, initial_state(plan, self.seed, chain).parents, chain, first_step)
 
     def trace(self, chain: int, steps: int, first_step: int = 0) -> tuple[oracle.Trace, ...]:
         """The oracle's chain, a trace a step: its state after each of them."""
         return _trace(self, chain, steps, first_step)
 
 
+def four_weights(problem: Problem) -> tuple[int, int, int, int]:
+    """Integer weights of the observed values 0 to 3, as the oracle takes them."""
+    by_value = dict(zip(problem.values, problem.rates.weights, strict=False))
+    return (by_value.get(0, 0), by_value.get(1, 0), by_value.get(2, 0), 0)
+
+
+def oracle_tables(plan: Plan) -> Tables:
+    made = log_tables(plan.problem.mutations, plan.problem.scale_bits, plan.gamma)
+    return Tables(tuple(made.log_table.tolist()), tuple(made.log_sizes.tolist()))
+
+
 @cache
 def _trace(case: Case, chain: int, steps: int, first_step: int) -> tuple[oracle.Trace, ...]:
-    problem, values = case.problem(), case.values
-    weights, cuts = problem.weights, Cuts(problem.prune_below, problem.swap_below)
-    logs = Tables(tuple(problem.log_table.tolist()), tuple(problem.log_sizes.tolist()))
+    plan, values = case.plan(), case.values
+    weights, cuts, logs = four_weights(plan.problem), Cuts(*plan.move_below[:2]), oracle_tables(plan)
     tree: Any = initial_parents(case.n, case.seed, chain)
     traces: list[oracle.Trace] = []
     best, best_score = tuple(tree.tolist()), tree_score(tree, values, weights)
@@ -129,7 +161,7 @@ def _trace(case: Case, chain: int, steps: int, first_step: int) -> tuple[oracle.
 
 
 def tallies_of(traces: tuple[oracle.Trace, ...]) -> list[int]:
-    """Steps proposed and accepted by kind of move, as a chain state has them."""
+    """Steps proposed and accepted by kind of move, as a chain's info has them."""
     tallies = [0] * 10
     for trace in traces:
         (step,) = trace.steps
@@ -138,54 +170,72 @@ def tallies_of(traces: tuple[oracle.Trace, ...]) -> list[int]:
     return tallies
 
 
+def assert_equal_chains(one: Seen, other: Seen) -> None:
+    """All fields of the states, and what is told of them."""
+    assert_equal_states(one.state, other.state)
+    np.testing.assert_array_equal(one.tallies, other.tallies, err_msg="tallies")
+
+
 def assert_equal_states(one: ChainState, other: ChainState) -> None:
-    """All fields, information included."""
-    for name in ("chain", "step", "score", "best_score"):
+    for name in ("chain", "step", "score", "best_score", "rates", "gamma"):
         assert getattr(one, name) == getattr(other, name), name
-    for name in ("parents", "best_parents", "tallies"):
+    for name in ("parents", "best_parents"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
-def assert_scores_are_right(problem: Problem, state: ChainState) -> None:
-    """The state's scores are those of its trees, by another way of scoring."""
-    assert state.score == problem.score(state.parents)
-    assert state.best_score == problem.score(state.best_parents)
+def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
+    """The state's scores are those of its trees, by the score's definition."""
+
+    def score(parents: NDArray[np.int32]) -> int:
+        settings = {**plan.settings, **state.settings}
+        return plan.score.of(plan.problem, parents, state.rates, settings)
+
+    assert state.score == score(state.parents)
+    assert state.best_score == score(state.best_parents)
 
 
-def run_alone(backend: Backend, case: Case, chain: int, steps: int, first_step: int = 0) -> ChainState:
+def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
+    """The chain with other weights, its tree the best one yet."""
+    score = plan.score.of(plan.problem, state.parents, rates, {**plan.settings, **state.settings})
+    return replace(state, rates=rates, score=score, best_parents=state.parents, best_score=score)
+
+
+def run_alone(backend: Backend, case: Case, chain: int, steps: int, first_step: int = 0) -> Seen:
     """The chain after its steps, in a runner of its own, in one launch."""
-    with backend.runner(case.problem(), 1, case.seed) as runner:
+    with backend.runner(case.plan(), 1, case.seed) as runner:
         runner.put(0, case.start(chain, first_step))
         runner.advance(np.array([first_step + steps]))
-        return runner.get(0)
+        return seen(runner, 0)
 
 
 def run_kernel(
-    device: str, factory: str, constants: dict[str, int], arrays: dict[str, NDArray[Any]], lanes: int
+    device: str,
+    factory: str,
+    constants: dict[str, int],
+    arrays: dict[str, NDArray[Any]],
+    lanes: int,
+    group: str = "work-group",
+    **parts: Any,
 ) -> dict[str, NDArray[Any]]:
-    """Launch a test kernel, as many groups of `lanes` as the last array is long; all arrays afterwards."""
-    dpctl = prepare()
-    from dpctl.memory import MemoryUSMDevice
-
-    queue = dpctl.SyclQueue(choose_device(device).filter)
+    """Launch a test kernel, as many slots of `lanes` as the last array is long; all arrays afterwards."""
     arguments = tuple(Argument(name, STATE, str(a.dtype), a.shape, "") for name, a in arrays.items())
-    kernel = load_kernel(queue, KernelSpec(f"tests.support.device_checks:{factory}", constants, arguments))
-    blocks, flat = [], []
-    for array in arrays.values():
-        block = MemoryUSMDevice(array.nbytes, queue=queue)
-        block.copy_from_host(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
-        sizes = (ctypes.c_longlong(array.size), ctypes.c_longlong(array.itemsize))
-        blocks.append(block)
-        flat += [*sizes, block, *sizes]
-    groups = len(next(reversed(arrays.values())))
-    queue.submit(kernel, flat, [groups * lanes], [lanes]).wait()
-    return {
-        name: np.frombuffer(block.copy_to_host(), array.dtype, array.size).reshape(array.shape)
-        for block, (name, array) in zip(blocks, arrays.items(), strict=True)
-    }
+    kernel = Kernel(
+        name=factory,
+        factory=f"tests.support.device_checks:{factory}",
+        parts=parts,
+        constants=constants,
+        records=(Record("Given", arguments),),
+        group=group,
+        lanes=lanes,
+    )
+    queue = open_queue(choose_device(device).filter)
+    memory = SyclArrays(queue, arguments, {"slots": len(next(reversed(arrays.values())))}, {})
+    for name, array in arrays.items():
+        memory.write(name, array)
+    memory.launch(load_kernel(queue, kernel), memory.flat(arguments), lanes)
+    return {name: memory.read(name) for name in arrays}
 
 
 def without_complaints(said: str) -> str:
     """Standard error without what the CPU driver says of processors that are newer than it is."""
-    complaint = f"{UNKNOWN.decode()}\n"
-    return said.replace(complaint, "")
+    return said.replace(f"{UNKNOWN.decode()}\n", "")

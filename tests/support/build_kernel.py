@@ -11,36 +11,33 @@ from typing import Any
 import numpy as np
 
 
-def control(lanes: int) -> Any:
+def make_control(lanes: int) -> Any:
     """A kernel with a branch that differs between lanes inside its loop over steps."""
-    import numba_dpex as dpex
-    from numba_dpex import kernel_api as kapi
+    from syclade.kernels.target import device_function, in_step
 
     lane_mask = np.int64(lanes - 1)
 
-    @dpex.kernel  # type: ignore[untyped-decorator]
-    def branch_by_lane(nd_item: kapi.NdItem, values: Any, shared: Any, steps: Any) -> None:
-        group = nd_item.get_group()
-        slot = np.uint64(group.get_group_id(0))
-        lane = np.uint64(nd_item.get_local_id(0))
+    @device_function
+    def branch_by_lane(slot: Any, lane: Any, given: Any) -> None:
         base = slot * np.uint64(4 * lanes)
         total = np.int32(0)
-        for step in range(steps[np.uint64(0)]):
+        for step in range(given.steps[np.uint64(0)]):
             share = np.int32(0)
             for part in range(4):
-                share = np.int32(share + max(values[base + np.uint64(part * lanes) + lane], total))
+                share = np.int32(share + max(given.values[base + np.uint64(part * lanes) + lane], total))
             if lane == np.uint64(np.int64(step) & lane_mask):
-                shared[slot] = np.int32(share)
-            kapi.group_barrier(group)
-            total = np.int32(total + shared[slot])
-        values[base + lane] = total
+                given.shared[slot] = np.int32(share)
+            slot = in_step(slot)
+            total = np.int32(total + given.shared[slot])
+        given.values[base + lane] = total
 
     return branch_by_lane
 
 
 def main(arguments: list[str]) -> None:
     """Build one kernel from its SPIR-V."""
-    from syclade.host.compile.program import KernelSpec, spirv_of
+    from syclade.host.compile.kernel import Kernel, Record
+    from syclade.host.compile.program import spirv_of
     from syclade.host.workarounds import prepare
 
     prepare()
@@ -53,8 +50,11 @@ def main(arguments: list[str]) -> None:
 
         types = {"values": "int32", "shared": "int32", "steps": "int64"}
         flat = tuple(Argument(name, STATE, dtype, (64,), "") for name, dtype in types.items())
-        spec = KernelSpec("tests.support.build_kernel:control", {"lanes": 16}, flat)
+        factory = "tests.support.build_kernel:make_control"
+        kernel = Kernel("control", factory, {}, {"lanes": 16}, (Record("Given", flat),), "work-group", 16)
     else:
+        from syclade.host.chains.kernel import chain_kernel
+        from syclade.host.chains.plan import make_plan
         from syclade.host.encodings import make_encoding
         from syclade.host.model.problem import make_problem
         from syclade.host.model.rates import Rates
@@ -62,9 +62,9 @@ def main(arguments: list[str]) -> None:
 
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
-        made = make_encoding(encoding)(make_problem(matrix, Rates(1e-6, 0.25)))
-        spec = KernelSpec(made.factory, made.constants, made.arguments)
-    dpctl.program.create_program_from_spirv(queue, spirv_of(queue, spec).module)
+        problem = make_problem(matrix, Rates(1e-6, 0.25))
+        kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem))
+    dpctl.program.create_program_from_spirv(queue, spirv_of(queue, kernel).module)
 
 
 if __name__ == "__main__":

@@ -1,92 +1,106 @@
 """Test kernels: they call the device functions with given arguments and store what comes out.
 
-Only `host.program` imports this module, when it compiles; `run_kernel` of tests/backends.py launches it.
+`run_kernel` of tests/support/backends.py launches them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import numba_dpex as dpex
 import numpy as np
 
-from syclade.kernels.acceptance import negative_log_uniform
-from syclade.kernels.ancestor.propose import make_propose
+from syclade.kernels.ancestor.encoding import Here
+from syclade.kernels.ancestor.parents import make_parents_to
 from syclade.kernels.ancestor.reduction import make_reduction
+from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
-from syclade.kernels.draws import philox_4x32_10
+from syclade.kernels.chain.acceptance import negative_log_uniform
+from syclade.kernels.chain.edits import Draw, Proposal
+from syclade.kernels.chain.parts import Move, Score
+from syclade.kernels.chain.philox import philox_4x32_10
+from syclade.kernels.moves.choice import make_propose, make_second
+from syclade.kernels.moves.words import extra_word, first_node
+from syclade.kernels.target import device_function, in_step
 
 _0, _1, _2, _3, _4, _5, _6 = (np.uint64(number) for number in range(7))
 
 
 def make_draw_check() -> Any:
-    """Philox at every group's counter and key, and the logarithm of its word. Launch: one item a group."""
+    """Philox at every slot's counter and key, and the logarithm of its word. Launch: one lane a slot."""
 
-    def draw_check(
-        nd_item: Any, counter: Any, key: Any, word: Any, log_table: Any, drawn: Any, log: Any
-    ) -> None:
-        group = np.uint64(nd_item.get_group().get_group_id(0))
-        c, k = group * _4, group * _2
+    @device_function
+    def draw_check(slot: Any, lane: Any, given: Any) -> None:
+        c, k = slot * _4, slot * _2
+        counter, key = given.counter, given.key
         words = philox_4x32_10(
             counter[c], counter[c + _1], counter[c + _2], counter[c + _3], key[k], key[k + _1]
         )
-        drawn[c] = words[0]
-        drawn[c + _1] = words[1]
-        drawn[c + _2] = words[2]
-        drawn[c + _3] = words[3]
-        log[group] = negative_log_uniform(word[group], log_table)
+        given.drawn[c] = words[0]
+        given.drawn[c + _1] = words[1]
+        given.drawn[c + _2] = words[2]
+        given.drawn[c + _3] = words[3]
+        given.log[slot] = negative_log_uniform(given.word[slot], given.log_table, _0)
 
-    return dpex.kernel(draw_check)
+    return draw_check
 
 
-def make_ancestor_check(nodes: int, words: int, cells: int, lanes: int) -> Any:
-    """Each stage by itself, a tree a group: a given move, the move of given words, the score of the tree."""
+def make_ancestor_check(
+    moves: Sequence[Move],
+    score: Score,
+    nodes: int,
+    words: int,
+    cells: int,
+    lanes: int,
+    values: int,
+    **_others: int,
+) -> Any:
+    """Each stage by itself, a tree a slot: a given edit, the move of given words, the score of the tree."""
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
-    propose = make_propose(nodes)
+    relations = make_relations(nodes, words)
+    propose, second = make_propose(moves, relations), make_second(moves)
     tree_update = make_tree_update(nodes, words, lanes)
-    score_mapping = make_score_mapping(nodes, words, cells, lanes)
-    total, _ = make_reduction(nodes, words, lanes)
+    score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
+    parents_to = make_parents_to(relations, nodes, lanes)
+    total, _copy_rows = make_reduction(nodes, words, lanes)
+    parent_stride = np.uint64(nodes)
 
+    @device_function
     def ancestor_check(
-        nd_item: Any,
-        ones: Any,  # IN (words, cells) uint64
-        zeros: Any,  # IN (words, cells) uint64
-        multiplicity: Any,  # IN (cells,) int64
-        parameters: Any,  # IN (5,) uint64: mutations, prune below, swap below, gain of a one, loss of a zero
-        ancestors: Any,  # IN (groups, words, nodes) uint64
-        given: Any,  # IN (groups, 4) uint64: kind, v, w, t
-        random: Any,  # IN (groups, 3) uint64
-        updated: Any,  # OUT (groups, words, nodes) uint64: after the given move
-        proposed: Any,  # OUT (groups, 6) uint64: kind, v, w, t, |C|, |B| of the random words
-        shares: Any,  # OUT (groups, lanes) int64
-        score: Any,  # OUT (groups,) int64: of the tree before the move
+        tree: Any,  # IN uint64
+        lane: Any,  # IN uint64
+        given: Any,  # IN OUT as tests/suites/test_moves_exhaustive.py has it
     ) -> None:
-        group = nd_item.get_group()
-        tree = np.uint64(group.get_group_id(0))
-        lane = np.uint64(nd_item.get_local_id(0))
-        base, g, r, p = tree * matrix_size, tree * _4, tree * _3, tree * _6
-        tree_update(ancestors, updated, base, lane, given[g], given[g + _1], given[g + _2], given[g + _3])
-        kind, v, w, t, size_c, size_b = propose(
-            ancestors,
-            base,
-            random[r],
-            random[r + _1],
-            random[r + _2],
-            parameters[_0],
-            parameters[_1],
-            parameters[_2],
+        base, g, r, p = tree * matrix_size, tree * _4, tree * _4, tree * _5
+        here = Here(tree, lane, given.mutations[_0] + np.int64(1))
+        edit = Proposal(
+            np.int64(0),
+            given.edit[g],
+            given.edit[g + _1],
+            given.edit[g + _2],
+            given.edit[g + _3],
+            np.int64(0),
         )
-        proposed[p] = kind
-        proposed[p + _1] = v
-        proposed[p + _2] = w
-        proposed[p + _3] = t
-        proposed[p + _4] = size_c
-        proposed[p + _5] = size_b
-        shares[tree * lanes_u + lane] = score_mapping(
-            ancestors, base, ones, zeros, multiplicity, parameters[_3], parameters[_4], lane
+        tree_update(given.ancestors, given.updated, base, lane, edit)
+        mutations = np.uint64(given.mutations[_0])
+        v = first_node(given.random[r + _1], mutations)
+        number = given.random[r + _3]
+        draw = Draw(
+            np.int64(v),
+            np.int64(second(number, given.random[r + _2], v, mutations)),
+            extra_word(given.random[r], given.random[r + _1], mutations),
+            given.log_sizes,
+            np.uint64(0),
         )
-        dpex.kernel_api.group_barrier(group)
-        score[tree] = total(shares, tree * lanes_u)
+        proposal = propose(given, here, base, np.int64(number), draw, given.mutations[_0])
+        given.proposed[p] = proposal.kind
+        given.proposed[p + _1] = proposal.v
+        given.proposed[p + _2] = proposal.w
+        given.proposed[p + _3] = proposal.t
+        given.proposed[p + _4] = proposal.correction
+        parents_to(given, here, base, given.parents, tree * parent_stride)
+        given.shares[tree * lanes_u + lane] = score_mapping(given, tree, given.ancestors, base, lane)
+        given.score[tree] = total(given.shares, in_step(tree * lanes_u))
 
-    return dpex.kernel(ancestor_check)
+    return ancestor_check

@@ -1,1 +1,0 @@
-"""The chain's stages on ancestor matrices, in numpy."""

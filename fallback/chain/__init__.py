@@ -1,0 +1,1 @@
+"""What a chain is put together from in numpy, and the one place where it is."""

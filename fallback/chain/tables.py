@@ -1,0 +1,75 @@
+"""The tables of some slots: descendants, and the score of every column at every node."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.edits import Shifts, edited, exchange, shifts_of
+from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, Proposals, Trees
+from syclade.fallback.chain.trees import below_of
+
+CHUNK_BYTES = 2**18
+"""Slots are scored in groups whose scores fit in a level 2 cache."""
+
+
+class Tables:
+    """What follows from the trees of a group of slots.
+
+    Args:
+        parent: (slots, nodes) int32.
+        weights: (slots, nodes, columns) int32: what each node adds; 0 for the root.
+    """
+
+    def __init__(self, parent: NDArray[np.int32], weights: NDArray[np.int32]) -> None:
+        self._weights = weights
+        self.trees = Trees(parent.copy(), below_of(parent))
+        slots, nodes = parent.shape
+        self._scores = np.zeros((slots, nodes, weights.shape[2]), dtype=np.int32)
+        for node in range(nodes - 1):
+            self._scores += self.trees.below[:, node, :, None] * weights[:, None, node, :]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that they take."""
+        return self._scores.nbytes + self._weights.nbytes + self.trees.below.nbytes
+
+    def best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
+        """Every column's score at its best node after proposals, (slots, columns)."""
+        step = max(1, CHUNK_BYTES // self._scores[0].nbytes)
+        parts = [
+            self._best_after(
+                slots[at : at + step], Proposals(*(field[at : at + step] for field in proposals))
+            )
+            for at in range(0, len(slots), step)
+        ]
+        return np.concatenate(parts)
+
+    def _best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
+        best: NDArray[np.int32] = self._shifted(slots, self._shifts(slots, proposals)).max(axis=1)
+        return best
+
+    def _shifts(self, slots: NDArray[Any], proposals: Proposals) -> Shifts:
+        return shifts_of(self.trees.of(slots), proposals, self._scores[slots], self._weights[slots])
+
+    def _shifted(self, slots: NDArray[Any], shifts: Shifts) -> NDArray[np.int32]:
+        scores = self._scores[slots]
+        scores += shifts.nodes_1[:, :, None] * shifts.row_1[:, None, :]
+        scores += shifts.nodes_2[:, :, None] * shifts.row_2[:, None, :]
+        return scores
+
+    def follow(self, slots: NDArray[Any], proposals: Proposals) -> None:
+        """Trees take the proposals."""
+        real = proposals.edit != NOTHING
+        slots, proposals = slots[real], Proposals(*(field[real] for field in proposals))
+        if not slots.size:
+            return
+        self._scores[slots] = self._shifted(slots, self._shifts(slots, proposals))
+        self.trees.parent[slots] = edited(self.trees.parent[slots], proposals)
+        labels = proposals.edit == EXCHANGE_LABELS
+        at, v, w = slots[labels], proposals.v[labels], proposals.w[labels]
+        exchange(self._scores, at, v, w)
+        exchange(self.trees.below, at, v, w)
+        exchange(self.trees.below.transpose(0, 2, 1), at, v, w)
+        moved = slots[~labels]
+        self.trees.below[moved] = below_of(self.trees.parent[moved])

@@ -1,0 +1,12 @@
+"""The null move: what a move proposes where it can do nothing."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.parts import NOTHING, Proposals
+
+
+def nothing(v: NDArray[np.int64]) -> Proposals:
+    """The proposals to leave the trees as they are."""
+    none = np.zeros_like(v)
+    return Proposals(none - 1, np.full_like(v, NOTHING), v, v, v, none)

@@ -1,0 +1,1 @@
+"""Which states leave a chain while it runs: one recorder a file."""

@@ -1,0 +1,22 @@
+"""Every state that comes to a tree with the best score that the chain had before: co-optimal trees."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.parts import Recorder, State
+
+
+def wants(
+    _state: State,
+    _slots: NDArray[Any],
+    _step: NDArray[Any],
+    score: NDArray[Any],
+    best: NDArray[Any],
+    accepted: NDArray[Any],
+) -> NDArray[Any]:
+    """Was a tree accepted whose score equals the best one?"""
+    return accepted & (score == best)
+
+
+RECORDER = Recorder(wants=wants)

@@ -1,0 +1,1 @@
+"""What a cell is worth: one score a file."""

@@ -1,0 +1,44 @@
+"""Arrays of numpy, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends.arrays import Arrays
+from syclade.kernels.arguments import Argument
+
+__all__ = ["NumpyArrays"]
+
+
+class NumpyArrays(Arrays):
+    """Memory of this process; see `Arrays`.
+
+    Attributes:
+        named: the arrays themselves. Who works on them may put others in their place.
+    """
+
+    named: dict[str, NDArray[Any]]
+
+    def _allocate(self, argument: Argument, shape: tuple[int, ...], contents: NDArray[Any] | None) -> None:
+        if not hasattr(self, "named"):
+            self.named = {}
+        array = np.zeros(shape, argument.dtype)
+        if contents is not None:
+            array[...] = contents
+        self.named[argument.name] = array
+
+    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+        """See `Arrays.read`."""
+        array = self.named[name]
+        return np.array(array if slot is None else array[slot])
+
+    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+        """See `Arrays.write`."""
+        self.named[name][... if slot is None else slot] = self.part_of(name, values, slot)
+
+    def close(self) -> None:
+        """See `Arrays.close`."""
+        self.named.clear()

@@ -1,0 +1,126 @@
+"""Arrays in the memory of a SYCL device, and launches of kernels on them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends.arrays import Arrays
+from syclade.host.errors import DeviceError
+from syclade.host.workarounds import prepare
+from syclade.kernels.arguments import Argument
+
+__all__ = ["SyclArrays", "open_queue"]
+
+
+def open_queue(device_filter: str) -> Any:
+    """A `dpctl.SyclQueue` on a device.
+
+    Raises:
+        DeviceError: the device does not open.
+    """
+    dpctl = prepare()
+    try:
+        return dpctl.SyclQueue(device_filter)
+    except Exception as error:  # dpctl's exceptions differ between versions
+        raise DeviceError(
+            f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
+        ) from error
+
+
+class SyclArrays(Arrays):
+    """Device memory of a queue; see `Arrays`."""
+
+    def __init__(
+        self,
+        queue: Any,
+        arguments: Sequence[Argument],
+        sizes: Mapping[str, int],
+        problem: Mapping[str, NDArray[Any]],
+    ) -> None:
+        self._queue = queue
+        self._memory: dict[str, Any] = {}
+        super().__init__(arguments, sizes, problem)
+
+    def _allocate(self, argument: Argument, shape: tuple[int, ...], contents: NDArray[Any] | None) -> None:
+        import dpctl.memory
+
+        try:
+            block = dpctl.memory.MemoryUSMDevice(argument.nbytes(self.sizes), queue=self._queue)
+            if contents is None:
+                block.memset(0)  # a slot that gets nothing must read as one without anything to do
+            else:
+                block.copy_from_host(_as_bytes(np.ascontiguousarray(contents, argument.dtype)))
+        except Exception as error:
+            name = self._queue.sycl_device.name.strip()
+            raise DeviceError(
+                f"{name} has no memory for {self.slots} slots: {error}", hint="use fewer --slots"
+            ) from error
+        self._memory[argument.name] = block
+
+    def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
+        """See `Arrays.read`."""
+        argument = self.arguments[name]
+        shape = argument.dimensions(self.sizes)
+        if slot is not None:
+            shape = shape[1:]
+        raw = self._part(name, slot).copy_to_host()
+        return np.frombuffer(raw, dtype=argument.dtype, count=math.prod(shape)).reshape(shape).copy()
+
+    def write(self, name: str, values: Any, slot: int | None = None) -> None:
+        """See `Arrays.write`."""
+        self._part(name, slot).copy_from_host(_as_bytes(self.part_of(name, values, slot)))
+
+    def _part(self, name: str, slot: int | None) -> Any:
+        """The memory of an array, or of one slot's part of it."""
+        import dpctl.memory
+
+        whole = self._memory[name]
+        if slot is None:
+            return whole
+        size = self.arguments[name].nbytes(self.sizes) // self.slots
+        return dpctl.memory.MemoryUSMDevice(_Part(whole, slot * size, size), queue=self._queue)
+
+    def flat(self, arguments: Sequence[Argument]) -> list[Any]:
+        """Arguments as numba-dpex lays them out: a flat array is five of them."""
+        flat: list[Any] = []
+        for argument in arguments:
+            item = np.dtype(argument.dtype).itemsize
+            sizes = (ctypes.c_longlong(argument.nbytes(self.sizes) // item), ctypes.c_longlong(item))
+            flat += [*sizes, self._memory[argument.name], *sizes]  # items, item size, data, shape, strides
+        return flat
+
+    def launch(self, kernel: Any, flat: list[Any], lanes: int) -> None:
+        """Run a kernel, a work-group a slot, and wait.
+
+        Args:
+            kernel: a `dpctl.program.SyclKernel`.
+            flat: its arguments, from `flat`.
+            lanes: work-items a slot.
+        """
+        self._queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
+
+    def close(self) -> None:
+        """See `Arrays.close`."""
+        self._memory.clear()
+
+
+class _Part:
+    """Some bytes of a block of device memory, as dpctl takes them."""
+
+    def __init__(self, whole: Any, start: int, size: int) -> None:
+        described = dict(whole.__sycl_usm_array_interface__)
+        pointer, read_only = described["data"]
+        described |= {"data": (pointer + start, read_only), "shape": (size,), "strides": None, "offset": 0}
+        self.__sycl_usm_array_interface__ = described
+        self.whole = whole  # which must live as long
+
+
+def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """The bytes of an array, flat."""
+    return values.reshape(-1).view(np.uint8)

@@ -1,0 +1,45 @@
+"""The tables of the accept test: logarithms divided by gamma, in units of 2^-f nat (docs/model.md)."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["TABLE_SIZE", "LogTables", "log_tables"]
+
+TABLE_SIZE = 257
+
+
+class LogTables(NamedTuple):
+    """Integer tables, read only.
+
+    Attributes:
+        log_table: int64, shape (257,): ln(1 + j/256) / gamma.
+        log_sizes: int64, shape (n + 2,): ln(k) / gamma; entry 0 is 0.
+    """
+
+    log_table: NDArray[np.int64]
+    log_sizes: NDArray[np.int64]
+
+
+@lru_cache(maxsize=256)
+def log_tables(mutations: int, scale_bits: int, gamma: float) -> LogTables:
+    """The tables for trees of n mutations, scores in units of 2^-f, and an exponent.
+
+    Args:
+        mutations: n.
+        scale_bits: f.
+        gamma: exponent of the likelihood.
+    """
+    factor = math.ldexp(1.0, scale_bits) / gamma
+    # math.log, not np.log: the latter's last bit differs between processors.
+    sizes = np.array([0.0, *(math.log(size) for size in range(1, mutations + 2))])
+    table = np.array([math.log1p(j / 256) for j in range(TABLE_SIZE)])
+    made = LogTables(*(np.rint(logs * factor).astype(np.int64) for logs in (table, sizes)))
+    for one in made:
+        one.flags.writeable = False
+    return made

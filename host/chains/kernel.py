@@ -1,0 +1,69 @@
+"""The kernel that takes the chains of a plan forward, on an encoding."""
+
+from __future__ import annotations
+
+from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.encodings.base import Encoding
+from syclade.kernels.arguments import Argument
+from syclade.kernels.chain.arguments import ARGUMENTS
+from syclade.kernels.recorders.arguments import ARGUMENTS as RING
+
+__all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments"]
+
+
+def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
+    """The arguments that the score takes, and those that the recorders take."""
+    from importlib import import_module
+
+    def of(place: str) -> tuple[Argument, ...]:
+        module, _, name = place.partition(":")
+        found: tuple[Argument, ...] = getattr(import_module(module), name).arguments
+        return found
+
+    recorders = {argument.name: argument for one in plan.recorders for argument in of(one.device)}
+    return of(plan.score.device), tuple(recorders.values())
+
+
+def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
+    """The kernel's arguments: every chain's, the encoding's with the score's, the recorders'."""
+    of_score, of_recorders = setting_arguments(plan)
+    ring = (*RING, *of_recorders) if plan.recorders else ()
+    return (
+        Record("Chain", ARGUMENTS),
+        Record("Given", (*encoding.arguments, *of_score)),
+        Record("Events", ring),
+    )
+
+
+def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
+    """The kernel of a plan."""
+    constants = dict(encoding.constants)
+    if plan.recorders:
+        constants["events"] = plan.events
+    return Kernel(
+        name=f"{encoding.name}_chain_steps",
+        factory="syclade.kernels.chain.steps:make_chain_steps",
+        parts={
+            "encoding": encoding.device,
+            "moves": tuple(move.device for move in plan.moves),
+            "score": plan.score.device,
+            "recorders": tuple(recorder.device for recorder in plan.recorders),
+        },
+        constants=constants,
+        records=argument_records(plan, encoding),
+        group=encoding.group,
+        lanes=encoding.lanes,
+    )
+
+
+def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
+    """Values of the symbols in the shapes of the arguments."""
+    return {
+        **encoding.constants,
+        "slots": slots,
+        "log_sizes": plan.problem.mutations + 2,
+        "moves": len(plan.moves),
+        "tallies": 2 * len(plan.kinds),
+        "events": plan.events,
+    }

@@ -1,0 +1,89 @@
+"""The moves of a chain: their names, where their forms are, and how often they are made.
+
+A move has a form for devices, one for numpy, and the oracle's slow definition. The forms are named, not
+imported: a device's form needs no numpy form to be loaded, nor the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syclade.host.errors import OptionError
+
+__all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of"]
+
+NULL_KIND = "null move"
+"""What is counted where a move can do nothing: the last of all kinds."""
+
+UNIT = 65536
+"""Probabilities of moves are multiples of 1/65536."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A way to propose a tree.
+
+    Attributes:
+        name: for users.
+        kinds: as what its steps are counted.
+        device: `module:NAME` of a `kernels.chain.parts.Move`.
+        numpy: `module:NAME` of a `fallback.chain.parts.Move`.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    device: str
+    numpy: str
+
+
+def _own(module: str, *kinds: str) -> Move:
+    name = module.replace("_", " ")
+    return Move(
+        name,
+        kinds or (name,),
+        f"syclade.kernels.moves.{module}:MOVE",
+        f"syclade.fallback.moves.{module}:MOVE",
+    )
+
+
+MOVES = (
+    _own("prune_and_reattach"),
+    _own("swap_labels"),
+    _own("swap_subtrees", "swap unrelated subtrees", "swap related subtrees"),
+)
+"""SCITE's moves on mutation trees, in the order of `--move-probs`."""
+
+
+def kinds_of(moves: Sequence[Move]) -> tuple[str, ...]:
+    """As what steps are counted, in the order of the tallies."""
+    return (*(kind for move in moves for kind in move.kinds), NULL_KIND)
+
+
+def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[int, ...]:
+    """Cumulative probabilities of the moves in 1/65536, the last one 65536.
+
+    Args:
+        moves: of a plan.
+        probabilities: weights, one a move; scaled to sum 1.
+
+    Raises:
+        OptionError: they make no sense.
+    """
+    if len(probabilities) != len(moves) or not all(math.isfinite(p) and p >= 0 for p in probabilities):
+        names = ", ".join(move.name for move in moves)
+        raise OptionError(
+            f"move probabilities {tuple(probabilities)!r} are not {len(moves)} numbers >= 0",
+            hint=f"give one for each: {names}; such as 0.55 0.4 0.05",
+        )
+    total = sum(probabilities)
+    if total <= 0:
+        raise OptionError("all move probabilities are 0", hint="give at least one move a chance")
+    if not math.isfinite(total):
+        raise OptionError("the move probabilities add up to infinity", hint="give smaller numbers")
+    sums, so_far = [], 0.0
+    for probability in probabilities:
+        so_far += probability
+        sums.append(round(UNIT * so_far / total))
+    return (*sums[:-1], UNIT)

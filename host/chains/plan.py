@@ -1,0 +1,98 @@
+"""The plan: what a chain is put together from. A value, the same for every device and every process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of
+from syclade.host.chains.recorders import Recorder
+from syclade.host.chains.scores import BEST_ATTACHMENT, Score
+from syclade.host.chains.space import MUTATION_TREES, Space
+from syclade.host.errors import OptionError
+from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.model.problem import Problem
+from syclade.kernels.recorders.arguments import MOST_RECORDERS
+
+__all__ = ["DEFAULT_EVENTS", "Plan", "check_gamma", "make_plan"]
+
+DEFAULT_EVENTS = 64
+"""Events that a slot keeps until the host takes them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts of a chain.
+
+    Attributes:
+        problem: the input.
+        space: the trees.
+        moves: ways to propose.
+        move_below: cumulative probabilities of the moves in 1/65536, the last one 65536.
+        score: what a tree is worth.
+        gamma: exponent of the likelihood in the accept test of a new chain.
+        recorders: which states leave the chain.
+        events: length of a slot's ring.
+    """
+
+    problem: Problem
+    space: Space
+    moves: tuple[Move, ...]
+    move_below: tuple[int, ...]
+    score: Score
+    gamma: float
+    recorders: tuple[Recorder, ...] = ()
+    events: int = DEFAULT_EVENTS
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """As what steps are counted, in the order of the tallies."""
+        return kinds_of(self.moves)
+
+    @property
+    def settings(self) -> dict[str, int]:
+        """The slot's settings that scores and recorders take, with their defaults."""
+        found = dict(self.score.defaults)
+        for recorder in self.recorders:
+            found |= recorder.defaults
+        return found
+
+
+def make_plan(
+    problem: Problem,
+    *,
+    gamma: float = 1.0,
+    move_probabilities: Sequence[float] = DEFAULT_MOVE_PROBABILITIES,
+    moves: Sequence[Move] = MOVES,
+    score: Score = BEST_ATTACHMENT,
+    recorders: Sequence[Recorder] = (),
+    events: int = DEFAULT_EVENTS,
+) -> Plan:
+    """Put a chain together.
+
+    Args:
+        problem: the input.
+        gamma: exponent of the likelihood; 1 samples the posterior.
+        move_probabilities: weights, one a move; scaled to sum 1.
+        moves: ways to propose.
+        score: what a tree is worth.
+        recorders: which states leave the chain.
+        events: length of a slot's ring, at least 1.
+
+    Raises:
+        OptionError: gamma, the move probabilities, or the number of events or recorders make no sense.
+    """
+    check_gamma(gamma)
+    if events < 1:
+        raise OptionError(f"a ring of {events} events", hint="use 1 or more")
+    if len(recorders) > MOST_RECORDERS:
+        raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
+    below = cumulative(moves, move_probabilities)
+    return Plan(problem, MUTATION_TREES, tuple(moves), below, score, gamma, tuple(recorders), events)
+
+
+def check_gamma(gamma: float) -> None:
+    """Raise an OptionError if it is no exponent that makes sense."""
+    if not (math.isfinite(gamma) and 1e-6 <= gamma <= 1e6):
+        raise OptionError(f"--gamma is {gamma}", hint="use a number between 1e-6 and 1e6; 1 is usual")

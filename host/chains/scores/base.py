@@ -1,0 +1,34 @@
+"""What a score is to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.model.problem import Problem, SlotRates
+
+__all__ = ["Score"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a tree is worth.
+
+    Attributes:
+        name: for users.
+        of: the definition: (problem, parents, rates, settings) -> the tree's score, in units of 2^-f nat.
+        device: `module:NAME` of a `kernels.chain.parts.Score`.
+        numpy: `module:NAME` of a `fallback.chain.parts.Score`.
+        exact: whether all backends give the same bits.
+        defaults: the slot's settings that it takes, with what they are unless a state says otherwise.
+    """
+
+    name: str
+    of: Callable[[Problem, NDArray[np.int32], SlotRates, Mapping[str, int]], int]
+    device: str
+    numpy: str
+    exact: bool = True
+    defaults: Mapping[str, int] = field(default_factory=dict)

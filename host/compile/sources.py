@@ -1,0 +1,85 @@
+"""Which files a kernel is made of: those of its parts and all that they import, and no others."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+__all__ = ["digest_of", "modules_of"]
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
+)
+
+
+@cache
+def digest_of(modules: tuple[str, ...]) -> str:
+    """Digest of the sources of modules and of all that they import of their own packages.
+
+    Args:
+        modules: full names.
+    """
+    digest = hashlib.sha256()
+    for name, path in sorted(modules_of(modules).items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def modules_of(modules: Iterable[str]) -> dict[str, Path]:
+    """The modules and all that they import, directly or not, of the top-level packages they are in.
+
+    Imports inside functions count. Numba, numpy and the like have versions, which are told apart elsewhere.
+
+    Args:
+        modules: full names.
+
+    Returns:
+        The file of each, by its name.
+    """
+    pending = set(modules)
+    tops = frozenset(name.partition(".")[0] for name in pending)
+    found: dict[str, Path] = {}
+    while pending:
+        name = pending.pop()
+        path = _file_of(name)
+        if name not in found and path is not None:
+            found[name] = path
+            pending |= _imports(path, tops)
+    for name in tuple(found):  # what packages do on import counts too, but not whom else they know
+        parts = name.split(".")
+        packages = (".".join(parts[:depth]) for depth in range(1, len(parts)))
+        found |= {package: path for package in packages if (path := _file_of(package)) is not None}
+    return found
+
+
+@cache
+def _file_of(name: str) -> Path | None:
+    """The source of a module; None if there is no such module: a name of something in a module."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+def _imports(path: Path, tops: frozenset[str]) -> set[str]:
+    """Names of modules that a file imports, and of what it imports from packages, module or not."""
+    found: set[str] = set()
+    for package, names, module in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        # The spec of a module is found by importing its package, which here must be one of ours.
+        if (package or module).partition(".")[0] not in tops:
+            continue
+        found.add(package or module)
+        if package and _is_package(package):
+            found |= {f"{package}.{name.split()[0]}" for name in names.strip("()").split(",") if name.split()}
+    return found
+
+
+def _is_package(name: str) -> bool:
+    """Is the module a package, so that what is imported from it may be a module?"""
+    path = _file_of(name)
+    return path is not None and path.name == "__init__.py"

@@ -1,0 +1,80 @@
+"""From a kernel to SPIR-V, by numba-dpex: the one place that imports the compiler.
+
+This module and those that it imports are part of every compiled kernel's name in the cache.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.sources import digest_of
+from syclade.host.compile.spirv import declare_group_size
+from syclade.host.errors import DeviceError
+from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
+
+__all__ = ["Spirv", "compiler_versions", "translate", "translation"]
+
+logger = logging.getLogger("syclade.program")
+
+_COMPILERS = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
+
+
+@dataclass(frozen=True)
+class Spirv:
+    """A compiled kernel.
+
+    Attributes:
+        entry_point: name of the kernel in the module.
+        module: the SPIR-V binary.
+    """
+
+    entry_point: str
+    module: bytes
+
+
+@cache
+def compiler_versions() -> list[str]:
+    """Name and version of everything that has a part in translating a kernel to SPIR-V."""
+    versions = []
+    for name in _COMPILERS:
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            versions.append(f"{name} is absent")
+    return versions
+
+
+@cache
+def translation() -> list[str]:
+    """What decides, besides the kernel, what comes of it: versions, and the sources of the translation."""
+    return [*compiler_versions(), digest_of((__name__, "syclade.kernels.target.sycl"))]
+
+
+def translate(queue: Any, kernel: Kernel) -> Spirv:
+    """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
+
+    Raises:
+        DeviceError: numba-dpex does not import.
+    """
+    logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
+    try:
+        with dpnp_stand_in():
+            import numba_dpex  # noqa: F401
+
+            from syclade.kernels.target.sycl import compile_kernel
+    except ImportError as error:
+        raise DeviceError(
+            f"numba-dpex does not import: {error}",
+            hint="install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11)",
+        ) from error
+    register_numba_implementations()
+    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    name, module = compile_kernel(
+        kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.group, queue
+    )
+    return Spirv(name, declare_group_size(module, kernel.lanes))

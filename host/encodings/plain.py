@@ -1,0 +1,45 @@
+"""Parent vectors as they are: what the numpy fallback works on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.encodings.base import Encoding
+from syclade.host.model.problem import Problem
+from syclade.kernels.arguments import STATE, Argument
+from syclade.kernels.chain.arguments import WEIGHTS
+
+__all__ = ["PlainEncoding"]
+
+
+class PlainEncoding(Encoding):
+    """The parent of each node. It has no kernel: `fallback.chain.steps` takes the problem itself."""
+
+    name = "plain"
+    group = "none"
+    device = ""
+    arguments = (
+        WEIGHTS,
+        Argument("parent", STATE, "int32", ("slots", "nodes"), "parent of each node"),
+        Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
+    )
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.constants = {"nodes": problem.nodes, "classes": problem.classes, "lanes": 1}
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """There are none."""
+        return {}
+
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """The parents."""
+        return {"parent": parents}
+
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """The parents."""
+        return arrays["parent"].astype(np.int32)

@@ -1,0 +1,19 @@
+"""A tree's key: 64 bits that follow from its parents alone (see kernels/recorders/key.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.recorders.key import tree_keys
+
+__all__ = ["tree_key"]
+
+
+def tree_key(parents: NDArray[np.int32]) -> int:
+    """The key of a tree: the sum over all mutations of a hash of (mutation, parent), 0 … 2^64-1.
+
+    Args:
+        parents: int32, shape (n + 1,), the root n its own parent.
+    """
+    return int(tree_keys(np.asarray(parents)[None])[0])

@@ -1,0 +1,136 @@
+"""The composition: one kernel that does many steps of a chain, whatever it is put together from.
+
+All control is done by every lane alike: cheaper on a CPU device than a broadcast, and free of branches that
+differ between lanes, which would stop its compiler from vectorising.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.batch import make_batch
+from syclade.kernels.chain.edits import Draw, Proposal
+from syclade.kernels.chain.parts import Encoding, Move, Recorder, Score
+from syclade.kernels.chain.tallies import make_tallies
+from syclade.kernels.moves.choice import count_kinds, make_propose
+from syclade.kernels.recorders.ring import make_ring
+from syclade.kernels.target import apart_from, device_function, in_step, private_array
+
+_ONE = np.int64(1)
+_TWO = np.int64(2)
+_ZERO = np.int64(0)
+
+
+@device_function
+def kept_apart(proposal):
+    """The same, kept apart from code for lanes, and from what is known of it.
+
+    Of the few edits there are, LLVM would make a switch over a number of three bits, which no reader of
+    SPIR-V takes; or follow each edit on its own through all that comes, which takes longer.
+    """
+    return Proposal(
+        apart_from(proposal.kind),
+        apart_from(proposal.edit),
+        apart_from(proposal.v),
+        apart_from(proposal.w),
+        apart_from(proposal.t),
+        apart_from(proposal.correction),
+    )
+
+
+def make_chain_steps(
+    encoding: Encoding, moves: Sequence[Move], score: Score, recorders: Sequence[Recorder], **sizes: int
+) -> Any:
+    """The kernel's body: a device function of a slot, a lane and the parts' arguments.
+
+    Args:
+        encoding, moves, score, recorders: the parts.
+        sizes: what the encoding specialises by; `lanes` among them.
+    """
+    lanes = sizes["lanes"]
+    evaluation = encoding.make_evaluation(score, **sizes)
+    place, start, evaluate = evaluation.place, evaluation.start, evaluation.evaluate
+    follow, keep, finish = evaluation.follow, evaluation.keep, evaluation.finish
+    propose = make_propose(moves, evaluation.relations)
+    draw_batch = make_batch(moves, lanes)
+    tally = make_tallies(count_kinds(moves), lanes)
+    clear, counted, take_over, store = tally.clear, tally.counted, tally.take_over, tally.store
+    rounds = tally.rounds
+    recording = int(bool(recorders))
+    is_full, record = make_ring(recorders, evaluation.parents_to, **sizes)
+    lanes_u = np.uint64(lanes)
+    batch_mask = np.int64(lanes - 1)
+    batch_size = np.uint64(5 * lanes)
+
+    @device_function
+    def chain_steps(
+        number,  # IN uint64: the slot
+        lane,  # IN uint64
+        chain,  # IN OUT record of chain/arguments.py
+        given,  # IN OUT record of the encoding's and the score's arguments
+        events,  # IN OUT record of the recorders' arguments
+    ):
+        """Take the slot's chain from `step` to `last_step`, or until its ring of events is full."""
+        mutations = chain.parameters[np.uint64(0)]
+        logs = number * np.uint64(mutations + _TWO)
+        batch = number * batch_size
+        current = chain.score[number]
+        best = chain.best_score[number]
+        first_step = chain.step[number]
+        steps = max(chain.last_step[number] - first_step, _ZERO)
+        counts = private_array(rounds, np.int64)
+        clear(counts)
+        proposed_tally, accepted_tally = _ZERO, _ZERO
+        here, base = place(given, number, lane, mutations)
+        if steps > _ZERO:
+            base = start(given, here, base)
+        for done in range(steps):
+            now = np.int64(done) & batch_mask
+            if recording:
+                if is_full(events, number):
+                    steps = np.int64(done)
+                    break
+            if now == _ZERO:
+                take_over(counts, lane, proposed_tally, accepted_tally)
+                proposed_tally, accepted_tally = _ZERO, _ZERO
+                batch = in_step(batch)
+                draw_batch(
+                    chain, number, batch, lane, np.uint64(first_step + np.int64(done)), np.uint64(mutations)
+                )
+                batch = in_step(batch)
+            at = batch + np.uint64(now)
+            draw = Draw(
+                chain.drawn[at + lanes_u],
+                chain.drawn[at + np.uint64(2) * lanes_u],
+                np.uint64(chain.drawn[at + np.uint64(3) * lanes_u]),
+                chain.log_sizes,
+                logs,
+            )
+            proposal = kept_apart(propose(given, here, base, chain.drawn[at], draw, mutations))
+            threshold = chain.drawn[at + np.uint64(4) * lanes_u] + proposal.correction - current
+            proposed_tally = counted(proposed_tally, proposal.kind)
+            proposed, change = evaluate(given, here, base, proposal, current)
+            before, accepted = best, _ZERO
+            if proposed + threshold >= _ZERO:
+                current, accepted = proposed, _ONE
+                accepted_tally = counted(accepted_tally, proposal.kind)
+                follow(given, here, base, proposal, change)
+                base = in_step(base)
+                if proposed > best:
+                    best = proposed
+                    keep(given, here, base)
+            if recording:
+                record(
+                    events, number, lane, given, here, base, mutations, first_step + np.int64(done),
+                    current, before, accepted,
+                )  # fmt: skip
+        if steps > _ZERO:
+            finish(given, here, base)
+        take_over(counts, lane, proposed_tally, accepted_tally)
+        store(counts, chain.tallies, lane, number)
+        chain.score[number] = current
+        chain.best_score[number] = best
+        chain.step[number] = first_step + steps
+
+    return chain_steps

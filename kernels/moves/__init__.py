@@ -1,0 +1,1 @@
+"""The moves, one a file: adding one touches no other (CONTRIBUTING.md)."""

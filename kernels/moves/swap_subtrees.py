@@ -1,0 +1,57 @@
+"""Swap subtrees: two mutations change places with all below them (docs/model.md, "The chain").
+
+Unrelated ones exchange parents: as probable there as back. Of related ones the lower, v, goes to the parent
+of the upper, w, and w goes below a descendant of v, uniform among them. With C the descendants of v and B
+those of w without C, the correction is |C| / |B|: back, the new parent of v is one of the |B| that are then
+below w.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_SUBTREES, TURN_OVER, Proposal
+from syclade.kernels.chain.parts import Kinds, Move, Relations
+from syclade.kernels.moves.nothing import nothing
+from syclade.kernels.moves.words import draw_below, second_node
+from syclade.kernels.target import device_function
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+def make_propose(relations: Relations, kinds: Kinds) -> Any:
+    """Device function of the move; unrelated and related swaps are counted apart."""
+    is_descendant, subtree_size, select = relations.is_descendant, relations.subtree_size, relations.select
+    unrelated, related, null = np.int64(kinds.first), np.int64(kinds.first + 1), np.int64(kinds.null)
+
+    @device_function
+    def propose(
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's stand in them
+        base,  # IN uint64
+        draw,  # IN Draw; its second is uniform among the other mutations
+        mutations,  # IN int64
+    ):
+        """Two distinct mutations; nothing where there is only one."""
+        if mutations == _ONE:
+            return nothing(null, draw.v)
+        v_below = is_descendant(given, here, base, draw.v, draw.second)
+        w_below = is_descendant(given, here, base, draw.second, draw.v)
+        if v_below + w_below == _ZERO:
+            return Proposal(unrelated, EXCHANGE_SUBTREES, draw.v, draw.second, draw.v, _ZERO)
+        lower = draw.v * v_below + draw.second * w_below
+        upper = draw.second * v_below + draw.v * w_below
+        size_c = subtree_size(given, here, base, lower)
+        size_b = subtree_size(given, here, base, upper) - size_c
+        rank = np.int64(draw_below(draw.extra, np.uint64(size_c)))
+        t = select(given, here, base, lower, _ONE, rank)
+        correction = (
+            draw.log_sizes[draw.logs + np.uint64(size_c)] - draw.log_sizes[draw.logs + np.uint64(size_b)]
+        )
+        return Proposal(related, TURN_OVER, lower, upper, t, correction)
+
+    return propose
+
+
+MOVE = Move(kinds=2, second=second_node, make_propose=make_propose)

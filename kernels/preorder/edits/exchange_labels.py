@@ -1,0 +1,145 @@
+"""Exchange labels: positions keep their places, and two of them change labels.
+
+Of two nodes apart, each interval shifts by the difference of the weights. Where one is above the other, the
+upper interval without the lower one does, and the lower one, which has both, stays as it is.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_LABELS
+from syclade.kernels.preorder.changes import (
+    ONE_IN_THE_OTHER,
+    TWO_APART,
+    Changes,
+    Climbs,
+    Moved,
+    Runs,
+)
+from syclade.kernels.preorder.edits.edit import Edit
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.preorder.tree.touched import touched_by_shifts
+from syclade.kernels.target import choose, device_function, less
+
+_ZERO = np.int64(0)
+_NOBODY = np.int64(-1)
+
+
+def make_exchange_labels(shape: Shape, _blocks: Blocks) -> Edit:
+    """The edit, for tables of this shape."""
+    layout = make_layout(shape)
+    zero, weights, width = np.int64(layout.zero), np.int64(layout.weights), np.int64(shape.cells)
+
+    @device_function
+    def moved(given, here, base, proposal):
+        """Two intervals, x's the first one."""
+        v, w = proposal.v, proposal.w
+        place_v = np.int64(given.position[base + np.uint64(v)])
+        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
+        place_w = np.int64(given.position[base + np.uint64(w)])
+        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
+        w_first = less(place_w, place_v)
+        x = choose(w_first, w, v)
+        y = v + w - x
+        a1 = choose(w_first, place_w, place_v)
+        a2 = place_v + place_w - a1
+        b1 = choose(w_first, end_w, end_v)
+        b2 = end_v + end_w - b1
+        row_x = weights + x * width
+        row_y = weights + y * width
+        nested = less(a2, b1)
+        return Moved(
+            choose(nested, ONE_IN_THE_OTHER, TWO_APART), x, a1, b1, y, a2, b2,
+            choose(nested, a2, b1), choose(nested, b1, b2),
+            row_y, row_x, choose(nested, zero, row_x), choose(nested, zero, row_y),
+        )  # fmt: skip
+
+    return Edit(EXCHANGE_LABELS, moved, None)
+
+
+@device_function
+def relabelled(
+    given,  # IN the tree before the edit
+    here,  # IN
+    base,  # IN uint64
+    moved,  # IN Moved
+):
+    """What follows for the tables: Changes."""
+    a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
+    above_x = np.int64(given.parent[base + np.uint64(moved.x)])
+    above_y = np.int64(given.parent[base + np.uint64(moved.y)])
+    row_x = row_at(given.places, base + np.uint64(a1))
+    row_y = row_at(given.places, base + np.uint64(a2))
+    stop_1, start_2, stop_2, start_3, stop_3 = b1, _ZERO, _ZERO, a2, b2
+    later, end_later = a2, b2
+    node_1, node_2, shifted_from = above_x, above_y, here.tree_nodes
+    if a2 < b1:  # y is below x
+        stop_1, start_2, stop_2, start_3, stop_3 = a2, b2, b1, _ZERO, _ZERO
+        later, end_later = b2, b1
+        node_1, node_2, shifted_from = above_y, _NOBODY, a1
+        if above_y == moved.x:
+            node_1 = moved.y  # which then has x's place
+    return Changes(
+        Runs(
+            a1,
+            stop_1,
+            start_2,
+            stop_2,
+            start_3,
+            stop_3,
+            moved.plus_1,
+            moved.minus_1,
+            moved.plus_2,
+            moved.minus_2,
+        ),
+        touched_by_shifts(given.places, base, a1, stop_1, later, end_later),
+        Climbs(node_1, row_x, row_x, node_2, row_y, row_y, shifted_from),
+    )
+
+
+@device_function
+def exchanged(label, v, w):
+    """v for w, w for v, any other label for itself (int64)."""
+    return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
+
+
+def make_swap_labels(shape: Shape) -> Any:
+    """Device function swap_labels."""
+    rounds, lanes = shape.labels // shape.lanes, shape.lanes
+    keeps_order = shape.subtrees
+
+    @device_function
+    def swap_labels(
+        given,  # IN OUT parent, order (where it is kept), position, size, row_of
+        here,  # IN
+        base,  # IN uint64
+        moved,  # IN Moved
+        above_x,  # IN int64: the nodes' parents
+        above_y,
+    ):
+        """x and y change places: positions keep their rows, labels change."""
+        x, y, a1, a2 = moved.x, moved.y, moved.a1, moved.a2
+        new_above_x = exchanged(above_y, x, y)
+        new_above_y = exchanged(above_x, x, y)
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + here.lane
+            node = np.int64(at)
+            above = exchanged(np.int64(given.parent[base + at]), x, y)
+            above = above + np.int64(node == x) * (new_above_x - above)
+            above = above + np.int64(node == y) * (new_above_y - above)
+            given.parent[base + at] = np.int32(above)
+        if keeps_order:
+            given.order[base + np.uint64(a1)] = np.int32(y)
+            given.order[base + np.uint64(a2)] = np.int32(x)
+        given.position[base + np.uint64(x)] = np.int32(a2)
+        given.position[base + np.uint64(y)] = np.int32(a1)
+        given.row_of[base + np.uint64(x)] = np.int32(row_at(given.places, base + np.uint64(a2)))
+        given.row_of[base + np.uint64(y)] = np.int32(row_at(given.places, base + np.uint64(a1)))
+        given.size[base + np.uint64(x)] = np.int32(moved.b2 - a2)
+        given.size[base + np.uint64(y)] = np.int32(moved.b1 - a1)
+
+    return swap_labels

@@ -1,0 +1,107 @@
+"""Exchange subtrees: two that are apart change places, shifted by the difference of the parents' scores."""
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_SUBTREES
+from syclade.kernels.preorder.changes import (
+    TWO_APART,
+    Changes,
+    Climbs,
+    Growth,
+    Moved,
+    Permutation,
+    Rearranged,
+    Runs,
+    Touched,
+)
+from syclade.kernels.preorder.edits.edit import Edit
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.target import choose, device_function, less
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+@device_function
+def touched_blocks(
+    local,  # IN Local
+    run,  # IN int64: where the first run is now: the later one
+    end_run,
+    other_run,  # IN int64: where the second one is now
+    end_other_run,
+):
+    """Both runs' blocks, each with the run that has come."""
+    if local.old == local.new:
+        return Touched(local.old, local.old + _ONE, other_run, end_run, _ZERO, _ZERO, _ZERO, _ZERO)
+    return Touched(
+        local.old, local.old + _ONE, other_run, end_other_run, local.new, local.new + _ONE, run, end_run
+    )
+
+
+def make_exchange_subtrees(_shape: Shape, blocks: Blocks) -> Edit:
+    """The edit, for tables of this shape."""
+    exchange = blocks.exchange
+
+    @device_function
+    def moved(given, here, base, proposal):
+        """Two intervals apart; x is the node of the first one."""
+        v, w = proposal.v, proposal.w
+        place_v = np.int64(given.position[base + np.uint64(v)])
+        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
+        above_v = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(v)])])
+        place_w = np.int64(given.position[base + np.uint64(w)])
+        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
+        above_w = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(w)])])
+        w_first = less(place_w, place_v)
+        x = choose(w_first, w, v)
+        a1 = choose(w_first, place_w, place_v)
+        b1 = choose(w_first, end_w, end_v)
+        b2 = end_v + end_w - b1
+        above_x = choose(w_first, above_w, above_v)
+        above_y = choose(w_first, above_v, above_w)
+        return Moved(
+            TWO_APART, x, a1, b1, v + w - x, place_v + place_w - a1, b2, b1, b2,
+            above_y, above_x, above_x, above_y,
+        )  # fmt: skip
+
+    @device_function
+    def rearranged(given, here, base, proposal, moved):
+        """Two runs change places around what lies between them."""
+        a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
+        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
+        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
+        row_x = row_at(given.places, base + np.uint64(a1))
+        row_y = row_at(given.places, base + np.uint64(a2))
+        place_above_x = np.int64(given.position[base + np.uint64(above_x)])
+        place_above_y = np.int64(given.position[base + np.uint64(above_y)])
+        middle = a1 + b2 - a2
+        last = middle + a2 - b1
+        more = (b2 - a2) - (b1 - a1)
+        local = exchange(given, base, a1, b1, a2, b2)
+        return Rearranged(
+            Permutation(a1, middle, last, b2, b2, a2 - a1, b1 - middle, a1 - last, _ZERO),
+            Growth(more, place_above_x, _ZERO, -more, place_above_y, _ZERO),
+            above_y,
+            above_x,
+            local,
+            Changes(
+                Runs(
+                    last,
+                    b2,
+                    _ZERO,
+                    _ZERO,
+                    a1,
+                    middle,
+                    moved.plus_1,
+                    moved.minus_1,
+                    moved.plus_2,
+                    moved.minus_2,
+                ),
+                touched_blocks(local, last, b2, a1, middle),
+                Climbs(above_x, row_x, row_y, above_y, row_y, row_x, here.tree_nodes),
+            ),
+        )
+
+    return Edit(EXCHANGE_SUBTREES, moved, rearranged)

@@ -1,0 +1,144 @@
+"""Reattach: v's subtree goes below t. Its interval shifts by the scores of t less those of v's old parent."""
+
+import numpy as np
+
+from syclade.kernels.chain.edits import REATTACH
+from syclade.kernels.preorder.changes import (
+    ONE_INTERVAL,
+    Changes,
+    Climbs,
+    Growth,
+    Moved,
+    Permutation,
+    Rearranged,
+    Runs,
+    Touched,
+)
+from syclade.kernels.preorder.edits.edit import Edit
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.find_parent import branch_towards
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.target import device_function
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+@device_function
+def new_place(
+    given,  # IN
+    base,  # IN uint64
+    v,  # IN int64
+    a,  # IN int64: v's interval
+    b,
+    t,  # IN int64
+):
+    """Where v's run goes: (start of the change, end of the change, 1 if the run goes to its end).
+
+    Any place among t's children is legal; this is the nearest.
+    """
+    place_t = np.int64(given.position[base + np.uint64(t)])
+    end_t = place_t + np.int64(given.size[base + np.uint64(t)])
+    if place_t > a:
+        return a, place_t + _ONE, _ONE
+    if end_t <= a:
+        return end_t, b, _ZERO
+    # t is above v: go before or behind the branch of t that holds v.
+    branch = np.uint64(branch_towards(given.parent, base, t, v))
+    first = np.int64(given.position[base + branch])
+    last = first + np.int64(given.size[base + branch])
+    if last - a < b - first:
+        return a, last, _ONE
+    return first, b, _ZERO
+
+
+@device_function
+def permuted(start, stop, to_end, a, b):
+    """The permutation that takes the run [a, b) to the start or to the end of the change."""
+    length = b - a
+    if to_end == _ONE:
+        run = stop - length
+        return Permutation(start, run, stop, stop, stop, length, a - run, _ZERO, _ZERO)
+    return Permutation(start, start + length, stop, stop, stop, a - start, -length, _ZERO, _ZERO)
+
+
+@device_function
+def touched_blocks(
+    local,  # IN Local
+    start,  # IN int64: the change
+    stop,
+    run,  # IN int64: where the run is now
+    end_run,
+):
+    """The block that the run has left, which has no changed positions then, and that which it has joined."""
+    gap = stop  # the position that follows where the run was
+    if run != start:
+        gap = start
+    if local.old == local.new:
+        return Touched(
+            local.old, local.old + _ONE, min(gap, run), max(gap, end_run), _ZERO, _ZERO, _ZERO, _ZERO
+        )
+    return Touched(local.old, local.old + _ONE, gap, gap, local.new, local.new + _ONE, run, end_run)
+
+
+def make_reattach(shape: Shape, blocks: Blocks) -> Edit:
+    """The edit, for tables of this shape."""
+    zero = np.int64(make_layout(shape).zero)
+    joins = blocks.joins
+
+    @device_function
+    def moved(given, here, base, proposal):
+        """One interval."""
+        v, t = proposal.v, proposal.t
+        a = np.int64(given.position[base + np.uint64(v)])
+        b = a + np.int64(given.size[base + np.uint64(v)])
+        above = np.uint64(given.parent[base + np.uint64(v)])
+        row_above = np.int64(given.row_of[base + above])
+        row_t = np.int64(given.row_of[base + np.uint64(t)])
+        return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_above, zero, zero)
+
+    @device_function
+    def rearranged(given, here, base, proposal, moved):
+        """One run changes places with what lies between it and its new place."""
+        v, t, a, b = moved.x, proposal.t, moved.a1, moved.b1
+        above = np.int64(given.parent[base + np.uint64(v)])
+        row_v = row_at(given.places, base + np.uint64(a))
+        start, stop, to_end = new_place(given, base, v, a, b, t)
+        permutation = permuted(start, stop, to_end, a, b)
+        run = start
+        if to_end == _ONE:
+            run = stop - (b - a)
+        neighbour = start - _ONE  # the position that will come before the run
+        if run != start:
+            neighbour = stop - _ONE
+        end_run = run + (b - a)
+        place_above = np.int64(given.position[base + np.uint64(above)])
+        place_t = np.int64(given.position[base + np.uint64(t)])
+        local = joins(given, base, a, b, neighbour)
+        return Rearranged(
+            permutation,
+            Growth(a - b, place_above, _ZERO, b - a, place_t, _ZERO),
+            t,
+            t,
+            local,
+            Changes(
+                Runs(
+                    run,
+                    end_run,
+                    _ZERO,
+                    _ZERO,
+                    _ZERO,
+                    _ZERO,
+                    moved.plus_1,
+                    moved.minus_1,
+                    moved.plus_2,
+                    moved.minus_2,
+                ),
+                touched_blocks(local, start, stop, run, end_run),
+                Climbs(above, row_v, row_v, t, row_v, row_v, here.tree_nodes),
+            ),
+        )
+
+    return Edit(REATTACH, moved, rearranged)

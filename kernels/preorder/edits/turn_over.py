@@ -1,0 +1,91 @@
+"""Turn over: the lower of two related subtrees, v, goes to the upper one's place, the upper one, w, below t.
+
+v's interval shifts by the scores of w's parent less those of v's parent, the rest of w's interval by those of
+t less those of v's parent.
+"""
+
+import numpy as np
+
+from syclade.kernels.chain.edits import TURN_OVER
+from syclade.kernels.preorder.changes import (
+    ONE_IN_THE_OTHER,
+    Changes,
+    Climbs,
+    Growth,
+    Local,
+    Moved,
+    Permutation,
+    Rearranged,
+    Runs,
+    Touched,
+)
+from syclade.kernels.preorder.edits.edit import Edit
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.target import device_function
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+_NOBODY = np.int64(-1)
+
+
+def make_turn_over(_shape: Shape, _blocks: Blocks) -> Edit:
+    """The edit, for tables of this shape."""
+
+    @device_function
+    def moved(given, here, base, proposal):
+        """v's interval, y's, in that of w, which is x's."""
+        v, w, t = proposal.v, proposal.w, proposal.t
+        place_v = np.int64(given.position[base + np.uint64(v)])
+        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
+        above_v = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(v)])])
+        place_w = np.int64(given.position[base + np.uint64(w)])
+        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
+        above_w = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(w)])])
+        row_t = np.int64(given.row_of[base + np.uint64(t)])
+        return Moved(
+            ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v, place_v, end_w,
+            row_t, above_v, above_w, above_v,
+        )  # fmt: skip
+
+    @device_function
+    def rearranged(given, here, base, proposal, moved):
+        """v's run first; in it, behind t, what was around it."""
+        a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
+        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
+        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
+        row_x = row_at(given.places, base + np.uint64(a1))
+        row_y = row_at(given.places, base + np.uint64(a2))
+        place_above_y = np.int64(given.position[base + np.uint64(above_y)])
+        place_t = np.int64(given.position[base + np.uint64(proposal.t)])
+        second = a1 + place_t - a2 + _ONE
+        third = second + a2 - a1
+        fourth = third + b1 - b2
+        return Rearranged(
+            Permutation(
+                a1, second, third, fourth, b1, a2 - a1, a1 - second, b2 - third, place_t + _ONE - fourth
+            ),
+            Growth(a2 - b2, place_above_y, a1, (b1 - a1) - (b2 - a2), place_t, a2),
+            proposal.t,
+            above_x,
+            Local(_ZERO, _ZERO, _ZERO),  # too much moves
+            Changes(
+                Runs(
+                    a1,
+                    second,
+                    fourth,
+                    b1,
+                    second,
+                    fourth,
+                    moved.plus_2,
+                    moved.minus_2,
+                    moved.plus_1,
+                    moved.minus_1,
+                ),
+                Touched(_ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO, _ZERO),
+                Climbs(above_y, row_x, row_x, _NOBODY, row_y, row_y, a1),
+            ),
+        )
+
+    return Edit(TURN_OVER, moved, rearranged)

@@ -1,0 +1,77 @@
+"""What narrow and wide tables have in common: the tree, its tables, and how an evaluation is put together."""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.parts import Evaluation
+from syclade.kernels.preorder.edits.edit import make_moved
+from syclade.kernels.preorder.edits.exchange_labels import make_exchange_labels
+from syclade.kernels.preorder.edits.exchange_subtrees import make_exchange_subtrees
+from syclade.kernels.preorder.edits.nothing import make_nothing
+from syclade.kernels.preorder.edits.reattach import make_reattach
+from syclade.kernels.preorder.edits.turn_over import make_turn_over
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.extras import Extras
+from syclade.kernels.preorder.tables.follow import make_follow
+from syclade.kernels.preorder.tables.start import make_start
+from syclade.kernels.preorder.tree.blocks import make_blocks
+from syclade.kernels.preorder.tree.copies import make_copies
+from syclade.kernels.preorder.tree.relations import make_relations
+from syclade.kernels.preorder.tree.renumber import make_fill_order
+from syclade.kernels.target import device_function, in_step
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+EDITS = (make_reattach, make_exchange_labels, make_turn_over, make_exchange_subtrees)
+"""The edits that shift anything, the likeliest first."""
+
+
+def compose_evaluation(
+    shape: Shape, classes: int, place: Any, score_after: Any, extras: Extras
+) -> Evaluation:
+    """The evaluation of a score on tables of this shape.
+
+    Args:
+        shape: of the tables.
+        classes: of observed values.
+        place: `Evaluation.place`.
+        score_after: device function (given, here, base, proposal, moved, current) -> the score after the
+            edit.
+        extras: what the tables have besides scores and running maxima.
+    """
+    blocks = make_blocks(shape)
+    edits = [make_edit(shape, blocks) for make_edit in EDITS]
+    moved_by = make_moved(edits, make_nothing(shape))
+    start_tables = make_start(shape, classes, blocks, extras)
+    follow = make_follow(shape, edits, blocks, extras)
+    fill_order = make_fill_order(shape)
+    keep, parents_to = make_copies(shape)
+    keeps_order = shape.subtrees
+
+    @device_function
+    def start(given, here, base):
+        """Make the tables if they are not those of the tree."""
+        if given.tables_made[here.number] == _ZERO:
+            start_tables(given, here, base)
+            base = in_step(base)
+        return base
+
+    @device_function
+    def evaluate(given, here, base, proposal, current):
+        """(the score after the edit, Moved)."""
+        moved = moved_by(given, here, base, proposal)
+        proposed = current
+        if (moved.plus_1 ^ moved.minus_1) | (moved.plus_2 ^ moved.minus_2) != _ZERO:
+            proposed = score_after(given, here, base, proposal, moved, current)
+        return proposed, moved
+
+    @device_function
+    def finish(given, here, base):
+        """The order, where it was not kept; the tables are those of the tree."""
+        if not keeps_order:
+            fill_order(given, here, base)
+        given.tables_made[here.number] = _ONE
+
+    return Evaluation(make_relations(shape), place, start, evaluate, follow, keep, finish, parents_to)

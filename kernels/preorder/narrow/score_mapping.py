@@ -1,0 +1,82 @@
+"""Score mapping: a proposal's score from range maxima and shifts, in time proportional to the cells."""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.parts import Score
+from syclade.kernels.preorder.changes import ONE_INTERVAL
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
+from syclade.kernels.preorder.tables.rows import make_rows
+from syclade.kernels.preorder.tables.third_interval import third_interval
+from syclade.kernels.preorder.tree.places import block_at, row_at
+from syclade.kernels.target import device_function, private_array
+
+_ONE = np.int64(1)
+
+
+def make_score_mapping(shape: Shape, score: Score, weighted: int, wide: int) -> Any:
+    """Device function: the lane's share of the proposal's score.
+
+    Args:
+        shape: of the tables.
+        score: what a cell is worth.
+        weighted: 1 if columns have multiplicities.
+        wide: 1 if a lane's share may not fit in 32 bits.
+    """
+    layout = make_layout(shape)
+    rows = make_rows(shape)
+    take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
+    _range_rows, take_range, _range_of_cell = make_range_maximum(shape)
+    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
+    width = np.int64(shape.cells)
+    before, prefix = np.int64(layout.before), np.int64(layout.prefix)
+    after, suffix = np.int64(layout.after), np.int64(layout.suffix)
+    of_cell = score.of_cell
+    long = int(wide or score.wide)
+
+    @device_function
+    def add(given, here, share, best, cell):
+        """share + what the cell is worth * multiplicity, no wider than need be."""
+        worth = of_cell(given, here.number, best)
+        if weighted:
+            return share + np.int64(worth) * given.multiplicity[cell]
+        if long:
+            return share + np.int64(worth)
+        return np.int32(share + worth)
+
+    @device_function
+    def score_mapping(
+        given,  # IN tables, places, multiplicity, and the score's arguments
+        here,  # IN
+        base,  # IN uint64: where the slot's tree starts
+        moved,  # IN Moved
+    ):
+        """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
+        best = private_array(rounds, np.int32)
+        others = private_array(rounds, np.int32)
+        share = np.int64(0) if long or weighted else np.int32(0)
+        left = base + np.uint64(moved.a1 - _ONE)
+        right = base + np.uint64(moved.end)
+        for panel in range(panels):
+            first_cell = np.uint64(panel * rounds * lanes) + here.lane
+            column = here.table + first_cell
+            take_row(best, given.tables, column, before + block_at(given.places, left) * width)
+            raise_by_row(best, given.tables, column, prefix + row_at(given.places, left))
+            raise_by_row(best, given.tables, column, after + block_at(given.places, right) * width)
+            raise_by_row(best, given.tables, column, suffix + row_at(given.places, right))
+            take_range(others, given, base, column, moved.a1, moved.end_first)
+            raise_by_shifted(best, others, given.tables, column, moved.plus_1, moved.minus_1)
+            if moved.shape != ONE_INTERVAL:
+                take_range(others, given, base, column, moved.a2, moved.b2)
+                raise_by_shifted(best, others, given.tables, column, moved.plus_2, moved.minus_2)
+                third, end_third, plus_3 = third_interval(moved)
+                take_range(others, given, base, column, third, end_third)
+                raise_by_shifted(best, others, given.tables, column, plus_3, moved.minus_1)
+            for part in range(rounds):
+                share = add(given, here, share, best[part], first_cell + np.uint64(part * lanes))
+        return np.int64(share)
+
+    return score_mapping

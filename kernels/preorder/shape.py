@@ -1,0 +1,56 @@
+"""The sizes that a preorder kernel is specialised by. No device code."""
+
+from typing import NamedTuple
+
+PANEL_ROUNDS = 8
+"""Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
+
+
+class Shape(NamedTuple):
+    """Sizes of the tree and of its tables.
+
+    Attributes:
+        nodes: positions, a multiple of `lanes`, more than the tree's nodes.
+        labels: tree nodes, a multiple of `lanes`.
+        cells: columns, a multiple of `lanes * panels`.
+        block: positions a block, about; a power of two.
+        lanes: work-items a slot.
+        panels: a lane goes through its cells of a row panel by panel.
+        subtrees: 1 if there are maxima over every node's subtree, with sketches: in wide tables.
+    """
+
+    nodes: int
+    labels: int
+    cells: int
+    block: int
+    lanes: int
+    panels: int
+    subtrees: int
+
+    @property
+    def rounds(self) -> int:
+        """Cells that a lane has of a panel."""
+        return self.cells // (self.lanes * self.panels)
+
+    @property
+    def most_blocks(self) -> int:
+        """Most blocks that the order can have."""
+        return -(-self.nodes // self.block)
+
+    @property
+    def block_bits(self) -> int:
+        """log2 of `block`."""
+        return self.block.bit_length() - 1
+
+
+def count_panels(columns: int, lanes: int, panel_rounds: int) -> int:
+    """Panels of equal width that hold so many columns, each of at most `panel_rounds * lanes`."""
+    rounds = -(-columns // lanes)
+    return -(-rounds // panel_rounds)
+
+
+def padded_cells(columns: int, lanes: int, panel_rounds: int) -> int:
+    """Columns with the padding that fills the last panel."""
+    rounds = -(-columns // lanes)
+    panels = count_panels(columns, lanes, panel_rounds)
+    return -(-rounds // panels) * panels * lanes

@@ -1,0 +1,111 @@
+"""Follow: the tree takes an edit, and the tables follow."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, Proposal
+from syclade.kernels.preorder.changes import Changes, Moved
+from syclade.kernels.preorder.edits.edit import Edit, make_rearranged
+from syclade.kernels.preorder.edits.exchange_labels import make_swap_labels, relabelled
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.extras import Extras
+from syclade.kernels.preorder.tables.rebuild import make_rebuild
+from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.permute import make_permute
+from syclade.kernels.preorder.tree.renumber import make_renumber
+from syclade.kernels.preorder.tree.touched import touched_by_everything
+from syclade.kernels.target import apart_from, device_function, in_step
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+@device_function
+def moved_apart(moved):
+    """The same, kept apart from code for lanes."""
+    return Moved(
+        moved.shape, apart_from(moved.x), apart_from(moved.a1), apart_from(moved.b1),
+        apart_from(moved.y), apart_from(moved.a2), apart_from(moved.b2), moved.end_first, moved.end,
+        apart_from(moved.plus_1), apart_from(moved.minus_1),
+        apart_from(moved.plus_2), apart_from(moved.minus_2),
+    )  # fmt: skip
+
+
+def make_follow(shape: Shape, edits: Sequence[Edit], blocks: Blocks, extras: Extras) -> Any:
+    """Device function follow."""
+    rearranged_by = make_rearranged(edits)
+    swap_labels = make_swap_labels(shape)
+    permute, take_permuted = make_permute(shape)
+    renumber = make_renumber(shape)
+    move_to_block, cut_anew = blocks.move_to_block, blocks.cut_anew
+    rebuild = make_rebuild(shape, extras)
+    block_bits = np.int64(shape.block_bits)
+
+    @device_function
+    def change_blocks(given, here, base, rearranged):
+        """Runs enter their new blocks, or the order is cut anew; what the tables have to follow."""
+        local, runs, touched = rearranged.local, rearranged.changes.runs, rearranged.changes.touched
+        if local.fits != _ZERO:
+            base = in_step(base)
+            if runs.start_3 < runs.stop_3:
+                move_to_block(given, here, base, runs.start_3, runs.stop_3, local.new, local.old)
+                base = in_step(base)
+            move_to_block(given, here, base, runs.start_1, runs.stop_1, local.old, local.new)
+        else:
+            base = in_step(base)
+            cut_anew(given, here, base)
+            touched = touched_by_everything(((here.tree_nodes - _ONE) >> block_bits) + _ONE, here.tree_nodes)
+        return Changes(runs, touched, rearranged.changes.climbs)
+
+    @device_function
+    def rearrange(given, here, base, proposal, moved):
+        """Nodes get new parents, and runs of the order new places."""
+        rearranged = rearranged_by(given, here, base, proposal, moved)
+        permutation = rearranged.permutation
+        permute(given, here, base, permutation)
+        renumber(given, here, base, permutation, rearranged.growth)
+        base = in_step(base)
+        take_permuted(given, here, base, permutation.start_1, permutation.stop)
+        given.parent[base + np.uint64(moved.x)] = np.int32(rearranged.above_x)
+        given.parent[base + np.uint64(moved.y)] = np.int32(rearranged.above_y)
+        return change_blocks(given, here, base, rearranged)
+
+    @device_function
+    def relabel(given, here, base, moved):
+        """Two nodes change places, and all positions keep theirs."""
+        changes = relabelled(given, here, base, moved)
+        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
+        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
+        base = in_step(base)
+        swap_labels(given, here, base, moved, above_x, above_y)
+        return changes
+
+    @device_function
+    def follow(
+        given,  # IN OUT the tree and the tables
+        here,  # IN
+        base,  # IN uint64
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Change the tree and the tables; all lanes come here together."""
+        if (moved.plus_1 ^ moved.minus_1) | (moved.plus_2 ^ moved.minus_2) != _ZERO:
+            moved = moved_apart(moved)
+            proposal = Proposal(
+                proposal.kind,
+                proposal.edit,
+                proposal.v,
+                proposal.w,
+                apart_from(proposal.t),
+                proposal.correction,
+            )
+            if proposal.edit == EXCHANGE_LABELS:
+                changes = relabel(given, here, base, moved)
+            else:
+                changes = rearrange(given, here, base, proposal, moved)
+            base = in_step(base)
+            rebuild(given, here, base, changes)
+
+    return follow

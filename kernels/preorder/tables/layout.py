@@ -1,0 +1,52 @@
+"""Where rows start inside a slot's tables. No device code.
+
+With these rows the maximum over any range of positions is that of a few rows (docs/model.md, "Intervals").
+The maxima go with the node, and blocks have no fixed length: a subtree that moves changes two blocks only.
+"""
+
+from typing import NamedTuple
+
+from syclade.kernels.preorder.shape import Shape
+
+LARGEST_TABLES = 2**31
+"""Numbers that a slot's tables may have, so that where a row starts fits in an int32."""
+
+
+class Layout(NamedTuple):
+    """Where rows start inside a slot's tables; scores stand in the first rows, one a node."""
+
+    zero: int  # a row of zeros: the scores of padding positions
+    weights: int  # + label * cells: what the mutation adds to each cell below it
+    subtree: int  # + score row: maximum over the node's subtree; only where there are sketches
+    prefix: int  # + score row: maximum from the start of its block to it
+    suffix: int  # + score row: maximum from it to the end of its block
+    top: int  # + block * cells: its maximum
+    before: int  # + block * cells: maximum over all earlier blocks
+    after: int  # + block * cells: maximum over all later blocks
+    rows: int  # how many there are
+    sketched: int  # how many have sketches (wide/sketches.py), the first ones
+
+
+def make_layout(shape: Shape) -> Layout:
+    """The layout of the tables."""
+    nodes, cells, blocks = shape.nodes, shape.cells, shape.most_blocks
+    zero = nodes
+    weights = zero + 1
+    subtree = weights + nodes
+    prefix = subtree + nodes * shape.subtrees
+    suffix = prefix + nodes + 1
+    top = suffix + nodes + 1
+    before = top + blocks
+    after = before + blocks
+    return Layout(
+        zero * cells,
+        weights * cells,
+        subtree * cells,
+        prefix * cells,
+        suffix * cells,
+        top * cells,
+        before * cells,
+        after * cells,
+        after + blocks,
+        prefix,
+    )

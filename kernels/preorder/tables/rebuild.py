@@ -1,0 +1,78 @@
+"""Rebuild: after an accepted edit, shift the moved rows and renew the maxima of the blocks that changed.
+
+Every lane works on its own cells alone, so nothing has to wait for other lanes.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.extras import Extras
+from syclade.kernels.preorder.tables.renew import make_renew
+from syclade.kernels.preorder.tables.rows import make_rows
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.target import choose, device_function, equal, greater, less, lesser, private_array
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+def make_rebuild(shape: Shape, extras: Extras) -> Any:
+    """Device function rebuild."""
+    take_shift = make_rows(shape).take_shift
+    renew_block, renew_around = make_renew(shape)
+    shift_row, before_shift, after_shift = extras.shift_row, extras.before_shift, extras.after_shift
+    may_have_lost = extras.may_have_lost
+    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
+    block_bits = np.int64(shape.block_bits)
+
+    @device_function
+    def shift_run(given, here, base, panel, shift, start, stop):
+        """Add a shift to the score rows of a run of positions."""
+        for place in range(start, stop):
+            shift_row(shift, given, here, panel, row_at(given.places, base + np.uint64(place)))
+
+    @device_function
+    def rebuild(
+        given,  # IN the tree after the edit; IN OUT tables
+        here,  # IN
+        base,  # IN uint64
+        changes,  # IN Changes
+    ):
+        """Shift the moved rows, then renew the blocks with changed positions."""
+        runs, touched = changes.runs, changes.touched
+        shift = private_array(rounds, np.int32)
+        other_shift = private_array(rounds, np.int32)
+        blocks = ((here.tree_nodes - _ONE) >> block_bits) + _ONE
+        first = touched.end_block_1 - touched.block_1
+        second = greater(touched.end_block_2 - touched.block_2, _ZERO)
+        parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1, and joined block 2
+        for panel in range(panels):
+            column = here.table + np.uint64(panel * rounds * lanes) + here.lane
+            known = before_shift(given, here, base, panel, changes.climbs)
+            # Kept, since the rows whose difference they are may move themselves.
+            take_shift(shift, given.tables, column, runs.plus_1, runs.minus_1)
+            take_shift(other_shift, given.tables, column, runs.plus_2, runs.minus_2)
+            shift_run(given, here, base, panel, shift, runs.start_1, runs.stop_1)
+            shift_run(given, here, base, panel, shift, runs.start_2, runs.stop_2)
+            shift_run(given, here, base, panel, other_shift, runs.start_3, runs.stop_3)
+            after_shift(given, here, base, panel, changes.climbs, known)
+            first_block, last_block = blocks, -_ONE
+            for count in range(first + second):
+                # One loop for both runs of blocks: a second copy of the code would double its compilation.
+                one = less(np.int64(count), first)
+                number = np.int64(count) + choose(one, touched.block_1, touched.block_2 - first)
+                start = choose(one, touched.change_1, touched.change_2)
+                stop = choose(one, touched.end_change_1, touched.end_change_2)
+                changed = -_ONE
+                if one & parted != _ZERO:
+                    changed = may_have_lost(given, base, column, number, start, changes.climbs, shift)
+                if changed != _ZERO:
+                    changed = renew_block(given, base, column, number, start, stop, parted & ~one)
+                first_block = choose(changed, lesser(first_block, number), first_block)
+                last_block = choose(changed, greater(last_block, number), last_block)
+            if first_block <= last_block:
+                renew_around(given.tables, column, first_block, last_block, blocks)
+
+    return rebuild

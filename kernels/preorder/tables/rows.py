@@ -1,0 +1,160 @@
+"""Rows of a slot's tables in the lane's registers: its cells of one panel of a row, one after another.
+
+A panel is as many columns as fit in registers; wide matrices are gone through panel by panel.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.target import any_lane, device_function, maximum
+
+BROAD = 128
+"""Columns from which on it pays to ask whether a row changed.
+
+A branch that depends on the answer costs more than to write a few narrow rows.
+"""
+
+
+class Rows(NamedTuple):
+    """Device functions for rows."""
+
+    take_row: Any
+    raise_by_row: Any
+    take_shift: Any
+    raise_by_shifted: Any
+    add_to_row: Any
+    put_row: Any
+    replace_row: Any
+    differs: Any
+
+
+@cache
+def make_rows(shape: Shape) -> Rows:
+    """Device functions for tables of this width.
+
+    All take
+
+    - values: (cells of a panel / lanes,) int32, private to the lane;
+    - tables: (slots, rows, cells) int32, flat;
+    - column: uint64, the lane's first cell of the panel in the first row of the slot's tables;
+    - at: int64, the row: where it starts, as in layout.py.
+    """
+    rounds, lanes = shape.rounds, shape.lanes
+    broad = int(shape.cells >= BROAD)
+
+    @device_function
+    def take_row(
+        values,  # OUT
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """values = row."""
+        start = column + np.uint64(at)
+        for part in range(rounds):
+            values[part] = tables[start + np.uint64(part * lanes)]
+
+    @device_function
+    def raise_by_row(
+        values,  # IN OUT
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """values = max(values, row)."""
+        start = column + np.uint64(at)
+        for part in range(rounds):
+            values[part] = maximum(values[part], tables[start + np.uint64(part * lanes)])
+
+    @device_function
+    def take_shift(
+        values,  # OUT
+        tables,  # IN
+        column,  # IN
+        plus,  # IN int64: rows whose difference is the shift
+        minus,
+    ):
+        """values = shift."""
+        plus_at = column + np.uint64(plus)
+        minus_at = column + np.uint64(minus)
+        for part in range(rounds):
+            at = np.uint64(part * lanes)
+            values[part] = np.int32(tables[plus_at + at] - tables[minus_at + at])
+
+    @device_function
+    def raise_by_shifted(
+        values,  # IN OUT
+        others,  # IN, like values
+        tables,  # IN
+        column,  # IN
+        plus,  # IN int64: rows whose difference is the shift
+        minus,
+    ):
+        """values = max(values, others + shift)."""
+        plus_at = column + np.uint64(plus)
+        minus_at = column + np.uint64(minus)
+        for part in range(rounds):
+            at = np.uint64(part * lanes)
+            shift = np.int32(tables[plus_at + at] - tables[minus_at + at])
+            values[part] = maximum(values[part], np.int32(others[part] + shift))
+
+    @device_function
+    def add_to_row(
+        values,  # IN
+        tables,  # IN OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = row + values."""
+        start = column + np.uint64(at)
+        for part in range(rounds):
+            place = start + np.uint64(part * lanes)
+            tables[place] = np.int32(tables[place] + values[part])
+
+    @device_function
+    def put_row(
+        values,  # IN
+        tables,  # OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = values."""
+        start = column + np.uint64(at)
+        for part in range(rounds):
+            tables[start + np.uint64(part * lanes)] = values[part]
+
+    @device_function
+    def differs(
+        values,  # IN
+        tables,  # IN
+        column,  # IN
+        at,  # IN
+    ):
+        """Mask: is any lane's row another one?"""
+        start = column + np.uint64(at)
+        differences = np.int32(0)
+        for part in range(rounds):
+            differences = np.int32(differences | (tables[start + np.uint64(part * lanes)] ^ values[part]))
+        return any_lane(differences != np.int32(0))
+
+    @device_function
+    def replace_row(
+        values,  # IN
+        tables,  # IN OUT
+        column,  # IN
+        at,  # IN
+    ):
+        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see BROAD."""
+        changed = np.int64(-1)
+        if broad:
+            changed = differs(values, tables, column, at)
+        if changed != np.int64(0):
+            put_row(values, tables, column, at)
+        return changed
+
+    return Rows(
+        take_row, raise_by_row, take_shift, raise_by_shifted, add_to_row, put_row, replace_row, differs
+    )

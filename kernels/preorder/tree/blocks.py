@@ -1,0 +1,125 @@
+"""Blocks of the preorder: each a run of neighbouring positions, of no fixed length.
+
+A subtree that lies in one block moves to the block of its new neighbour; then only these two change. Whatever
+does not fit this (large subtrees, blocks that would become empty or long) cuts the order into equal blocks
+anew.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syclade.kernels.preorder.changes import Local
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tree.places import block_at, place_of, row_at
+from syclade.kernels.target import device_function, minimum
+
+_ONE = np.int64(1)
+_ZERO = np.int64(0)
+
+
+class Blocks(NamedTuple):
+    """Device functions for blocks."""
+
+    joins: Any
+    exchange: Any
+    move_to_block: Any
+    cut_anew: Any
+
+
+@device_function
+def length_of(
+    given,  # IN
+    base,  # IN uint64
+    number,  # IN int64: the block
+):
+    """Positions of a block (int64)."""
+    at = base + np.uint64(number)
+    return np.int64(given.block_start[at + np.uint64(1)]) - np.int64(given.block_start[at])
+
+
+def make_blocks(shape: Shape) -> Blocks:
+    """Device functions for trees of this shape."""
+    lanes = shape.lanes
+    rounds = shape.nodes // lanes
+    block_rounds = -(-(shape.most_blocks + 1) // lanes)
+    block_bits = np.int64(shape.block_bits)
+    longest = np.int64(2 * shape.block)
+
+    @device_function
+    def joins(
+        given,  # IN
+        base,  # IN uint64
+        a,  # IN int64: the run that moves
+        b,
+        neighbour,  # IN int64: position that will come before it
+    ):
+        """Can the run move from its block to its new neighbour's? (Local)"""
+        old = block_at(given.places, base + np.uint64(a))
+        new = block_at(given.places, base + np.uint64(neighbour))
+        old_length = length_of(given, base, old)
+        new_length = length_of(given, base, new)
+        one_block = np.int64(old == block_at(given.places, base + np.uint64(b - _ONE)))
+        fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
+        return Local(one_block * max(fits, np.int64(old == new)), old, new)
+
+    @device_function
+    def exchange(
+        given,  # IN
+        base,  # IN uint64
+        a1,  # IN int64: the runs that change places
+        b1,
+        a2,
+        b2,
+    ):
+        """Can each run move from its block to the other's? (Local)"""
+        first = block_at(given.places, base + np.uint64(a1))
+        second = block_at(given.places, base + np.uint64(a2))
+        first_length = length_of(given, base, first)
+        second_length = length_of(given, base, second)
+        one_block = np.int64(first == block_at(given.places, base + np.uint64(b1 - _ONE)))
+        other_one = np.int64(second == block_at(given.places, base + np.uint64(b2 - _ONE)))
+        more = (b2 - a2) - (b1 - a1)
+        fits = np.int64(first_length + more <= longest) * np.int64(second_length - more <= longest)
+        return Local(one_block * other_one * max(fits, np.int64(first == second)), first, second)
+
+    @device_function
+    def move_to_block(
+        given,  # IN OUT places, block_start
+        here,  # IN
+        base,  # IN uint64
+        run,  # IN int64: where the run stands now
+        end_run,
+        old,  # IN int64: the block it has left
+        new,  # IN int64: the block it joins
+    ):
+        """Enter the run's new block, and shift the starts of the blocks between; each lane its own part."""
+        length = end_run - run
+        for part in range(block_rounds):
+            at = np.uint64(part * lanes) + here.lane
+            block = np.int64(at)
+            left = np.int64(block > old) * np.int64(block <= new)
+            right = np.int64(block > new) * np.int64(block <= old)
+            start = np.int64(given.block_start[base + at])
+            given.block_start[base + at] = np.int32(start + (right - left) * length)
+        for place in range(run, end_run):
+            at = base + np.uint64(place)
+            given.places[at] = place_of(row_at(given.places, at), new)
+
+    @device_function
+    def cut_anew(
+        given,  # IN OUT places; OUT block_start
+        here,  # IN
+        base,  # IN uint64
+    ):
+        """Equal blocks; padding counts to the last one."""
+        last = (here.tree_nodes - _ONE) >> block_bits
+        for part in range(rounds):
+            at = np.uint64(part * lanes) + here.lane
+            place = np.int64(at)
+            given.places[base + at] = place_of(
+                row_at(given.places, base + at), minimum(place >> block_bits, last)
+            )
+            given.block_start[base + at] = np.int32(minimum(place << block_bits, here.tree_nodes))
+
+    return Blocks(joins, exchange, move_to_block, cut_anew)

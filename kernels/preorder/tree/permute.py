@@ -1,0 +1,67 @@
+"""Permute: an edit permutes at most four runs of the preorder (docs/model.md, "Intervals").
+
+Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
+barrier. Positions and sizes are in renumber.py. The order follows from the positions; few steps ask for it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.target import apart_from, device_function
+
+
+def make_permute(shape: Shape) -> tuple[Any, Any]:
+    """Device functions (permute, take_permuted); they write the order only where it is kept."""
+    lanes = shape.lanes
+    stride = np.uint64(shape.nodes)
+    lane_bits = np.int64(lanes.bit_length() - 1)
+    all_lanes = np.int64(lanes - 1)
+    keeps_order = shape.subtrees
+
+    @device_function
+    def permute(
+        given,  # IN order, places; OUT fresh
+        here,  # IN
+        base,  # IN uint64
+        runs,  # IN Permutation
+    ):
+        """Write the lane's part of the changed places."""
+        first = np.int32(apart_from(runs.start_1))
+        second = np.int32(apart_from(runs.start_2))
+        third = np.int32(apart_from(runs.start_3))
+        fourth = np.int32(apart_from(runs.start_4))
+        behind = np.int32(apart_from(runs.stop))
+        add_1 = np.int32(apart_from(runs.offset_1))
+        add_2 = np.int32(apart_from(runs.offset_2 - runs.offset_1))
+        add_3 = np.int32(apart_from(runs.offset_3 - runs.offset_2))
+        add_4 = np.int32(apart_from(runs.offset_4 - runs.offset_3))
+        for part in range(runs.start_1 >> lane_bits, (runs.stop + all_lanes) >> lane_bits):
+            at = np.uint64(part * lanes) + here.lane
+            place = np.int32(at)
+            offset = np.int32(add_1 + np.int32(np.int32(place >= second) * add_2))
+            offset = np.int32(offset + np.int32(np.int32(place >= third) * add_3))
+            offset = np.int32(offset + np.int32(np.int32(place >= fourth) * add_4))
+            inside = np.int32(np.int32(place >= first) & np.int32(place < behind))
+            source = base + np.uint64(np.int64(np.int32(place + np.int32(inside * offset))))
+            given.fresh[here.fresh + at] = given.places[source]
+            if keeps_order:
+                given.fresh[here.fresh + stride + at] = np.int64(given.order[source])
+
+    @device_function
+    def take_permuted(
+        given,  # IN fresh; OUT order, places
+        here,  # IN
+        base,  # IN uint64
+        start,  # IN int64: the change
+        stop,
+    ):
+        """Make the changed places the current ones."""
+        for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
+            at = np.uint64(part * lanes) + here.lane
+            given.places[base + at] = given.fresh[here.fresh + at]
+            if keeps_order:
+                given.order[base + at] = np.int32(given.fresh[here.fresh + stride + at])
+
+    return permute, take_permuted

@@ -1,0 +1,39 @@
+"""Places: what stands at each position of the preorder, in one int64, so that a move takes all of it along.
+
+The lower half is the score row of the node that stands there (where it starts, as in layout.py), the upper
+half is the number of its block.
+"""
+
+import numpy as np
+
+from syclade.kernels.target import device_function
+
+_BLOCK_BITS = np.int64(32)
+_ROW_MASK = np.int64(0xFFFFFFFF)
+
+
+@device_function
+def row_at(
+    places,  # IN (slots, nodes) int64, flat
+    at,  # IN uint64: where the position stands in it
+):
+    """Score row of the position (int64)."""
+    return places[at] & _ROW_MASK
+
+
+@device_function
+def block_at(
+    places,  # IN (slots, nodes) int64, flat
+    at,  # IN uint64
+):
+    """Block of the position (int64)."""
+    return places[at] >> _BLOCK_BITS
+
+
+@device_function
+def place_of(
+    row,  # IN int64
+    block,  # IN int64
+):
+    """Both in one (int64)."""
+    return row | (block << _BLOCK_BITS)

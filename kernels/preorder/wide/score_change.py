@@ -1,0 +1,155 @@
+"""Score change: score mapping for wide tables, where a move changes the best scores of few cells only.
+
+One pass over the sketches of four to six rows finds the groups of cells, as many as lanes, in which a best
+score may change; only these are looked at further. With cells of like columns side by side
+(`host/column_order.py`) they are few.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_LABELS
+from syclade.kernels.chain.parts import Score
+from syclade.kernels.preorder.changes import ONE_IN_THE_OTHER, ONE_INTERVAL
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
+from syclade.kernels.preorder.tables.third_interval import third_interval
+from syclade.kernels.preorder.tree.places import block_at, row_at
+from syclade.kernels.preorder.wide.sketches import make_sketches, make_slack_of_equals
+from syclade.kernels.target import device_function, equal, in_step, maximum
+from syclade.kernels.words import popcount
+
+_NONE = np.uint64(0)
+_ONE = np.int64(1)
+_WORD_BITS = 32
+
+
+def make_score_change(shape: Shape, score: Score, classes: int, weighted: int) -> Any:
+    """Device function: the lane's share of what the edit adds to the score.
+
+    Args:
+        shape: of the tables.
+        score: what a cell is worth.
+        classes: of observed values.
+        weighted: 1 if columns have multiplicities.
+    """
+    width = np.int64(shape.cells)
+    layout = make_layout(shape)
+    subtree = np.int64(layout.subtree)
+    before, prefix = np.int64(layout.before), np.int64(layout.prefix)
+    after, suffix = np.int64(layout.after), np.int64(layout.suffix)
+    may_change = make_sketches(shape).may_change
+    slack_of_equals = make_slack_of_equals(classes)
+    range_rows, _take_range, range_of_cell = make_range_maximum(shape)
+    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
+    panels_a_word = _WORD_BITS // rounds
+    words = -(-panels // panels_a_word)
+    classes_u = np.uint64(classes)
+    of_cell = score.of_cell
+
+    @device_function
+    def cell_of(
+        tables,  # IN (slots, rows, cells) int32, flat
+        at,  # IN uint64: a cell in the first row of the slot's tables
+        row,  # IN int64: where it starts
+    ):
+        """The cell's score in a row."""
+        return tables[at + np.uint64(row)]
+
+    @device_function
+    def shift_of(
+        tables,  # IN (slots, rows, cells) int32, flat
+        at,  # IN uint64
+        plus,  # IN int64: rows whose difference is the shift
+        minus,
+    ):
+        """The cell's shift (int32)."""
+        return np.int32(cell_of(tables, at, plus) - cell_of(tables, at, minus))
+
+    @device_function
+    def all_lanes(
+        flagged,  # IN (slots, cells) uint32, flat
+        base,  # IN uint64: where the word's flags start, one a lane
+    ):
+        """The flags that any lane has (uint64)."""
+        found = np.uint32(0)
+        for other in range(lanes):
+            found = np.uint32(found | flagged[base + np.uint64(other)])
+        return np.uint64(found)
+
+    @device_function
+    def flag_cells(given, here, base, moved, spare):
+        """A bit for each of the lane's cells whose best score may change, in words of `flagged`."""
+        now_row = subtree + row_at(given.places, base)
+        first = subtree + row_at(given.places, base + np.uint64(moved.a1))
+        second = subtree + row_at(given.places, base + np.uint64(moved.a2))
+        for word in range(words):
+            first_cell = np.uint64(word * panels_a_word * rounds * lanes) + here.lane
+            count = min(np.int64(panels_a_word), np.int64(panels - word * panels_a_word))
+            column = here.sketch + first_cell
+            own = may_change(given.sketch, column, count, now_row, first, moved.plus_1, moved.minus_1, spare)
+            if moved.shape != ONE_INTERVAL:
+                others = may_change(
+                    given.sketch, column, count, now_row, second, moved.plus_2, moved.minus_2, spare
+                )
+                own = np.uint32(own | others)
+            given.flagged[here.flags + np.uint64(word * lanes) + here.lane] = own
+
+    @device_function
+    def score_change(
+        given,  # IN tables, sketch, places, multiplicity, and the score's arguments
+        here,  # IN
+        base,  # IN uint64: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Sum over the lane's columns of multiplicity * (the cell's worth after the edit - now) (int64)."""
+        share = np.int64(0)
+        tables = given.tables
+        left, right = base + np.uint64(moved.a1 - _ONE), base + np.uint64(moved.end)
+        before_row = before + block_at(given.places, left) * width
+        prefix_row = prefix + row_at(given.places, left)
+        after_row = after + block_at(given.places, right) * width
+        suffix_row = suffix + row_at(given.places, right)
+        now_row = subtree + row_at(given.places, base)
+        first = subtree + row_at(given.places, base + np.uint64(moved.a1))
+        second = subtree + row_at(given.places, base + np.uint64(moved.a2))
+        one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, base, moved.a1, moved.end_first)
+        third, end_third, plus_3 = third_interval(moved)
+        one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, base, third, end_third)
+        # Of score rows, equal sketches do not say that they are equal; of weights, they may.
+        of_weights = equal(proposal.edit, EXCHANGE_LABELS)
+        spare = np.int32(of_weights & slack_of_equals(given.weights, here.number * classes_u))
+        flag_cells(given, here, base, moved, spare)
+        flags_base = in_step(here.flags)
+        for word in range(words):
+            first_cell = np.uint64(word * panels_a_word * rounds * lanes) + here.lane
+            flags = all_lanes(given.flagged, flags_base + np.uint64(word * lanes))
+            while flags != _NONE:
+                group = popcount(~flags & (flags - np.uint64(1)))  # the lowest flag
+                flags = flags & (flags - np.uint64(1))
+                cell = first_cell + group * np.uint64(lanes)
+                at = here.table + cell
+                best = maximum(cell_of(tables, at, before_row), cell_of(tables, at, prefix_row))
+                best = maximum(best, maximum(cell_of(tables, at, after_row), cell_of(tables, at, suffix_row)))
+                own = cell_of(tables, at, first)
+                if moved.shape == ONE_IN_THE_OTHER:
+                    own = range_of_cell(given, base, at, one_1, low_1, high_1, inner_1, end_1)
+                best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_1, moved.minus_1)))
+                if moved.shape != ONE_INTERVAL:
+                    own = cell_of(tables, at, second)
+                    best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_2, moved.minus_2)))
+                    own = range_of_cell(given, base, at, one_3, low_3, high_3, inner_3, end_3)
+                    best = maximum(best, np.int32(own + shift_of(tables, at, plus_3, moved.minus_1)))
+                now = cell_of(tables, at, now_row)
+                change = np.int64(of_cell(given, here.number, best)) - np.int64(
+                    of_cell(given, here.number, now)
+                )
+                if weighted:
+                    change = change * given.multiplicity[cell]
+                share = share + change
+        return share
+
+    return score_change

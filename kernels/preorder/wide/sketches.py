@@ -1,0 +1,135 @@
+"""Sketches: the scores of wide tables in 16 bits, to see at little cost where a move may change anything.
+
+A sketch is a score without its last 15 bits; no score reaches 2^30. What sketches say is on the safe side:
+a cell that they pass over has exactly the best score that it had. Half the bytes to read, and three of eight
+rows: they may stay in the cache of the core, where the tables do not.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.target import device_function, maximum
+
+SKETCH_BITS = 15
+"""Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
+
+_SHIFT = np.int32(SKETCH_BITS)
+_BITS = np.int64(SKETCH_BITS)
+_ONE = np.int32(1)
+_SLACK = np.int32(2)  # four numbers rounded down, two of them subtracted
+
+
+class Sketches(NamedTuple):
+    """Device functions for rows that have sketches."""
+
+    may_change: Any
+    add_to_row: Any
+    sketch_row: Any
+
+
+def make_slack_of_equals(classes: int) -> Any:
+    """Device function slack_of_equals, for so many classes of observed values."""
+
+    @device_function
+    def slack_of_equals(
+        weights,  # IN (slots, classes) int64, flat
+        start,  # IN uint64: where the slot's weights start
+    ):
+        """What `may_change` may take off where weights have equal sketches: all, if they are equal (int64).
+
+        Weights that differ but are near each other have the same sketch: then nothing.
+        """
+        alike = np.int64(0)
+        for one in range(classes):
+            weight = weights[start + np.uint64(one)]
+            for other in range(one):
+                other_weight = weights[start + np.uint64(other)]
+                same_sketch = np.int64((weight >> _BITS) == (other_weight >> _BITS))
+                alike = alike | (same_sketch * np.int64(weight != other_weight))
+        return np.int64(_SLACK) * (np.int64(1) - alike)
+
+    return slack_of_equals
+
+
+@cache
+def make_sketches(shape: Shape) -> Sketches:
+    """Device functions for tables of this width.
+
+    All take
+
+    - values: (cells of a panel / lanes,) int32, private to the lane;
+    - sketch: (slots, sketched, cells) int16, flat;
+    - sketch_column: uint64, the lane's first cell of the panel in the first row of the slot's sketches;
+    - at: int64, the row: where it starts, as in layout.py.
+    """
+    rounds, lanes = shape.rounds, shape.lanes
+
+    @device_function
+    def may_change(
+        sketch,  # IN
+        sketch_column,  # IN: of the first panel
+        count,  # IN int64: panels, at most `panels_a_word`
+        best,  # IN int64: row of the best scores
+        at,  # IN: row of the maxima of a subtree that moves
+        plus,  # IN int64: rows whose difference is its shift
+        minus,
+        spare,  # IN int32: what to take off where the two have equal sketches
+    ):
+        """A bit for each of the lane's cells, set if its best score may change (uint32).
+
+        It may if the subtree's maximum is the best score and goes down, or if it goes above the best score.
+        """
+        best_at = sketch_column + np.uint64(best)
+        maxima_at = sketch_column + np.uint64(at)
+        plus_at = sketch_column + np.uint64(plus)
+        minus_at = sketch_column + np.uint64(minus)
+        flags = np.uint32(0)
+        for counted in range(count):
+            # The last panel first, so that all shifts are by constants: others would be done in 64 bits.
+            first_cell = np.uint64(count - np.int64(1) - np.int64(counted)) * np.uint64(rounds * lanes)
+            flags = np.uint32(flags << np.uint32(rounds))
+            for part in range(rounds):
+                cell = first_cell + np.uint64(part * lanes)
+                shift = np.int32(np.int32(sketch[plus_at + cell]) - np.int32(sketch[minus_at + cell]))
+                gap = np.int32(np.int32(sketch[maxima_at + cell]) - np.int32(sketch[best_at + cell]))
+                same = np.int32(shift == np.int32(0))
+                up = np.int32(maximum(np.int32(shift + _SLACK), _ONE) - np.int32(same * spare))
+                exceeds = np.uint32(np.int32(gap + up) > np.int32(0))
+                flags = np.uint32(flags | (exceeds << np.uint32(part)))
+        return flags
+
+    @device_function
+    def add_to_row(
+        values,  # IN
+        tables,  # IN OUT (slots, rows, cells) int32, flat
+        sketch,  # OUT
+        column,  # IN uint64: like sketch_column, in the tables
+        sketch_column,  # IN
+        at,  # IN
+    ):
+        """row = row + values, in the tables and in the sketches."""
+        start = np.uint64(at)
+        for part in range(rounds):
+            place = start + np.uint64(part * lanes)
+            value = np.int32(tables[column + place] + values[part])
+            tables[column + place] = value
+            sketch[sketch_column + place] = np.int16(value >> _SHIFT)
+
+    @device_function
+    def sketch_row(
+        tables,  # IN (slots, rows, cells) int32, flat
+        sketch,  # OUT
+        column,  # IN uint64: like sketch_column, in the tables
+        sketch_column,  # IN
+        at,  # IN
+    ):
+        """Sketch a row of the tables."""
+        start = np.uint64(at)
+        for part in range(rounds):
+            place = start + np.uint64(part * lanes)
+            sketch[sketch_column + place] = np.int16(tables[column + place] >> _SHIFT)
+
+    return Sketches(may_change, add_to_row, sketch_row)

@@ -1,0 +1,27 @@
+"""A tree's key: 64 bits that follow from its parents alone, the same in every encoding.
+
+The sum over all mutations of a hash of (mutation, parent). So the key changes by the hashes of the parents
+that change, and by nothing else. The hash is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast
+splittable pseudorandom number generators", OOPSLA 2014); `host.trees.key` is the same in numpy.
+"""
+
+import numpy as np
+
+from syclade.kernels.target import device_function
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_LABEL_BITS = np.uint64(32)
+
+
+@device_function
+def edge_key(
+    node,  # IN uint64 < 2^32, one a lane
+    parent,  # IN uint64 < 2^32, one a lane
+):
+    """The part that a mutation and its parent have in the key (uint64)."""
+    word = ((node << _LABEL_BITS) | parent) + _GOLDEN
+    word = (word ^ (word >> np.uint64(30))) * _MIX_1
+    word = (word ^ (word >> np.uint64(27))) * _MIX_2
+    return word ^ (word >> np.uint64(31))

@@ -1,0 +1,36 @@
+"""Functions that device code calls: callable from Python, and compiled by whichever target meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class DeviceFunction:
+    """A function that kernels and other device functions may call.
+
+    Attributes:
+        function: the Python function, which a target compiles.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it in Python."""
+        return self.function(*arguments)
+
+    def __repr__(self) -> str:
+        return f"<device function {self.__module__}.{self.function.__qualname__}>"
+
+
+class Operation(DeviceFunction):
+    """A device function that targets have their own ways to do; the Python function says what it means."""
+
+
+def device_function(function: Callable[..., Any]) -> DeviceFunction:
+    """Decorator: make a device function."""
+    return DeviceFunction(function)

@@ -1,0 +1,272 @@
+"""The target `sycl`: numba-dpex 0.23, for SYCL devices. The one file that imports numba_dpex for kernels.
+
+A slot is a work-group, and its lanes are the work-items. There are two ways to have lanes:
+
+- `SUB_GROUP`: the work-group is one sub-group, which the CPU device runs as one vector. It needs no barrier
+  of the work-group: such a barrier would cut the kernel in parts with a loop over the work-items around each,
+  and all that lives across it would go through memory; the barrier of the sub-group comes to the same, and a
+  fence is a slow instruction for each lane. A broadcast costs nothing: no lane gets its value before all of
+  them have come to it.
+- `WORK_GROUP`: lanes wait at barriers of the work-group, and no lane asks another one but through memory: for
+  FPGAs, which have no sub-groups.
+
+numba-dpex 0.23 has no functions for sub-groups, so these emit the SPIR-V instructions themselves (SPIR-V
+Specification 1.4, 3.32.21, OpGroupBroadcast and OpGroupIAdd). `host.compile.spirv.declare_group_size` makes
+the sizes of both groups those that the kernel was written for; a driver that cannot have them says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numba_dpex as dpex
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.typeof import typeof, typeof_impl
+from numba.extending import intrinsic
+from numba_dpex import kernel_api as kapi
+from numba_dpex.core.descriptor import dpex_kernel_target
+from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
+from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC
+
+from syclade.kernels.target.device_function import DeviceFunction, Operation
+from syclade.kernels.target.sycl_arrays import bare
+
+_WORD = ir.IntType(32)
+_WORK_GROUP_SCOPE, _SUB_GROUP_SCOPE = _WORD(2), _WORD(3)
+_REDUCE, _INCLUSIVE_SCAN = _WORD(0), _WORD(1)  # group operations
+_FIRST_LANE = _WORD(0)
+_SEQUENTIAL_GLOBAL = _WORD(0x10 | 0x200)  # memory semantics: sequentially consistent, cross-workgroup memory
+_SIGN = np.int64(63)
+
+
+def _instruction(
+    name: str,  # mangled, as llvm-spirv knows it
+    kind: Any,  # numba type of the argument and of the result
+    before: tuple[Any, ...],  # operands before the value
+    after: tuple[Any, ...] = (),  # operands behind the value
+) -> DeviceFunction:
+    """Device code of one instruction that all lanes have to come to, of one value."""
+
+    @intrinsic
+    def emit(_context: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            values = [*before, *arguments, *after]
+            signature = ir.FunctionType(context.get_value_type(kind), [value.type for value in values])
+            return _convergent_call(builder, signature, name, values)
+
+        return kind(kind), generate
+
+    return _function_of(emit)
+
+
+def _convergent_call(builder: Any, signature: Any, name: str, values: list[Any]) -> Any:
+    called = cgutils.get_or_insert_function(builder.module, signature, name)
+    called.calling_convention = CC_SPIR_FUNC
+    call = builder.call(called, values)
+    for attributes in (called.attributes, call.attributes):
+        attributes.add("convergent")
+        attributes.add("nounwind")
+    return call
+
+
+def _function_of(emit: Any) -> DeviceFunction:
+    """A device function of one value, done by an intrinsic."""
+
+    @DeviceFunction
+    def operation(value: Any) -> Any:
+        return emit(value)
+
+    return operation
+
+
+@intrinsic
+def _emit_barrier(_context: Any, value: Any) -> Any:
+    """The value, behind a barrier of the work-group (OpControlBarrier)."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        operands = [_WORK_GROUP_SCOPE, _WORK_GROUP_SCOPE, _SEQUENTIAL_GLOBAL]
+        signature = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+        _convergent_call(builder, signature, "_Z22__spirv_ControlBarrieriii", operands)
+        return arguments[0]
+
+    return types.uint64(types.uint64), generate
+
+
+_sum = _instruction("_Z17__spirv_GroupIAddiil", types.int64, (_SUB_GROUP_SCOPE, _REDUCE))
+_count = _instruction("_Z17__spirv_GroupIAddiii", types.int32, (_SUB_GROUP_SCOPE, _REDUCE))
+_rank = _instruction("_Z17__spirv_GroupIAddiii", types.int32, (_SUB_GROUP_SCOPE, _INCLUSIVE_SCAN))
+_first = _instruction(
+    "_Z22__spirv_GroupBroadcastimi", types.uint64, (_SUB_GROUP_SCOPE,), after=(_FIRST_LANE,)
+)
+_barrier = _function_of(_emit_barrier)
+
+
+@DeviceFunction
+def _maximum(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+@DeviceFunction
+def _minimum(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+@DeviceFunction
+def _apart_from(value: Any) -> Any:
+    return np.int64(_first(np.uint64(value)))
+
+
+@DeviceFunction
+def _same(value: Any) -> Any:
+    return value
+
+
+@DeviceFunction
+def _any_lane(flag: Any) -> Any:
+    # This driver makes sixteen branches of OpGroupAny.
+    return _apart_from(-np.int64(_count(np.int32(flag)) != np.int32(0)))
+
+
+# The CPU device's compiler makes vectors of selects, minima and maxima even where all lanes have the same
+# values: a branch that is often mispredicted, and ten cycles to fetch the result back. It leaves masks alone
+# as long as it does not see that they come from a comparison.
+
+
+@DeviceFunction
+def _less(a: Any, b: Any) -> Any:
+    return _apart_from((a - b) >> _SIGN)
+
+
+@DeviceFunction
+def _equal(a: Any, b: Any) -> Any:
+    difference = a ^ b
+    return _apart_from(~((difference | -difference) >> _SIGN))
+
+
+@DeviceFunction
+def _choose(mask: Any, a: Any, b: Any) -> Any:
+    return b + ((a - b) & mask)
+
+
+_ANY_GROUP: dict[str, Any] = {
+    "private_array": kapi.PrivateArray,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "choose": _choose,
+}
+
+SUB_GROUP: dict[str, Any] = _ANY_GROUP | {
+    "lane_sum": _sum,
+    "lane_count": _count,
+    "lane_rank": _rank,
+    "in_step": _first,
+    "apart_from": _apart_from,
+    "any_lane": _any_lane,
+    "less": _less,
+    "equal": _equal,
+}
+"""How the operations are done, by name, where a work-group is one sub-group."""
+
+WORK_GROUP: dict[str, Any] = _ANY_GROUP | {"in_step": _barrier, "apart_from": _same}
+"""Likewise, where lanes are work-items of a work-group. What is not here has to go through memory."""
+
+GROUPS = {"sub-group": SUB_GROUP, "work-group": WORK_GROUP}
+
+_operations: ContextVar[dict[str, Any]] = ContextVar("_operations")
+_compiled: dict[tuple[int, DeviceFunction], Any] = {}
+
+
+@typeof_impl.register(DeviceFunction)
+def _type_of_device_function(value: DeviceFunction, context: Any) -> Any:
+    """What a device function is to the compiler: its compiled form for the kernel that is being made."""
+    operations = _operations.get()
+    if isinstance(value, Operation):
+        if value.__name__ not in operations:
+            raise TypeError(f"{value.__name__}: kernels of this group have no such operation")
+        return dpex_kernel_target.typing_context.resolve_value_type(operations[value.__name__])
+    key = (id(operations), value)
+    if key not in _compiled:
+        _compiled[key] = dpex.device_func(value.function)
+    return typeof(_compiled[key], context.purpose)
+
+
+@contextmanager
+def _optimized_once() -> Iterator[None]:
+    """Optimise the kernel only, with all that it calls, not every device function before: half the time."""
+    optimize = SPIRVCodeLibrary._optimize_final_module
+
+    def optimize_kernel(library: Any) -> None:
+        if hasattr(library, "_inline_threshold"):  # numba-dpex gives it to kernels only
+            optimize(library)
+
+    SPIRVCodeLibrary._optimize_final_module = optimize_kernel
+    try:
+        yield
+    finally:
+        SPIRVCodeLibrary._optimize_final_module = optimize
+
+
+def compile_kernel(
+    body: DeviceFunction,
+    name: str,
+    arguments: Sequence[tuple[str, str]],
+    records: Sequence[tuple[type, Sequence[str]]],
+    group: str,
+    queue: Any,
+) -> tuple[str, bytes]:
+    """Compile a kernel to SPIR-V.
+
+    Args:
+        body: device function of (slot, lane, a record a part).
+        name: of the kernel.
+        arguments: name and type of each argument; all are flat arrays.
+        records: the records that the body takes, each with the names of its arguments.
+        group: "sub-group" or "work-group": what lanes are.
+        queue: a dpctl.SyclQueue, for the compiler's type checks only.
+
+    Returns:
+        The entry point and the module.
+    """
+    from numba_dpex.core.types import DpctlSyclQueue, USMNdArray
+    from numba_dpex.core.types.kernel_api.index_space_ids import NdItemType
+
+    token = _operations.set(GROUPS[group])
+    try:
+        kernel = dpex.kernel(_entry(body, name, [one for one, _ in arguments], records))
+        queue_type = DpctlSyclQueue(queue)
+        arrays = [
+            USMNdArray(1, "C", getattr(types, dtype), "device", queue=queue_type) for _, dtype in arguments
+        ]
+        with _optimized_once():
+            result = kernel.get_compile_result(types.void(NdItemType(1), *arrays))
+    finally:
+        _operations.reset(token)
+    compiled = result.kernel_device_ir_module
+    return compiled.kernel_name, bytes(compiled.kernel_bitcode)
+
+
+def _entry(
+    body: DeviceFunction, name: str, names: Sequence[str], records: Sequence[tuple[type, Sequence[str]]]
+) -> Any:
+    """The kernel's function: a Python function has no list of arguments that is made, but as text."""
+    made = ", ".join(
+        f"record_{at}({', '.join(f'bare({field})' for field in fields)})"
+        for at, (_, fields) in enumerate(records)
+    )
+    text = (
+        f"def {name}(nd_item, {', '.join(names)}):\n"
+        f"    slot = np.uint64(nd_item.get_group().get_group_id(0))\n"
+        f"    lane = np.uint64(nd_item.get_local_id(0))\n"
+        f"    body(slot, lane, {made})\n"
+    )
+    scope: dict[str, Any] = {"np": np, "body": body, "bare": bare}
+    scope |= {f"record_{at}": record for at, (record, _) in enumerate(records)}
+    exec(compile(text, f"<kernel {name}>", "exec"), scope)
+    function = scope[name]
+    function.__annotations__["nd_item"] = kapi.NdItem
+    return function

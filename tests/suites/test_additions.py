@@ -1,0 +1,140 @@
+"""A score and a move that the package does not have: added from outside, they work on every backend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from syclade.host.chains.moves import MOVES
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.state import ChainState
+from syclade.quality.oracle.trees import all_trees
+from tests.support.additions.tempered import TEMPERED
+from tests.support.additions.with_parent import WITH_PARENT
+from tests.support.backends import (
+    NUMPY,
+    Backend,
+    Case,
+    Seen,
+    assert_equal_chains,
+    assert_scores_are_right,
+    on_every_other_backend,
+    seen,
+)
+
+CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing", gamma=0.3)}
+WIDE = Case(12, 900, gamma=0.01)
+TEMPERS = (256, 100, 700)
+KIND = len([kind for move in MOVES for kind in move.kinds])
+"""What steps of the added move are counted as, after those of the package's moves."""
+
+
+def plan_of(case: Case) -> Plan:
+    return case.plan(moves=(*MOVES, WITH_PARENT), move_probabilities=(0.3, 0.1, 0.2, 0.4), score=TEMPERED)
+
+
+def tempered_start(plan: Plan, seed: int, chain: int, temper: int) -> ChainState:
+    """A chain with a setting of its own."""
+    state, settings = initial_state(plan, seed, chain), {"temper": temper}
+    score = plan.score.of(plan.problem, state.parents, state.rates, settings)
+    return replace(state, score=score, best_score=score, settings=settings)
+
+
+def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
+    plan = plan_of(case)
+    with backend.runner(plan, len(TEMPERS), case.seed) as runner:
+        for chain, temper in enumerate(TEMPERS):
+            runner.put(chain, tempered_start(plan, case.seed, chain, temper))
+        found = []
+        for stop in stops:
+            runner.advance(np.full(len(TEMPERS), stop))
+            found += [seen(runner, chain) for chain in range(len(TEMPERS))]
+    return found
+
+
+@pytest.mark.parametrize("case", [*CASES.values(), WIDE], ids=[*CASES, "wide"])
+@on_every_other_backend
+def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
+    plan, stops = plan_of(case), range(1, 120, 1 if case is not WIDE else 7)
+    for ours, expected in zip(chains(backend, case, stops), chains(NUMPY, case, stops), strict=True):
+        assert_scores_are_right(plan, ours.state)
+        assert_equal_chains(ours, expected)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_move_exchanges_a_node_with_its_parent(case: Case) -> None:
+    steps = chains(NUMPY, case, range(120))
+    accepted = len(plan_of(case).kinds) + KIND
+    found = 0
+    for last, step in zip(steps, steps[len(TEMPERS) :], strict=False):
+        if step.tallies[accepted] > last.tallies[accepted]:
+            assert_exchanged_with_parent(last.state.parents, step.state.parents)
+            found += 1
+    assert found > 30
+
+
+def assert_exchanged_with_parent(old: NDArray[np.int32], new: NDArray[np.int32]) -> None:
+    """The new tree is the old one with a node and its parent, no root, having changed their labels."""
+    root = len(old) - 1
+    ways = []
+    for node, parent in enumerate(old[:-1].tolist()):
+        if parent != root:
+            label = np.arange(root + 1)
+            label[[node, parent]] = parent, node
+            exchanged = np.empty_like(old)
+            exchanged[label] = label[old]
+            ways.append(exchanged.tolist())
+    assert new.tolist() in ways
+
+
+# ---- the chain samples the tempered posterior
+
+SAMPLED = Case(4, 6, gamma=1.0)
+CHAINS, BURN_IN, READS, THINNING = 400, 300, 8, 60
+
+
+def posterior(plan: Plan, temper: int) -> NDArray[np.float64]:
+    """Of all trees, in the order of `all_trees`."""
+    problem = plan.problem
+    scores = [
+        plan.score.of(problem, np.array(tree, np.int32), problem.rates, {"temper": temper})
+        for tree in all_trees(SAMPLED.n)
+    ]
+    weight = np.exp((np.array(scores) - max(scores)) * plan.gamma / 2.0**problem.scale_bits)
+    return np.asarray(weight / weight.sum())
+
+
+def visits(plan: Plan, temper: int) -> NDArray[np.int64]:
+    number = {tree: index for index, tree in enumerate(all_trees(SAMPLED.n))}
+    counts = np.zeros(len(number), np.int64)
+    with NUMPY.runner(plan, CHAINS, 3) as runner:
+        runner.put_all([tempered_start(plan, 3, chain, temper) for chain in range(CHAINS)])
+        for read in range(READS):
+            runner.advance(np.full(CHAINS, BURN_IN + read * THINNING))
+            for tree in runner.read_all("parent").tolist():
+                counts[number[tuple(tree)]] += 1
+    return counts
+
+
+@pytest.mark.statistical
+@pytest.mark.usefixtures("one_process")
+def test_the_chain_samples_what_the_score_says() -> None:
+    """And not what another setting of the slot says: the check would see that."""
+    plan, temper = plan_of(SAMPLED), 100
+    found = visits(plan, temper)
+
+    def p_value(expected: NDArray[np.float64]) -> float:
+        often = expected * found.sum() >= 5
+        counted, wanted = found[often], expected[often] * found.sum()
+        rest = found.sum() - counted.sum(), found.sum() - wanted.sum()
+        if rest[1] > 1e-9:
+            counted, wanted = np.append(counted, rest[0]), np.append(wanted, rest[1])
+        return float(stats.chisquare(counted, wanted * counted.sum() / wanted.sum()).pvalue)
+
+    assert p_value(posterior(plan, temper)) > 0.01
+    assert p_value(posterior(plan, 130)) < 1e-4

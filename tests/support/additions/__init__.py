@@ -1,0 +1,1 @@
+"""Parts of chains that the package does not have, added through its public doors only."""

@@ -1,0 +1,60 @@
+"""A move: a node exchanges its label with its parent. As probable there as back; nothing below the root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.chain import parts as numpy_parts
+from syclade.fallback.chain.parts import Draws, Proposals, Trees
+from syclade.host.chains.moves import Move
+from syclade.kernels.chain import parts as device_parts
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, Proposal
+from syclade.kernels.chain.parts import Kinds, Relations
+from syclade.kernels.moves.nothing import nothing
+from syclade.kernels.target import device_function
+
+_ZERO = np.int64(0)
+
+
+@device_function
+def second(word: Any, first: Any, mutations: Any) -> Any:
+    """Nothing more is drawn."""
+    return first
+
+
+def make_propose(relations: Relations, kinds: Kinds) -> Any:
+    """Device function of the move."""
+    parent_of = relations.parent_of
+    exchanged, null = np.int64(kinds.first), np.int64(kinds.null)
+
+    @device_function
+    def propose(given: Any, here: Any, base: Any, draw: Any, mutations: Any) -> Any:
+        """v and its parent; nothing if that is the root."""
+        above = parent_of(given, here, base, draw.v)
+        if above == mutations:
+            return nothing(null, draw.v)
+        return Proposal(exchanged, EXCHANGE_LABELS, draw.v, above, draw.v, _ZERO)
+
+    return propose
+
+
+DEVICE = device_parts.Move(kinds=1, second=second, make_propose=make_propose)
+
+
+def propose(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+    """The same in numpy."""
+    v = draws.v
+    above: NDArray[np.int64] = trees.parent[np.arange(len(v)), v].astype(np.int64)
+    still = above == mutations
+    kind, edit = np.where(still, -1, 0), np.where(still, numpy_parts.NOTHING, numpy_parts.EXCHANGE_LABELS)
+    return Proposals(kind, edit, v, np.where(still, v, above), v, np.zeros_like(v))
+
+
+NUMPY = numpy_parts.Move(kinds=1, propose=propose)
+
+WITH_PARENT = Move(
+    "exchange with parent", ("exchange with parent",), f"{__name__}:DEVICE", f"{__name__}:NUMPY"
+)
