@@ -9,7 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,23 @@ from syclade.host.output.files import write_files
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
 FORMAT = 1
+
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What numpy and zipfile raise for bytes that are no archive of arrays."""
 
 _NUMBERS = ("chain", "step", "score", "best_score")
 _TREES = ("parents", "best_parents")
@@ -90,14 +110,16 @@ def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
         CheckpointError: there is no such file, it is damaged, or its chains are of another plan.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(arrays.pop("about").tobytes())
-        version = about["syclade_checkpoint"]
+        content = path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CheckpointError(f"the checkpoint cannot be read: {reason}", path=path) from error
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = json.loads(arrays.pop("about").tobytes())
+        version = about["syclade_checkpoint"]
+    except _UNREADABLE as error:
         raise _damaged(path, "this is no checkpoint, or a part of one") from error
     if version != FORMAT:
         raise CheckpointError(

@@ -1,0 +1,189 @@
+"""Checkpoints: chains go on bit for bit from a file, on any backend; whatever else is a file is an error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.chains.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.chains.moves import MOVES
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import Plan
+from syclade.host.chains.recorders import every
+from syclade.host.errors import CheckpointError, OutputError
+from tests.support.additions.tempered import TEMPERED
+from tests.support.additions.with_parent import WITH_PARENT
+from tests.support.backends import (
+    BACKENDS,
+    NUMPY,
+    Backend,
+    Case,
+    Seen,
+    assert_equal_chains,
+    on_every_backend,
+    run_alone,
+    seen,
+)
+
+CASE = Case(12, 15, gamma=0.7)
+CHAINS, FIRST, LAST = 3, 70, 160
+
+
+def run_to(backend: Backend, plan: Plan, stop: int, chains: list[Any] | None = None) -> list[Seen]:
+    """New chains, or these, taken to a step."""
+    with backend.runner(plan, CHAINS, CASE.seed) as runner:
+        for slot in range(CHAINS):
+            runner.put(slot, *(chains[slot] if chains else (initial_state(plan, CASE.seed, slot),)))
+        runner.advance(np.full(CHAINS, stop))
+        return [seen(runner, slot) for slot in range(CHAINS)]
+
+
+def pairs(chains: list[Seen]) -> tuple[Any, ...]:
+    return tuple((one.state, one.info) for one in chains)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A checkpoint of CASE's chains."""
+    place, plan = tmp_path / "chains.checkpoint", CASE.plan()
+    write_checkpoint(place, plan, Checkpoint(CASE.seed, pairs(run_to(NUMPY, plan, FIRST))))
+    return place
+
+
+@on_every_backend
+def test_chains_go_on_bit_for_bit(backend: Backend, tmp_path: Path) -> None:
+    """In another backend than the one that wrote them."""
+    plan, file = CASE.plan(), tmp_path / "file"
+    begun = run_to(backend, plan, FIRST)
+    write_checkpoint(file, plan, Checkpoint(CASE.seed, pairs(begun)))
+    other = BACKENDS[(BACKENDS.index(backend) + 2) % len(BACKENDS)]
+    found = read_checkpoint(file, CASE.plan())
+    assert found.seed == CASE.seed
+    for chain, ended in enumerate(run_to(other, plan, LAST, list(found.chains))):
+        assert_equal_chains(ended, run_alone(NUMPY, CASE, chain, LAST))
+
+
+def test_everything_comes_back(tmp_path: Path) -> None:
+    """Gamma, rates and settings of each chain, large numbers, an added move and score, a great seed."""
+    plan = CASE.plan(
+        moves=(*MOVES, WITH_PARENT), move_probabilities=(1, 1, 1, 1), score=TEMPERED, recorders=[every(9)]
+    )
+    chains = []
+    for number, one in enumerate(run_to(NUMPY, plan, 20)):
+        settings = {"temper": 256, "every": 9 + number, "first_sample": 9}
+        state = replace(one.state, chain=2**31 + number, step=2**40 + number, gamma=0.1 * (number + 1))
+        chains.append((replace(state, settings=settings), one.info))
+    given = Checkpoint(2**64 - 1, tuple(chains))
+    write_checkpoint(tmp_path / "file", plan, given)
+    found = read_checkpoint(tmp_path / "file", plan)
+    assert found.seed == 2**64 - 1
+    for (state, info), (other, other_info) in zip(given.chains, found.chains, strict=True):
+        assert_equal_chains(Seen(state, info), Seen(other, other_info))
+        assert dict(other.settings) == dict(state.settings)
+
+
+def test_equal_chains_make_equal_files(file: Path, tmp_path: Path) -> None:
+    plan = CASE.plan()
+    again = tmp_path / "again"
+    write_checkpoint(again, plan, read_checkpoint(file, plan))
+    assert again.read_bytes() == file.read_bytes()
+
+
+def test_a_file_is_replaced_on_request_only(file: Path) -> None:
+    plan = CASE.plan()
+    found = read_checkpoint(file, plan)
+    with pytest.raises(OutputError, match="already has"):
+        write_checkpoint(file, plan, found)
+    write_checkpoint(file, plan, found, force=True)
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (Case(12, 16).plan(), "another matrix"),
+        (
+            CASE.plan(moves=(*MOVES, WITH_PARENT), move_probabilities=(1, 1, 1, 1)),
+            "another moves and another",
+        ),
+        (CASE.plan(move_probabilities=(1, 1, 1)), "another move probabilities"),
+        (CASE.plan(score=TEMPERED), "another score and another settings"),
+        (CASE.plan(recorders=[every(3)]), "another settings and another recorders"),
+    ],
+)
+def test_chains_of_another_plan_are_refused(file: Path, plan: Plan, words: str) -> None:
+    with pytest.raises(CheckpointError) as caught:
+        read_checkpoint(file, plan)
+    assert words in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert caught.value.hint
+
+
+def rewritten(file: Path, **changes: Any) -> None:
+    with np.load(file) as old:
+        arrays = {name: old[name] for name in old.files}
+    arrays |= {name: change(arrays[name]) for name, change in changes.items()}
+    with file.open("wb") as target:
+        np.savez_compressed(target, **arrays)
+
+
+def plus_one(array: Any) -> Any:
+    return array + 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"score": plus_one}, "is not that of its tree"),
+        ({"best_score": plus_one}, "is not that of its tree"),
+        ({"parents": plus_one}, "damaged"),
+        ({"parents": lambda array: array[:, :-1]}, "has the shape"),
+        ({"chain": lambda array: array[:2]}, "has the shape"),
+        ({"tallies": lambda array: array[:, :4]}, "has the shape"),
+        ({"weights": lambda array: array[:, :2]}, "has the shape"),
+        ({"about": lambda _: np.frombuffer(b"{}", np.uint8)}, "no checkpoint"),
+        ({"about": lambda _: np.frombuffer(b"[1]", np.uint8)}, "no checkpoint"),
+        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 2}', np.uint8)}, "has format 2"),
+        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 1}', np.uint8)}, "does not tell"),
+    ],
+)
+def test_what_was_changed_is_refused(file: Path, changes: dict[str, Any], words: str) -> None:
+    rewritten(file, **changes)
+    with pytest.raises(CheckpointError) as caught:
+        read_checkpoint(file, CASE.plan())
+    assert words in str(caught.value)
+
+
+def test_damaged_files_are_refused(file: Path) -> None:
+    """Cut anywhere, or a bit changed where it matters: an error, or the chains as they were."""
+    good, plan = file.read_bytes(), CASE.plan()
+    expected = read_checkpoint(file, plan)
+    draws = np.random.default_rng(2)
+    for turn in range(400):
+        at = int(draws.integers(len(good)))
+        damaged = bytearray(good[:at] if turn % 2 else good)
+        if not turn % 2:
+            damaged[at] ^= 1 << int(draws.integers(8))
+        file.write_bytes(bytes(damaged))
+        try:
+            found = read_checkpoint(file, plan)
+        except CheckpointError:
+            continue
+        for (state, info), (other, other_info) in zip(expected.chains, found.chains, strict=True):
+            assert_equal_chains(Seen(state, info), Seen(other, other_info))
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04", np.arange(3).tobytes()])
+def test_what_is_no_checkpoint(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        read_checkpoint(file, CASE.plan())
+    with pytest.raises(CheckpointError, match="cannot be read: No such file"):
+        read_checkpoint(tmp_path / "absent", CASE.plan())
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        read_checkpoint(tmp_path, CASE.plan())

@@ -1,0 +1,134 @@
+"""Events: what leaves chains is what the oracle's chain went through, on every backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.chains.events import Event
+from syclade.host.chains.pipeline import initial_state, run_chains
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
+from syclade.host.chains.sinks import DistinctTrees, Trace
+from tests.support.backends import (
+    NUMPY,
+    Backend,
+    Case,
+    assert_equal_chains,
+    on_every_backend,
+    run_alone,
+    seen,
+)
+from tests.support.keys import slow_key
+
+CASE = Case(8, 13, gamma=0.5)
+STEPS, CHAINS = 200, 3
+RECORDERS = (every(7, first=5), NEW_BEST, EQUAL_BEST)
+
+Row = tuple[int, int, int, int, int, tuple[int, ...]]
+
+
+def expected(chain: int) -> list[Row]:
+    """What the recorders want of the oracle's chain: (chain, step, score, why, key, parents)."""
+    start = CASE.start(chain)
+    best, rows = start.best_score, []
+    for step, trace in enumerate(CASE.trace(chain, STEPS), start=1):
+        (done,) = trace.steps
+        why = int(step >= 5 and (step - 5) % 7 == 0)
+        why |= 2 * (done.accepted and done.score > best) | 4 * (done.accepted and done.score == best)
+        best = max(best, done.score)
+        if why:
+            rows.append((chain, step, done.score, why, slow_key(trace.final), trace.final))
+    return rows
+
+
+def row_of(event: Event) -> Row:
+    tree = tuple(event.parents.tolist())
+    return (event.chain, event.step, event.score, event.why, event.key, tree)
+
+
+class Rows:
+    """A sink that keeps rows by chain."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, list[Row]] = {}
+
+    def take(self, events: Any) -> None:
+        for event in events:
+            self.of.setdefault(event.chain, []).append(row_of(event))
+
+
+def test_the_case_has_all_kinds_of_events() -> None:
+    """Some of them at once, and some recorders' alone."""
+    assert {1, 2, 4, 3, 5} <= {row[3] for chain in range(CHAINS) for row in expected(chain)}
+
+
+@pytest.mark.parametrize(("slots", "ring"), [(3, 64), (2, 3), (1, 1)])
+@on_every_backend
+def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ring: int) -> None:
+    """And the chains are those without recorders."""
+    plan, rows = CASE.plan(recorders=RECORDERS, events=ring), Rows()
+    with backend.runner(plan, slots, CASE.seed) as runner:
+        outcome = run_chains(runner, chains=CHAINS, steps=STEPS, sinks=[rows])
+    assert rows.of == {chain: expected(chain) for chain in range(CHAINS)}
+    alone = [run_alone(NUMPY, CASE, chain, STEPS) for chain in range(CHAINS)]
+    assert outcome.best_scores.tolist() == [chain.state.best_score for chain in alone]
+    assert outcome.tallies.tolist() == np.sum([chain.tallies for chain in alone], axis=0).tolist()
+
+
+@on_every_backend
+def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
+    """The others go on to their targets."""
+    plan = CASE.plan(recorders=[every(10)], events=4)
+    with backend.runner(plan, 3, CASE.seed) as runner:
+        for slot in range(3):
+            runner.put(slot, initial_state(plan, CASE.seed, slot))
+        first = runner.advance(np.array([100, 25, 0]))
+        assert first.steps.tolist() == [40, 25, 0]
+        assert [(event.chain, event.step) for event in first.events] == [
+            *((0, step) for step in (10, 20, 30, 40)),
+            *((1, step) for step in (10, 20)),
+        ]
+        second = runner.advance(np.array([100, 25, 0]))
+        assert (second.steps.tolist(), len(second.events)) == ([80, 25, 0], 4)
+        third = runner.advance(np.array([100, 25, 0]))
+        assert (third.steps.tolist(), len(third.events)) == ([100, 25, 0], 2)
+        assert_equal_chains(seen(runner, 0), run_alone(NUMPY, CASE, 0, 100))
+
+
+@on_every_backend
+def test_large_trees_have_the_same_keys(backend: Backend) -> None:
+    """More nodes than lanes and than a word has bits; padding has no part in a key."""
+    case = Case(70, 40)
+    plan = case.plan(recorders=[every(1)], events=30)
+    with backend.runner(plan, 1, case.seed) as runner:
+        runner.put(0, initial_state(plan, case.seed, 0))
+        events = runner.advance(np.array([30])).events
+    assert [event.key for event in events] == [slow_key(event.parents.tolist()) for event in events]
+    assert len({event.key for event in events}) == len({tuple(event.parents) for event in events}) > 5
+
+
+def test_sinks_keep_what_they_are_for() -> None:
+    plan = CASE.plan(recorders=RECORDERS)
+    trace, samples, optimal = Trace(), DistinctTrees(why=1), DistinctTrees(why=6)
+    with NUMPY.runner(plan, 2, CASE.seed) as runner:
+        outcome = run_chains(runner, chains=CHAINS, steps=STEPS, sinks=[trace, samples, optimal])
+    assert trace.chains == list(range(CHAINS))
+    for chain in range(CHAINS):
+        steps, scores = trace.of(chain)
+        assert list(zip(steps.tolist(), scores.tolist(), strict=True)) == [
+            (row[1], row[2]) for row in expected(chain)
+        ]
+    rows = [row for chain in range(CHAINS) for row in expected(chain)]
+    wanted = [row for row in rows if row[3] & 1]
+    assert sum(tree.count for tree in samples.by_key.values()) == len(wanted)
+    for key, tree in samples.by_key.items():
+        assert tree.count == sum(row[4] == key for row in wanted)
+    top = max(row[2] for row in rows)
+    assert top == outcome.best_scores.max()
+    assert {tuple(tree.parents.tolist()) for tree in optimal.best()} == {
+        row[5] for row in rows if row[2] == top and row[3] & 6
+    }
+    assert trace.of(99)[0].size == 0
+    assert DistinctTrees().best() == []
