@@ -163,3 +163,12 @@ def test_no_address_in_what_installs() -> None:
     files = [name for name in committed_files() if name in installers]
     assert set(files) == installers
     assert [name for name in files if ADDRESS.search((ROOT / name).read_text())] == []
+
+
+def test_files_that_the_documentation_names_are_there() -> None:
+    """Placeholders (x) apart, and what is to come."""
+    named = re.compile(r"`((?:host|kernels|fallback|quality|tests|docs|src)/[\w/.-]+)`")
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for place in named.findall(page.read_text(encoding="utf-8").partition("## What is to come")[0]):
+            if not re.search(r"(^|/)(x|x_\w+)(\.py|/|$)", place):
+                assert (ROOT / place).exists(), f"{page.name}: {place}"

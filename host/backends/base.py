@@ -214,6 +214,6 @@ class Runner(ABC):
 def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
     """The arguments with role `problem`, by name."""
     # A seed of 2^63 and above is stored as its two's complement.
-    parameters = np.array((plan.problem.mutations, seed), dtype=np.uint64).view(np.int64)
+    parameters = np.array((plan.problem.mutations, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
     below = np.array(plan.move_below, dtype=np.int64)
     return {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}

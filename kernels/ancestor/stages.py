@@ -22,7 +22,7 @@ from syclade.kernels.chain.batch import make_batch
 from syclade.kernels.chain.edits import Draw, Proposal
 from syclade.kernels.chain.parts import Move, Score
 from syclade.kernels.moves.choice import count_kinds, make_propose
-from syclade.kernels.target import device_function, in_step
+from syclade.kernels.target import device_function, in_step, private_array
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in range(5))
 _FIVE = np.uint64(5)
@@ -118,15 +118,19 @@ def make_reduction_stage(moves: Sequence[Move], nodes: int, words: int, lanes: i
     total, copy_rows = make_reduction(nodes, words, lanes)
 
     @device_function
-    def count(given, number, lane, kind, accepted):
-        """One more step of a kind, and one more accepted: each lane its own tallies."""
+    def own_tally(part, lane):
+        """The tally that the lane keeps in a round; lanes beyond the last one keep that as well."""
+        tally = np.uint64(part * lanes) + lane
+        return tally - np.uint64(tally >= tallies) * (tally - tallies + _ONE)
+
+    @device_function
+    def count(given, before, number, lane, kind, accepted):
+        """One more step of a kind, and one more accepted. Lanes that keep the same tally write the same."""
         for part in range(rounds):
-            tally = np.uint64(part * lanes) + lane
-            tally = tally - np.uint64(tally >= tallies) * (tally - tallies + _ONE)
+            tally = own_tally(part, lane)
             own = np.int64(tally)
             more = np.int64(own == kind) + accepted * np.int64(own == kind + np.int64(kinds))
-            at = number * tallies + tally
-            given.tallies[at] = given.tallies[at] + more
+            given.tallies[number * tallies + tally] = before[part] + more
 
     @device_function
     def ancestor_reduction(number, lane, given):
@@ -137,9 +141,12 @@ def make_reduction_stage(moves: Sequence[Move], nodes: int, words: int, lanes: i
         proposed = total(given.shares, number * lanes_u)
         accepted = going * np.int64(proposed - current + given.threshold[number] >= np.int64(0))
         better = accepted * np.int64(proposed > best)
+        before = private_array(rounds, np.int64)
+        for part in range(rounds):
+            before[part] = given.tallies[number * tallies + own_tally(part, lane)]
         number = in_step(number)  # all lanes have read what all lanes will write
         if going != np.int64(0):
-            count(given, number, lane, kind, accepted)
+            count(given, before, number, lane, kind, accepted)
             if accepted != np.int64(0):
                 copy_rows(given.proposal, given.ancestors, base, lane)
                 given.score[number] = proposed

@@ -2,7 +2,7 @@
 
 from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, STATE, Argument
 
-PARAMETERS = ("mutations", "seed")
+PARAMETERS = ("mutations", "seed", "kinds")
 
 DRAWS = 5
 """Numbers drawn for a step (batch.py)."""

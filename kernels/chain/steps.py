@@ -55,7 +55,7 @@ def make_chain_steps(
     propose = make_propose(moves, evaluation.relations)
     draw_batch = make_batch(moves, lanes)
     tally = make_tallies(count_kinds(moves), lanes)
-    clear, counted, take_over, store = tally.clear, tally.counted, tally.take_over, tally.store
+    load, counted, take_over, store = tally.load, tally.counted, tally.take_over, tally.store
     rounds = tally.rounds
     recording = int(bool(recorders))
     is_full, record = make_ring(recorders, evaluation.parents_to, **sizes)
@@ -80,7 +80,7 @@ def make_chain_steps(
         first_step = chain.step[number]
         steps = max(chain.last_step[number] - first_step, _ZERO)
         counts = private_array(rounds, np.int64)
-        clear(counts)
+        load(counts, chain, lane, number)
         proposed_tally, accepted_tally = _ZERO, _ZERO
         here, base = place(given, number, lane, mutations)
         if steps > _ZERO:
@@ -92,7 +92,7 @@ def make_chain_steps(
                     steps = np.int64(done)
                     break
             if now == _ZERO:
-                take_over(counts, lane, proposed_tally, accepted_tally)
+                take_over(counts, chain, lane, proposed_tally, accepted_tally)
                 proposed_tally, accepted_tally = _ZERO, _ZERO
                 batch = in_step(batch)
                 draw_batch(
@@ -127,8 +127,8 @@ def make_chain_steps(
                 )  # fmt: skip
         if steps > _ZERO:
             finish(given, here, base)
-        take_over(counts, lane, proposed_tally, accepted_tally)
-        store(counts, chain.tallies, lane, number)
+        take_over(counts, chain, lane, proposed_tally, accepted_tally)
+        store(counts, chain, lane, number)
         chain.score[number] = current
         chain.best_score[number] = best
         chain.step[number] = first_step + steps

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syclade.kernels.chain.arguments import PARAMETERS
 from syclade.kernels.target import device_function
 
 _BITS = 6
 _MASK = np.int64((1 << _BITS) - 1)
 _ONE = np.int64(1)
+_KINDS = np.uint64(PARAMETERS.index("kinds"))
 
 MOST_KINDS = 63 // _BITS
 """Kinds of move that fit in one number."""
@@ -26,14 +28,14 @@ class Tallies(NamedTuple):
 
     Attributes:
         rounds: length of the lane's private counts.
-        clear: (counts): nothing counted yet.
+        load: (counts, chain, lane, number): those of the slot.
         counted: (count, kind) -> count, with one more of a kind.
-        take_over: (counts, lane, proposed, accepted): add the counts of a batch.
-        store: (counts, tallies, lane, number): add them to the slot's tallies.
+        take_over: (counts, chain, lane, proposed, accepted): add the counts of a batch.
+        store: (counts, chain, lane, number): they become the slot's.
     """
 
     rounds: int
-    clear: Any
+    load: Any
     counted: Any
     take_over: Any
     store: Any
@@ -44,16 +46,24 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     assert kinds <= MOST_KINDS, "more kinds of move than a number counts"
     assert lanes <= LONGEST_BATCH, "more steps in a batch than a number counts"
     rounds = -(-2 * kinds // lanes)
-    last = np.uint64(2 * kinds - 1)
-    half = np.uint64(kinds)
+    tallies = np.uint64(2 * kinds)
 
     @device_function
-    def clear(
+    def own_tally(part, lane, count):
+        """Which of so many the lane keeps in a round; lanes beyond the last one keep that as well."""
+        tally, last = np.uint64(part * lanes) + lane, count - np.uint64(1)
+        return tally - np.uint64(tally > last) * (tally - last)
+
+    @device_function
+    def load(
         counts,  # OUT (rounds,) int64, private
+        chain,  # IN the chain's arguments
+        lane,  # IN uint64
+        number,  # IN uint64: the slot
     ):
-        """No counts yet."""
+        """The slot's tallies that the lane keeps."""
         for part in range(rounds):
-            counts[part] = np.int64(0)
+            counts[part] = chain.tallies[number * tallies + own_tally(part, lane, tallies)]
 
     @device_function
     def counted(
@@ -64,36 +74,33 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
         return count + (_ONE << (kind * np.int64(_BITS)))
 
     @device_function
-    def own_tally(part, lane):
-        """The tally that the lane keeps in a round; lanes beyond the last one keep that as well."""
-        tally = np.uint64(part * lanes) + lane
-        return tally - np.uint64(tally > last) * (tally - last)
-
-    @device_function
     def take_over(
         counts,  # IN OUT (rounds,) int64, private
+        chain,  # IN the chain's arguments
         lane,  # IN uint64
         proposed,  # IN int64
         accepted,  # IN int64
     ):
         """Add a batch's counts to those of the lane's own tallies."""
+        # The number of kinds is read from memory: what follows from a constant and the lane would be kept in
+        # vector registers all the time, where score mapping wants them.
+        half = np.uint64(chain.parameters[_KINDS])
         for part in range(rounds):
-            tally = own_tally(part, lane)
+            tally = own_tally(part, lane, half + half)
             is_accepted = -np.int64(tally >= half)
-            shift = np.int64(tally) - (is_accepted & np.int64(kinds))
+            shift = np.int64(tally) - (is_accepted & np.int64(half))
             both = proposed ^ (is_accepted & (accepted ^ proposed))
             counts[part] = counts[part] + ((both >> (shift * np.int64(_BITS))) & _MASK)
 
     @device_function
     def store(
         counts,  # IN (rounds,) int64, private
-        tallies,  # IN OUT (slots, tallies) int64, flat
+        chain,  # OUT
         lane,  # IN uint64
         number,  # IN uint64: the slot
     ):
-        """Add what was counted to the slot's tallies."""
+        """They become the slot's tallies. Lanes that keep the same one write the same."""
         for part in range(rounds):
-            at = number * (last + np.uint64(1)) + own_tally(part, lane)
-            tallies[at] = tallies[at] + counts[part]
+            chain.tallies[number * tallies + own_tally(part, lane, tallies)] = counts[part]
 
-    return Tallies(rounds, clear, counted, take_over, store)
+    return Tallies(rounds, load, counted, take_over, store)

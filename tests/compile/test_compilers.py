@@ -14,9 +14,10 @@ from tests.support.backends import Backend, Case, on_every_other_backend, tallie
 VECTORISED = """
 import json, sys
 from tests.support.backends import Backend, Case, run_alone
-seen = run_alone(Backend(*sys.argv[1:]), Case(8, 13), 0, 150)
-state = seen.state
-print(json.dumps([state.score, state.best_score, state.parents.tolist(), seen.tallies.tolist()]))
+for case in (Case(8, 13), Case(1, 6)):
+    seen = run_alone(Backend(*sys.argv[1:]), case, 0, 150)
+    state = seen.state
+    print(json.dumps([state.score, state.best_score, state.parents.tolist(), seen.tallies.tolist()]))
 """
 
 
@@ -28,10 +29,11 @@ def run_configured(backend: Backend, **variables: str) -> subprocess.CompletedPr
 
 def assert_same_chain(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 0, done.stderr
-    traces = Case(8, 13).trace(0, 150)
-    last = traces[-1]
-    expected = [last.steps[-1].score, last.best_score, list(last.final), tallies_of(traces)]
-    assert json.loads(done.stdout) == expected
+    for case, line in zip((Case(8, 13), Case(1, 6)), done.stdout.splitlines(), strict=True):
+        traces = case.trace(0, 150)
+        last = traces[-1]
+        expected = [last.steps[-1].score, last.best_score, list(last.final), tallies_of(traces)]
+        assert json.loads(line) == expected
 
 
 @on_every_other_backend
