@@ -37,24 +37,25 @@ class Shifts(NamedTuple):
 def shifts_of(
     trees: Trees,
     proposals: Proposals,
-    scores: NDArray[np.int32],  # IN (slots, nodes, columns): of every attachment
-    weights: NDArray[np.int32],  # IN (slots, nodes, columns): what each node adds
+    slots: NDArray[Any],  # IN which slots' they are, in what follows
+    scores: NDArray[np.int32],  # IN (all slots, nodes, columns): of every attachment
+    weights: NDArray[np.int32],  # IN (all slots, nodes, columns): what each node adds
 ) -> Shifts:
     """The shifts of some slots' proposals."""
-    slot = np.arange(len(proposals.v))
+    slot = np.arange(len(slots))
     edit, v, w, t = proposals.edit[:, None], proposals.v, proposals.w, proposals.t
     labels, subtrees = edit == EXCHANGE_LABELS, edit == EXCHANGE_SUBTREES
     turned, reattached = edit == TURN_OVER, edit == REATTACH
     in_v, in_w = trees.below[slot, v], trees.below[slot, w]
-    above_v, above_w = scores[slot, trees.parent[slot, v]], scores[slot, trees.parent[slot, w]]
-    weight = weights[slot, w] - weights[slot, v]
+    above_v, above_w = scores[slots, trees.parent[slot, v]], scores[slots, trees.parent[slot, w]]
+    weight = weights[slots, w] - weights[slots, v]
     only_w = in_w & ~in_v
     return Shifts(
         nodes_1=np.where(labels, in_v & ~in_w, in_v),
-        row_1=np.where(labels, weight, np.where(reattached, scores[slot, t], above_w) - above_v),
+        row_1=np.where(labels, weight, np.where(reattached, scores[slots, t], above_w) - above_v),
         nodes_2=np.where(labels | turned, only_w, in_w & subtrees),
         row_2=np.where(
-            labels, -weight, np.where(turned, scores[slot, t], above_v) - np.where(turned, above_v, above_w)
+            labels, -weight, np.where(turned, scores[slots, t], above_v) - np.where(turned, above_v, above_w)
         ),
     )
 

@@ -21,6 +21,12 @@ GROUP_BYTES = 2**26
 _LOW = np.uint64(0xFFFFFFFF)
 
 
+def slots_at_once(observed: NDArray[np.uint8]) -> int:
+    """How many slots go forward together, and keep their tables from launch to launch if there are no more."""
+    mutations, columns = observed.shape
+    return max(1, GROUP_BYTES // (4 * (mutations + 1) * columns))
+
+
 class ChainSteps:
     """Chain steps in numpy, many slots at once.
 
@@ -57,8 +63,7 @@ class ChainSteps:
 
     def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
         """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
-        nodes, columns = self._observed.shape[0] + 1, self._observed.shape[1]
-        group = max(1, GROUP_BYTES // (4 * nodes * columns))
+        group = slots_at_once(self._observed)
         busy = self._active(state, np.arange(len(state["step"])))
         for start in range(0, len(busy), group):
             self._advance_group(state, busy[start : start + group], seed)

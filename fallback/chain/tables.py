@@ -46,11 +46,23 @@ class Tables:
         return np.concatenate(parts)
 
     def _best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
-        best: NDArray[np.int32] = self._shifted(slots, self._shifts(slots, proposals)).max(axis=1)
-        return best
+        shifts = self._shifts(slots, proposals)
+        if len(slots) > 1:
+            best: NDArray[np.int32] = self._shifted(slots, shifts).max(axis=1)
+            return best
+        # Large scores are shifted where they stand, and back: most shifts are of few nodes.
+        (slot,) = slots
+        self._shift_one(slot, shifts, 1)
+        alone: NDArray[np.int32] = self._scores[slot].max(axis=0, keepdims=True)
+        self._shift_one(slot, shifts, -1)
+        return alone
+
+    def _shift_one(self, slot: int, shifts: Shifts, sign: int) -> None:
+        self._scores[slot][shifts.nodes_1[0]] += sign * shifts.row_1[0]
+        self._scores[slot][shifts.nodes_2[0]] += sign * shifts.row_2[0]
 
     def _shifts(self, slots: NDArray[Any], proposals: Proposals) -> Shifts:
-        return shifts_of(self.trees.of(slots), proposals, self._scores[slots], self._weights[slots])
+        return shifts_of(self.trees.of(slots), proposals, slots, self._scores, self._weights)
 
     def _shifted(self, slots: NDArray[Any], shifts: Shifts) -> NDArray[np.int32]:
         scores = self._scores[slots]

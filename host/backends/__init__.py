@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from syclade.fallback.chain.steps import slots_at_once
 from syclade.host.backends.base import Runner
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
@@ -20,7 +21,7 @@ FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 """Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
 
 NUMPY_SLOTS = 64
-"""Slots a core of the fallback: its cost a call is spread over all of them."""
+"""Most slots a core of the fallback: its cost a call is spread over all of them."""
 
 UNIT_BYTES = 2**20
 """More than the fewest slots only if those of a unit take no more than this, which its own cache holds."""
@@ -54,7 +55,7 @@ def make_runner(
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
     if device.kind == "numpy":
-        wanted = NUMPY_SLOTS * usable_cores()
+        wanted = usable_cores() * min(NUMPY_SLOTS, slots_at_once(plan.problem.observed))
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)

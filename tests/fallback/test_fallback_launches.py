@@ -9,6 +9,10 @@ import pytest
 
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.tables import Tables
+from syclade.host.backends import default_slots
+from syclade.host.devices.choice import NUMPY as NUMPY_DEVICE
+from syclade.host.devices.cores import usable_cores
+from syclade.host.encodings import make_encoding
 from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
 from tests.support.numpy_chains import chains_of, runner_of
 
@@ -78,3 +82,12 @@ def test_the_tables_count_as_memory() -> None:
     before = runner.memory_bytes
     runner.advance(np.full(3, 10))
     assert runner.memory_bytes >= before + 3 * 4 * 13 * Case(12, 9).problem().columns
+
+
+def test_slots_by_default_keep_their_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(12, 9)
+    plan = case.plan()
+    problem = plan.problem
+    monkeypatch.setattr(chain_steps, "GROUP_BYTES", 7 * 4 * 13 * problem.columns)
+    slots = default_slots(NUMPY_DEVICE, plan, make_encoding("plain")(problem), 10**6)
+    assert slots == 7 * usable_cores()
