@@ -22,7 +22,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 
 def slots_at_once(observed: NDArray[np.uint8]) -> int:
-    """How many slots go forward together, and keep their tables from launch to launch if there are no more."""
+    """How many slots go forward together, and keep their tables between launches if there are no more."""
     mutations, columns = observed.shape
     return max(1, GROUP_BYTES // (4 * (mutations + 1) * columns))
 
