@@ -69,7 +69,7 @@ def infer(
         seed: 0 … 2^64-1.
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
         move_probabilities: prune and reattach, swap labels, swap subtrees; scaled to sum 1.
-        device: auto, cpu, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
         slots: chain states on the device at once; chosen from the device without.

@@ -47,6 +47,14 @@ def make_runner(
         from syclade.host.backends.numpy_runner import NumpyRunner
 
         return NumpyRunner(plan, slots, seed)
+    if device.kind == "native":
+        from syclade.host.backends.native_runner import NativeRunner
+
+        return NativeRunner(plan, encoding, slots, seed)
+    if device.kind == "python":
+        from syclade.host.backends.python_runner import PythonRunner
+
+        return PythonRunner(plan, encoding, slots, seed)
     from syclade.host.backends.sycl_runner import SyclRunner
 
     return SyclRunner(plan, encoding, slots, seed, device.filter, image)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from syclade.host.backends.arrays import Arrays
 from syclade.kernels.arguments import Argument
 
 __all__ = ["NumpyArrays"]
+
+LINE = 64
+"""Bytes of a line of the cache, and of the widest vectors."""
 
 
 class NumpyArrays(Arrays):
@@ -25,7 +29,7 @@ class NumpyArrays(Arrays):
     def _allocate(self, argument: Argument, shape: tuple[int, ...], contents: NDArray[Any] | None) -> None:
         if not hasattr(self, "named"):
             self.named = {}
-        array = np.zeros(shape, argument.dtype)
+        array = _aligned_zeros(shape, np.dtype(argument.dtype))
         if contents is not None:
             array[...] = contents
         self.named[argument.name] = array
@@ -42,3 +46,11 @@ class NumpyArrays(Arrays):
     def close(self) -> None:
         """See `Arrays.close`."""
         self.named.clear()
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros from the start of a line of the cache, so that no row of a table takes one line more."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.zeros(size + LINE, dtype=np.uint8)
+    start = -raw.ctypes.data % LINE
+    return raw[start : start + size].view(dtype).reshape(shape)

@@ -101,7 +101,7 @@ def device_option() -> Callable[[Command], Command]:
         "--device",
         default="auto",
         show_default=True,
-        metavar="auto|cpu|fpga-emu|fpga|numpy|FILTER",
+        metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER",
         help="Where to run; FILTER as 'syclade devices' lists it.",
     )
 

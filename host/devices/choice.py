@@ -17,15 +17,17 @@ from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.cache import read_cached, write_cached
+from syclade.host.compile.machine_code import native_problem
+from syclade.host.devices.cores import usable_cores
 from syclade.host.errors import DeviceError
 
-__all__ = ["NUMPY", "Device", "choose_device", "list_devices"]
+__all__ = ["NUMPY", "PYTHON", "Device", "choose_device", "list_devices"]
 
 logger = logging.getLogger("syclade.devices")
 
 PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
-AUTO_ORDER = ("cpu", "gpu", "fpga-emu", "numpy")
-KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "numpy")
+AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
+KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "native", "python", "numpy")
 _STACK = ("dpctl", "intel-sycl-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "intel-cmplr-lib-rt")
 
 _SELECTING = ("OCL_ICD_FILENAMES", "ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_ALLOWLIST")
@@ -37,9 +39,9 @@ class Device:
     """One place where chains can run.
 
     Attributes:
-        filter: dpctl filter string, such as `opencl:cpu:0`; `numpy` for the fallback.
+        filter: dpctl filter string, such as `opencl:cpu:0`; `native` or `numpy`.
         name: as the driver gives it.
-        kind: cpu, fpga-emu, fpga, gpu, other or numpy.
+        kind: cpu, fpga-emu, fpga, gpu, other, native or numpy.
         units: number of compute units.
         reason: why it cannot be used; None if it can.
         driver: version of the driver.
@@ -64,9 +66,24 @@ class Device:
 
 NUMPY = Device("numpy", "numpy fallback", "numpy", 1)
 
+PYTHON = Device("python", "kernels run by Python itself, for debugging", "python", 1)
+"""Taken when asked for, and not listed: nobody wants it by accident."""
+
+
+def native_device() -> Device:
+    """This processor, by numba."""
+    reason = native_problem()
+    driver = "" if reason else f"numba {metadata.version('numba')}"
+    return Device("native", "this processor, by numba", "native", usable_cores(), reason, driver)
+
+
+def own_devices() -> list[Device]:
+    """Those that need no SYCL."""
+    return [native_device(), NUMPY]
+
 
 def list_devices(*, refresh: bool = False) -> list[Device]:
-    """All devices, the numpy fallback last.
+    """All devices: those of SYCL, this processor by numba, and the numpy fallback last.
 
     Args:
         refresh: probe again instead of using what is remembered.
@@ -74,7 +91,7 @@ def list_devices(*, refresh: bool = False) -> list[Device]:
     Returns:
         Usable and unusable devices. Without the SYCL stack only the fallback; `stack_problem` says why.
     """
-    return [*_probe_result(refresh=refresh)[0], NUMPY]
+    return [*_probe_result(refresh=refresh)[0], *own_devices()]
 
 
 def stack_problem() -> str | None:
@@ -86,16 +103,18 @@ def choose_device(wanted: str = "auto") -> Device:
     """The device that a request means.
 
     Args:
-        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, numpy) or a dpctl filter string.
+        wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy) or a dpctl filter string.
 
     Raises:
         DeviceError: an explicit request that cannot be met, with the reason.
     """
-    if wanted == "numpy":
-        return NUMPY
+    if wanted in ("numpy", "python"):
+        return NUMPY if wanted == "numpy" else PYTHON
+    if wanted == "native":
+        return _usable(wanted, [native_device()])
     devices, problem = _probe_result()
     if wanted == "auto":
-        return _best([*devices, NUMPY], problem)
+        return _best([*devices, *own_devices()], problem)
     matching = [device for device in devices if wanted in (device.kind, device.filter)]
     if not matching and wanted not in KINDS:
         matching = [device for device in devices if device.filter == _resolve(wanted)]
@@ -104,6 +123,11 @@ def choose_device(wanted: str = "auto") -> Device:
             f"there is no device {wanted!r}" + (f": {problem}" if problem else ""),
             hint="`syclade devices` lists what there is; --device numpy always works",
         )
+    return _usable(wanted, matching)
+
+
+def _usable(wanted: str, matching: list[Device]) -> Device:
+    """The first that can run of those that a request means."""
     usable = [device for device in matching if device.usable]
     if not usable:
         raise DeviceError(f"device {wanted!r} ({matching[0].name}) cannot run: {matching[0].reason}")
@@ -117,16 +141,21 @@ def _best(devices: list[Device], problem: str | None) -> Device:
         for device in devices:
             if device.kind == kind and device.usable:
                 if kind == "numpy":
-                    why = problem or "no SYCL device can run: " + "; ".join(
-                        f"{other.filter}: {other.reason}" for other in devices if not other.usable
-                    )
+                    why = "; ".join(filter(None, (problem, _reasons(devices))))
                     logger.warning("falling back to numpy, which is slower: %s", why)
+                elif kind == "native" and problem is None:
+                    logger.warning("going on by numba, for no SYCL device can run: %s", _reasons(devices))
                 else:
                     logger.info(
                         "device %s (%s): the best usable kind is %s", device.filter, device.name, kind
                     )
                 return device
     raise AssertionError("numpy is always usable")
+
+
+def _reasons(devices: list[Device]) -> str:
+    """Why those that cannot run cannot."""
+    return "; ".join(f"{one.filter}: {one.reason}" for one in devices if not one.usable)
 
 
 def _resolve(wanted: str) -> str | None:

@@ -19,14 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numba_dpex as dpex
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.typeof import typeof, typeof_impl
+from numba.core.typing.typeof import typeof
 from numba.extending import intrinsic
 from numba_dpex import kernel_api as kapi
 from numba_dpex.core.descriptor import dpex_kernel_target
@@ -34,6 +33,7 @@ from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
 from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC
 
 from syclade.kernels.target.device_function import DeviceFunction, Operation
+from syclade.kernels.target.numba_functions import Resolve, compiling
 from syclade.kernels.target.sycl_arrays import bare
 
 _WORD = ir.IntType(32)
@@ -177,22 +177,23 @@ WORK_GROUP: dict[str, Any] = _ANY_GROUP | {"in_step": _barrier, "apart_from": _s
 
 GROUPS = {"sub-group": SUB_GROUP, "work-group": WORK_GROUP}
 
-_operations: ContextVar[dict[str, Any]] = ContextVar("_operations")
 _compiled: dict[tuple[int, DeviceFunction], Any] = {}
 
 
-@typeof_impl.register(DeviceFunction)
-def _type_of_device_function(value: DeviceFunction, context: Any) -> Any:
-    """What a device function is to the compiler: its compiled form for the kernel that is being made."""
-    operations = _operations.get()
-    if isinstance(value, Operation):
-        if value.__name__ not in operations:
-            raise TypeError(f"{value.__name__}: kernels of this group have no such operation")
-        return dpex_kernel_target.typing_context.resolve_value_type(operations[value.__name__])
-    key = (id(operations), value)
-    if key not in _compiled:
-        _compiled[key] = dpex.device_func(value.function)
-    return typeof(_compiled[key], context.purpose)
+def _resolver(operations: dict[str, Any]) -> Resolve:
+    """What device functions are to numba-dpex, with these operations."""
+
+    def resolve(value: DeviceFunction, context: Any) -> Any:
+        if isinstance(value, Operation):
+            if value.__name__ not in operations:
+                raise TypeError(f"{value.__name__}: kernels of this group have no such operation")
+            return dpex_kernel_target.typing_context.resolve_value_type(operations[value.__name__])
+        key = (id(operations), value)
+        if key not in _compiled:
+            _compiled[key] = dpex.device_func(value.function)
+        return typeof(_compiled[key], context.purpose)
+
+    return resolve
 
 
 @contextmanager
@@ -235,8 +236,7 @@ def compile_kernel(
     from numba_dpex.core.types import DpctlSyclQueue, USMNdArray
     from numba_dpex.core.types.kernel_api.index_space_ids import NdItemType
 
-    token = _operations.set(GROUPS[group])
-    try:
+    with compiling(_resolver(GROUPS[group])):
         kernel = dpex.kernel(_entry(body, name, [one for one, _ in arguments], records))
         queue_type = DpctlSyclQueue(queue)
         arrays = [
@@ -244,8 +244,6 @@ def compile_kernel(
         ]
         with _optimized_once():
             result = kernel.get_compile_result(types.void(NdItemType(1), *arrays))
-    finally:
-        _operations.reset(token)
     compiled = result.kernel_device_ir_module
     return compiled.kernel_name, bytes(compiled.kernel_bitcode)
 

@@ -15,7 +15,14 @@ from typing import Any
 import pytest
 
 from syclade.host.devices import choice as module
-from syclade.host.devices.choice import NUMPY, Device, choose_device, list_devices, stack_problem
+from syclade.host.devices.choice import (
+    NUMPY,
+    Device,
+    choose_device,
+    list_devices,
+    native_device,
+    stack_problem,
+)
 from syclade.host.errors import DeviceError
 
 CPU: dict[str, Any] = {"filter": "opencl:cpu:0", "name": "Some CPU", "kind": "cpu", "driver": "1", "units": 2}
@@ -44,7 +51,13 @@ class FakeProbe:
 
 
 @pytest.fixture
-def probe(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProbe:
+def only_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No numba."""
+    monkeypatch.setattr(module, "own_devices", lambda: [NUMPY])
+
+
+@pytest.fixture
+def probe(own_cache: Path, tmp_path: Path, only_numpy: None, monkeypatch: pytest.MonkeyPatch) -> FakeProbe:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(module, "_stack_versions", lambda: ["some stack"])
     return FakeProbe(tmp_path)
@@ -56,7 +69,7 @@ def probe(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> F
 @pytest.mark.sycl
 def test_the_cpu_and_the_emulator_are_there() -> None:
     found = list_devices()
-    assert [device.kind for device in found if device.usable] == ["cpu", "fpga-emu", "numpy"]
+    assert [device.kind for device in found if device.usable] == ["cpu", "fpga-emu", "native", "numpy"]
     assert found[-1] == NUMPY
     assert all(device.units >= 1 and device.name for device in found)
     assert all(device.driver for device in found[:-1])
@@ -117,7 +130,9 @@ def test_auto_falls_back_to_numpy_without_the_stack(
     monkeypatch.setattr(metadata, "version", absent)
     assert choose_device() is NUMPY
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text
-    assert list_devices() == [NUMPY]
+    native, last = list_devices()
+    assert last is NUMPY
+    assert native.reason == "numba is not installed (pip install 'numba')"
     with pytest.raises(DeviceError, match="no device 'cpu': the SYCL stack is not installed"):
         choose_device("cpu")
 
@@ -130,6 +145,30 @@ def test_auto_falls_back_when_nothing_runs(probe: FakeProbe, caplog: pytest.LogC
     assert "falling back to numpy" in caplog.text
     assert "opencl:gpu:0: its runtime crashes the process (signal 11)" in caplog.text
     assert [call.split()[2:] for call in probe.calls] == [[], ["opencl:gpu:0"]]
+
+
+def test_auto_takes_this_processor_before_numpy(
+    probe: FakeProbe, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And says why, if there are SYCL devices that cannot run."""
+    monkeypatch.setattr(module, "own_devices", lambda: [native_device(), NUMPY])
+    probe.does(
+        LISTING + 'for one in "${@:-opencl:cpu:0}"; do echo "{\\"trying\\": \\"$one\\"}"; exit 3; done'
+    )
+    with caplog.at_level(logging.WARNING, "syclade"):
+        assert choose_device().kind == "native"
+    assert "going on by numba, for no SYCL device can run: opencl:cpu:0" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(module, "_stack_versions", lambda: None)
+    with caplog.at_level(logging.WARNING, "syclade"):
+        assert choose_device().kind == "native"
+    assert caplog.text == ""
+
+
+def test_ways_to_say_native_and_python() -> None:
+    assert choose_device("native").driver.startswith("numba ")
+    assert choose_device("python").kind == "python"
+    assert "python" not in [device.kind for device in list_devices()]
 
 
 # ---- runtimes that fail
@@ -174,7 +213,9 @@ def test_a_driver_that_prints(probe: FakeProbe) -> None:
     assert [device.usable for device in list_devices()] == [True] * 3
 
 
-def test_a_python_that_does_not_start(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_that_does_not_start(
+    own_cache: Path, only_numpy: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_stack_versions", lambda: ["some stack"])
     monkeypatch.setattr(sys, "executable", str(own_cache / "absent"))
     assert choose_device() is NUMPY

@@ -66,15 +66,18 @@ def run(case: dict[str, Any], backend: Backend) -> tuple[str, list[int]]:
 
 
 def recorded() -> list[Any]:
-    """Every case on every backend that it was recorded on."""
+    """Every case on every backend that it was recorded on, and on those that came later."""
     found = []
     for case in CASES:
         name = f"{case['mutations']}x{case['cells']}-{case['seed']}"
         backends = [Backend(*place.split()) for place in case["recorded"] if not place.startswith("numpy")]
         if len(backends) < len(case["recorded"]):
             backends.append(NUMPY)
+        backends.append(Backend("native", "preorder"))
+        if case["mutations"] < 64:
+            backends.append(Backend("native", "ancestor"))
         for backend in backends:
-            marks = [] if backend == NUMPY else [pytest.mark.sycl]
+            marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
             place = f"{name}-{backend.device}-{backend.encoding}"
             found.append(pytest.param(case, backend, id=place, marks=marks))
     return found

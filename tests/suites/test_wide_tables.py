@@ -37,8 +37,11 @@ STOPS = (1, 2, 3, 10, 60, 300)
 on_devices = pytest.mark.parametrize(
     "backend",
     [
-        pytest.param(Backend(device, "preorder"), id=device, marks=pytest.mark.sycl)
-        for device in ("cpu", "fpga-emu")
+        *(
+            pytest.param(Backend(device, "preorder"), id=device, marks=pytest.mark.sycl)
+            for device in ("cpu", "fpga-emu")
+        ),
+        pytest.param(Backend("native", "preorder"), id="native"),
     ],
 )
 

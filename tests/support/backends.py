@@ -37,7 +37,7 @@ from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
 
-DEVICES = ("cpu", "fpga-emu")
+DEVICES = ("cpu", "fpga-emu", "native")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ BACKENDS = [*(Backend(device, encoding) for encoding in ENCODINGS for device in 
 
 
 def _marked(backend: Backend) -> Any:
-    marks = [] if backend.device == "numpy" else [pytest.mark.sycl]
+    marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
     return pytest.param(backend, id=f"{backend.device}-{backend.encoding}", marks=marks)
 
 

@@ -1,0 +1,118 @@
+"""Kernels as machine code of this processor: made by numba once, kept, and loaded without it.
+
+The object file is stored in the user's cache under a key of the kernel, the compiler's versions and the
+processor, so that a later process needs llvmlite only, to link it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import re
+import threading
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+from syclade.host.compile.cache import read_checked, write_checked
+from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.sources import digest_of
+from syclade.host.errors import DeviceError
+
+__all__ = ["NATIVE_LANES", "load_machine_code", "native_problem"]
+
+logger = logging.getLogger("syclade.native")
+
+NATIVE_LANES = 16
+"""Lanes that the target `native` makes vectors of."""
+
+_loaded: dict[str, Callable[..., None]] = {}
+_loading = threading.Lock()
+
+
+def native_problem() -> str | None:
+    """Why kernels cannot be compiled for this processor; None if they can."""
+    for name in ("numba", "llvmlite"):
+        try:
+            metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"{name} is not installed (pip install '{name}')"
+    return None
+
+
+def load_machine_code(kernel: Kernel) -> Callable[..., None]:
+    """A C function of (first slot, end of the slots, address of each argument), without Python's lock.
+
+    Raises:
+        DeviceError: numba does not import, or cannot compile the kernel.
+    """
+    with _loading:
+        key = kernel.key(_translation())
+        if key not in _loaded:
+            stored = read_checked(f"native/{key}")
+            if stored is None:
+                stored = _compile(kernel)
+                write_checked(f"native/{key}", stored)
+            name, _, code = stored.partition(b"\n")
+            _loaded[key] = _link(name.decode(), code, len(kernel.arguments))
+        return _loaded[key]
+
+
+def _translation() -> list[str]:
+    """What decides, besides the kernel, what comes of it: versions, sources and the processor."""
+    from llvmlite import binding
+
+    versions = [f"{name} {metadata.version(name)}" for name in ("numba", "llvmlite")]
+    processor = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    return [*versions, *processor, digest_of((__name__, "syclade.kernels.target.native.compiler"))]
+
+
+def _compile(kernel: Kernel) -> bytes:
+    """The symbol's name, a line end, and the object file."""
+    logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
+    if kernel.lanes != NATIVE_LANES:
+        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {NATIVE_LANES}")
+    try:
+        from syclade.kernels.target.native.compiler import compile_kernel
+    except ImportError as error:
+        raise DeviceError(
+            f"numba does not import: {error}", hint="install it anew: pip install --force-reinstall numba"
+        ) from error
+    from numba.core.errors import NumbaError
+
+    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    try:
+        name, code = compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types())
+    except NumbaError as error:
+        raise DeviceError(f"numba cannot compile {kernel.name}: {_explained(str(error))}") from error
+    return name.encode() + b"\n" + code
+
+
+def _explained(said: str) -> str:
+    """Numba's complaint in a line: what is wrong, and where."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    places = re.findall(r'File "([^<"][^"]*)", line (\d+)', plain)  # the innermost first
+    where = "{}:{}: ".format(*places[0]) if places else ""
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    about_lanes = [line for line in lines if "Lanes(" in line or "LaneIndex" in line]
+    if about_lanes:
+        what = "a number that differs between lanes decides a branch, or stands where lanes share one"
+        return f"{where}{what} ({about_lanes[-1].lstrip('> ')})"
+    return where + (lines[0] if lines else "no reason given")
+
+
+def _link(name: str, code: bytes, arguments: int) -> Callable[..., None]:
+    """Load an object file into this process."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    address = engine.get_function_address(name)
+    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * arguments)
+    function: Any = signature(address)
+    function.engine = engine  # which owns the code
+    return function  # type: ignore[no-any-return]

@@ -1,0 +1,126 @@
+"""Kernels as machine code of this processor: the cache, a start without numba, and what does not compile."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.machine_code import load_machine_code
+from syclade.host.devices.choice import choose_device
+from syclade.host.encodings import make_encoding
+from syclade.host.errors import DeviceError
+from syclade.kernels.arguments import STATE, Argument
+from tests.support.backends import Case
+
+X = Argument("x", STATE, "int64", ("slots", 16), "")
+
+
+def kernel_of(factory: str, lanes: int = 16) -> Kernel:
+    return Kernel(
+        name=factory.removeprefix("make_"),
+        factory=f"tests.support.refused:{factory}",
+        parts={},
+        constants={"lanes": lanes},
+        records=(Record("Given", (X,)),),
+        group="work-group",
+        lanes=lanes,
+    )
+
+
+@pytest.mark.parametrize(
+    "factory", ["make_branch_by_lane", "make_loop_by_lane", "make_place_by_lane", "make_shared_from_lane"]
+)
+def test_what_differs_between_lanes_has_its_place(own_cache: Path, factory: str) -> None:
+    """And the file and the line are told."""
+    with pytest.raises(DeviceError) as caught:
+        load_machine_code(kernel_of(factory))
+    said = caught.value.message
+    assert "a number that differs between lanes decides a branch, or stands where lanes share one" in said
+    assert re.search(r"tests.support.refused\.py:\d+: ", said)
+
+
+def test_other_numbers_of_lanes_are_refused(own_cache: Path) -> None:
+    with pytest.raises(DeviceError, match="has 8 lanes; this processor takes 16"):
+        load_machine_code(kernel_of("make_branch_by_lane", lanes=8))
+
+
+def test_without_numba_the_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "numba":
+            raise metadata.PackageNotFoundError(name)
+        return str(real(name))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(metadata, "version", version)
+        with pytest.raises(DeviceError, match="numba is not installed") as caught:
+            choose_device("native")
+        assert "pip install" in str(caught.value)
+    assert choose_device("native").usable
+
+
+RUN = """
+import json, sys
+import syclade
+result = syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device="native", steps=10)
+loaded = [name for name in ("numba", "numba_dpex", "dpctl") if name in sys.modules]
+print(json.dumps([loaded, result.device, result.parents.tolist()]))
+"""
+
+
+def run(cache: Path) -> Any:
+    environment = os.environ | {"SYCLADE_CACHE": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def test_a_second_process_needs_no_numba(own_cache: Path) -> None:
+    first, second = run(own_cache), run(own_cache)
+    assert "numba" in first[0]
+    assert second == [[], "native", first[2]]
+
+
+def test_a_damaged_entry_is_compiled_again(own_cache: Path) -> None:
+    """Machine code is run unseen, so it has a digest."""
+    first = run(own_cache)
+    (file,) = (own_cache / "native").iterdir()
+    good = file.read_bytes()
+    damaged = bytearray(good)
+    damaged[-100] ^= 1
+    file.write_bytes(bytes(damaged))
+    assert run(own_cache) == first
+    assert file.read_bytes()[:64] == good[:64] or len(file.read_bytes()) == len(good)
+
+
+def test_kernels_compile_for_other_processors() -> None:
+    """An object file for 64-bit ARM, whose vectors are a quarter as wide."""
+    from llvmlite import binding
+
+    from syclade.kernels.target.native.compiler import translate
+
+    plan = Case(8, 13).plan()
+    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem))
+    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    symbol, module, _ = translate(kernel.body(), kernel.name, arguments, kernel.record_types())
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine(opt=2)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    code = machine.emit_object(module)
+    assert code[:4] == b"\x7fELF"
+    assert int.from_bytes(code[18:20], "little") == 183, "e_machine is EM_AARCH64"
+    assert symbol.encode() in code
