@@ -230,7 +230,8 @@ def _probe() -> tuple[list[Device], str | None]:
 
 def _run_probe(filters: list[str]) -> tuple[list[dict[str, Any]], str]:
     """Lines that the probe printed, and how it ended if not well."""
-    command = [sys.executable, "-m", "syclade.host.devices.probe", *filters]
+    # -P: files of the folder that this process happens to stand in are no modules of the probe.
+    command = [sys.executable, "-P", "-m", "syclade.host.devices.probe", *filters]
     failure = ""
     try:
         done = subprocess.run(

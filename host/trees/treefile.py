@@ -16,7 +16,9 @@ from syclade.host.trees.newick import from_newick
 
 __all__ = ["read_tree"]
 
-_GRAPHVIZ = re.compile(r"(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
+# A comment ends at the first mark of its end in one way only: with two ways, many comments take for ever.
+_COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
+_GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
 
 
 def read_tree(path: str | os.PathLike[str], mutations: Sequence[str]) -> NDArray[np.int32]:

@@ -223,3 +223,10 @@ def test_an_interruption_leaves_nothing(run: Any, tmp_path: Path, device: str) -
     assert "Traceback" not in told
     assert printed == ""
     assert list(out.iterdir()) == []
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "syclade", "--version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"syclade {syclade.__version__}\n")

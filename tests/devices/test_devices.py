@@ -42,7 +42,7 @@ class FakeProbe:
         self.count = folder / "count"
 
     def does(self, body: str) -> None:
-        self.script.write_text(f'#!/bin/sh\necho "$*" >> {self.count}\nshift 2\n{body}')
+        self.script.write_text(f'#!/bin/sh\necho "$*" >> {self.count}\nshift 3\n{body}')
         self.script.chmod(0o755)
 
     @property
@@ -144,7 +144,7 @@ def test_auto_falls_back_when_nothing_runs(probe: FakeProbe, caplog: pytest.LogC
     assert choose_device() is NUMPY
     assert "falling back to numpy" in caplog.text
     assert "opencl:gpu:0: its runtime crashes the process (signal 11)" in caplog.text
-    assert [call.split()[2:] for call in probe.calls] == [[], ["opencl:gpu:0"]]
+    assert [call.split()[3:] for call in probe.calls] == [[], ["opencl:gpu:0"]]
 
 
 def test_auto_takes_this_processor_before_numpy(
@@ -169,6 +169,16 @@ def test_ways_to_say_native_and_python() -> None:
     assert choose_device("native").driver.startswith("numba ")
     assert choose_device("python").kind == "python"
     assert "python" not in [device.kind for device in list_devices()]
+
+
+def test_files_of_the_current_folder_are_no_modules_of_the_probe(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("random", "json", "dpctl", "numpy"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    module._run_probe(["opencl:cpu:0"])
+    assert not (tmp_path / "executed").exists()
 
 
 # ---- runtimes that fail

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -247,3 +248,15 @@ def test_scites_cell_tree_is_refused(shared_dir: Path) -> None:
     file = shared_dir / "reference" / "scite-cli" / "transpose" / "out_ml0.newick"
     with pytest.raises(TreeError, match="are missing"):
         read_tree(file, default_names(35))
+
+
+def test_many_comments_are_read_in_no_time(tmp_path: Path) -> None:
+    """And are no GraphViz if nothing comes after them."""
+    file = tmp_path / "tree"
+    file.write_text("/**/" * 4000 + "x")
+    started = time.process_time()
+    with pytest.raises(TreeError):
+        read_tree(file, ["a", "b"])
+    assert time.process_time() - started < 5
+    file.write_text("/** a * b **/ // c\n# d\n/***/" * 50 + "digraph { root -> a; a -> b; }")
+    assert read_tree(file, ["a", "b"]).tolist() == [2, 0, 2]
