@@ -253,3 +253,19 @@ def test_scites_best_is_reached(
         encoding=encoding,
     )
     assert result.log_likelihood == pytest.approx(best, abs=1e-4)
+
+
+def test_a_result_is_a_value() -> None:
+    """Compared, hashed and shown without a fault, and not to be changed."""
+    one, other = (
+        syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device="numpy", steps=10)
+        for _ in range(2)
+    )
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2
+    for array in (one.parents, one.chain_log_likelihoods):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert repr(one).startswith("<Result: log-likelihood -")
+    assert len(repr(one)) < 200

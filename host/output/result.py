@@ -26,9 +26,9 @@ __all__ = ["FILES", "Result", "make_result"]
 FILES = ("tree.newick", "tree.gv", "summary.json")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """The outcome of an inference.
+    """The outcome of an inference: a value that is equal to itself only, and whose arrays cannot be written.
 
     Attributes:
         parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
@@ -66,6 +66,21 @@ class Result:
     slots: int
     seconds: float
     version: str
+
+    def __post_init__(self) -> None:
+        """Own copies of the arrays, which nobody can change."""
+        for name in ("parents", "chain_log_likelihoods"):
+            own = getattr(self, name).copy()
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
+
+    def __repr__(self) -> str:
+        """In a line, without the arrays."""
+        agreed = {True: "converged", False: "not converged", None: "as many steps as asked"}[self.converged]
+        return (
+            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
+            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
+        )
 
     @property
     def steps_per_second(self) -> float:
