@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
 from syclade.fallback.chain.steps import ChainSteps
 from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import load_part
 
 __all__ = ["numpy_steps"]
 
@@ -17,15 +15,9 @@ def numpy_steps(plan: Plan) -> ChainSteps:
     return ChainSteps(
         problem.observed,
         problem.multiplicity,
-        [_load(move.numpy) for move in plan.moves],
+        [load_part(move.numpy) for move in plan.moves],
         plan.move_below,
-        _load(plan.score.numpy),
-        [_load(recorder.numpy) for recorder in plan.recorders],
+        load_part(plan.score.numpy),
+        [load_part(recorder.numpy) for recorder in plan.recorders],
         plan.events,
     )
-
-
-def _load(place: str) -> Any:
-    """What `module:NAME` names."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syclade.host.chains.plan import Plan
-from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.kernel import Kernel, Record, load_part
 from syclade.host.encodings.base import Encoding
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
@@ -14,11 +14,9 @@ __all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments
 
 def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
     """The arguments that the score takes, and those that the recorders take."""
-    from importlib import import_module
 
     def of(place: str) -> tuple[Argument, ...]:
-        module, _, name = place.partition(":")
-        found: tuple[Argument, ...] = getattr(import_module(module), name).arguments
+        found: tuple[Argument, ...] = load_part(place).arguments
         return found
 
     recorders = {argument.name: argument for one in plan.recorders for argument in of(one.device)}

@@ -12,7 +12,7 @@ from typing import Any
 from syclade.host.compile.sources import digest_of
 from syclade.kernels.arguments import Argument, record_of
 
-__all__ = ["Kernel", "Record"]
+__all__ = ["Kernel", "Record", "load_part"]
 
 Parts = str | tuple[str, ...]
 """`module:NAME` of something that a factory takes, or several of them."""
@@ -74,10 +74,10 @@ class Kernel:
     def body(self) -> Any:
         """The body, made by the factory: a `kernels.target.DeviceFunction`."""
         parts = {
-            name: _load(part) if isinstance(part, str) else [_load(one) for one in part]
+            name: load_part(part) if isinstance(part, str) else [load_part(one) for one in part]
             for name, part in self.parts.items()
         }
-        return _load(self.factory)(**parts, **self.constants)
+        return load_part(self.factory)(**parts, **self.constants)
 
     def record_types(self) -> list[tuple[type, tuple[str, ...]]]:
         """The records that the body takes, each with the names of its arguments."""
@@ -110,7 +110,7 @@ class Kernel:
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def _load(place: str) -> Any:
+def load_part(place: str) -> Any:
     """What `module:NAME` names."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

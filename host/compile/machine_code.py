@@ -19,12 +19,9 @@ from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
 
-__all__ = ["NATIVE_LANES", "load_machine_code", "native_problem"]
+__all__ = ["load_machine_code", "native_problem"]
 
 logger = logging.getLogger("syclade.native")
-
-NATIVE_LANES = 16
-"""Lanes that the target `native` makes vectors of."""
 
 _loaded: dict[str, Callable[..., None]] = {}
 _loading = threading.Lock()
@@ -70,14 +67,15 @@ def _translation() -> list[str]:
 def _compile(kernel: Kernel) -> bytes:
     """The symbol's name, a line end, and the object file."""
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
-    if kernel.lanes != NATIVE_LANES:
-        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {NATIVE_LANES}")
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
+        from syclade.kernels.target.native.lanes import LANES
     except ImportError as error:
         raise DeviceError(
             f"numba does not import: {error}", hint="install it anew: pip install --force-reinstall numba"
         ) from error
+    if kernel.lanes != LANES:
+        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {LANES}")
     from numba.core.errors import NumbaError
 
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]

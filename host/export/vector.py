@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.backends import Runner, default_slots, make_runner
-from syclade.host.backends.base import chain_arrays
-from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.backends import default_slots, make_runner
+from syclade.host.backends.local_runner import LocalRunner
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.pipeline import initial_state, run_chains
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.export.kernels import symbol_values
 from syclade.kernels.arguments import SCRATCH
 
 __all__ = ["Vector", "describe_vector", "vector_file"]
@@ -64,14 +62,8 @@ def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
     return content.getvalue()
 
 
-class Keeper(Runner):
+class Keeper(LocalRunner):
     """Keeps states as a device would, and never takes them forward."""
-
-    def __init__(self, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> None:
-        super().__init__(plan, encoding, slots, seed)
-        sizes = {**symbol_values(plan, encoding, plan.problem.mutations), "slots": slots}
-        arguments = chain_kernel(plan, encoding).arguments
-        self._arrays = NumpyArrays(arguments, sizes, chain_arrays(plan, encoding, seed))
 
     def _launch(self) -> None:
         raise NotImplementedError

@@ -3,6 +3,4 @@
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
 
-__all__ = ["BEST_ATTACHMENT", "SCORES", "Score"]
-
-SCORES = {score.name: score for score in (BEST_ATTACHMENT,)}
+__all__ = ["BEST_ATTACHMENT", "Score"]
