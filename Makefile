@@ -1,6 +1,7 @@
 # make demo   infers a tree from the bundled example on a SYCL device
 # make test   runs all tests
 # make lint   checks format, style and types      make format   rewrites the format
+# make kernels  compiles the kernels that come with the package
 # make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
 
 SHELL := /bin/bash
@@ -18,7 +19,7 @@ EXAMPLE := host/data/example
 # An activated environment, or a path of the user's, must not leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help demo test lint format lock clean
+.PHONY: help demo test lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -38,6 +39,9 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+kernels: $(VENV)/.dev
+	$(BIN)/python -m syclade.host.compile.ship
 
 # The build requirements are locked too, so that the package itself is built from locked versions.
 BUILD_REQUIREMENTS := pip setuptools wheel

@@ -83,7 +83,8 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    from syclade.host.backends import default_slots, make_runner
+    from syclade.host.backends import default_slots
+    from syclade.host.backends.tiers import open_runner
     from syclade.host.chains.convergence import StoppingRule, run_until_converged
     from syclade.host.chains.pipeline import Progress, run_chains
     from syclade.host.chains.plan import make_plan
@@ -106,7 +107,7 @@ def infer(
     else:
         used, chosen, made = open_image(image, device, encoding, plan)
     capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-    runner = make_runner(chosen, plan, made, capacity, seed, used)
+    runner = open_runner(chosen, plan, made, capacity, seed, used)
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -128,7 +129,16 @@ def infer(
     finally:
         runner.close()
     return make_result(
-        observed, rates, plan, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=made.name
+        observed,
+        rates,
+        plan,
+        outcome,
+        chosen,
+        slots=capacity,
+        steps=steps,
+        seed=seed,
+        encoding=made.name,
+        tiers=runner.tiers,
     )
 
 

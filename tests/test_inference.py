@@ -223,7 +223,7 @@ def outcome(values: NDArray[np.uint8], **options: Any) -> tuple[list[int], float
 def test_devices_and_slots_agree(cells: int, mutations: int) -> None:
     values = simulate(cells, mutations, 1e-3, 0.25, 0.25, 1).matrix.values
     expected = outcome(values, device="numpy", encoding="ancestor")
-    for backend in BACKENDS:
+    for backend in (one for one in BACKENDS if one.encoding != "general"):
         for slots in (1, 3, 6):
             options = {"device": backend.device, "encoding": backend.encoding, "slots": slots}
             assert outcome(values, **options) == expected, options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syclade.host.backends.base import Runner, chain_arrays
+from syclade.host.backends.array_runner import ArrayRunner, chain_arrays
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
@@ -11,7 +11,7 @@ from syclade.host.encodings.base import Encoding
 __all__ = ["LocalRunner"]
 
 
-class LocalRunner(Runner):
+class LocalRunner(ArrayRunner):
     """What kernels by numba and by Python have in common."""
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:

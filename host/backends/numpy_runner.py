@@ -7,7 +7,7 @@ import math
 import sys
 import time
 
-from syclade.host.backends.base import Runner
+from syclade.host.backends.array_runner import ArrayRunner
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.numpy_steps import numpy_steps
 from syclade.host.backends.numpy_workers import NumpyWorkers
@@ -25,7 +25,7 @@ WORKERS_AFTER = 0.5
 """Seconds of work before worker processes start: about what they need to start."""
 
 
-class NumpyRunner(Runner):
+class NumpyRunner(ArrayRunner):
     """All slots advance together, each numpy call working on all of them; if it takes long, on all cores."""
 
     def __init__(self, plan: Plan, slots: int, seed: int) -> None:

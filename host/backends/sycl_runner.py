@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syclade.host.backends.base import Runner, chain_arrays
+from syclade.host.backends.array_runner import ArrayRunner, chain_arrays
 from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["SyclRunner"]
 
 
-class SyclRunner(Runner):
+class SyclRunner(ArrayRunner):
     """One work-group a slot, `lanes` work-items each."""
 
     def __init__(

@@ -58,7 +58,7 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
 def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
     """Values of the symbols in the shapes of the arguments."""
     return {
-        **encoding.constants,
+        **encoding.sizes,
         "slots": slots,
         "log_sizes": plan.problem.mutations + 2,
         "moves": len(plan.moves),

@@ -16,6 +16,7 @@ def command(as_json: bool) -> None:
 
     Every device is tried anew, in a process of its own, and the verdicts are remembered.
     """
+    from syclade.host.compile.offers import offers
     from syclade.host.devices.choice import list_devices, stack_problem
 
     devices = list_devices(refresh=True)
@@ -23,15 +24,17 @@ def command(as_json: bool) -> None:
     if as_json:
         import json
 
-        click.echo(json.dumps([device.as_dict() for device in devices], indent=2))
+        click.echo(
+            json.dumps([device.as_dict() | {"kernels": offers(device)} for device in devices], indent=2)
+        )
     else:
         from rich.console import Console
         from rich.table import Table
 
-        table = Table("filter", "kind", "units", "name", "usable")
+        table = Table("filter", "kind", "units", "name", "usable", "kernels")
         for device in devices:
             verdict = "yes" if device.usable else f"no: {device.reason}"
-            table.add_row(device.filter, device.kind, str(device.units), device.name, verdict)
+            table.add_row(device.filter, device.kind, str(device.units), device.name, verdict, offers(device))
         Console().print(table)
     if problem is not None:
         click.echo(f"syclade: no SYCL device: {problem}", err=True)

@@ -16,10 +16,11 @@ from typing import Any
 
 from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.shipped import find_shipped, own_processor
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
 
-__all__ = ["load_machine_code", "native_problem"]
+__all__ = ["is_at_hand", "load_machine_code", "native_problem"]
 
 logger = logging.getLogger("syclade.native")
 
@@ -46,13 +47,31 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
     with _loading:
         key = kernel.key(_translation())
         if key not in _loaded:
-            stored = read_checked(f"native/{key}")
-            if stored is None:
-                stored = _compile(kernel)
-                write_checked(f"native/{key}", stored)
-            name, _, code = stored.partition(b"\n")
-            _loaded[key] = _link(name.decode(), code, len(kernel.arguments))
+            there = _at_hand(kernel)
+            if there is None:
+                there = _compile(kernel)
+                write_checked(_cache_name(kernel), there[0].encode() + b"\n" + there[1])
+            _loaded[key] = _link(*there, len(kernel.arguments))
         return _loaded[key]
+
+
+def is_at_hand(kernel: Kernel) -> bool:
+    """Whether the kernel can be loaded without numba."""
+    return _at_hand(kernel) is not None
+
+
+def _at_hand(kernel: Kernel) -> tuple[str, bytes] | None:
+    """The symbol's name and the object file, from the cache or from the package."""
+    stored = read_checked(_cache_name(kernel))
+    if stored is not None:
+        name, _, code = stored.partition(b"\n")
+        return name.decode(), code
+    processor = own_processor()
+    return None if processor is None else find_shipped(kernel, processor)
+
+
+def _cache_name(kernel: Kernel) -> str:
+    return f"native/{kernel.key(_translation())}"
 
 
 def _translation() -> list[str]:
@@ -64,8 +83,8 @@ def _translation() -> list[str]:
     return [*versions, *processor, digest_of((__name__, "syclade.kernels.target.native.compiler"))]
 
 
-def _compile(kernel: Kernel) -> bytes:
-    """The symbol's name, a line end, and the object file."""
+def _compile(kernel: Kernel) -> tuple[str, bytes]:
+    """The symbol's name, and the object file."""
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
@@ -80,10 +99,9 @@ def _compile(kernel: Kernel) -> bytes:
 
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     try:
-        name, code = compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types())
+        return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types())
     except NumbaError as error:
         raise DeviceError(f"numba cannot compile {kernel.name}: {_explained(str(error))}") from error
-    return name.encode() + b"\n" + code
 
 
 def _explained(said: str) -> str:

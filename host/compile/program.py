@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.native_binary import build_program
+from syclade.host.compile.shipped import SPIRV, find_shipped
 from syclade.host.compile.translate import Spirv, translate, translation
 from syclade.host.errors import DeviceError
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["load_kernel", "spirv_of"]
+__all__ = ["is_at_hand", "load_kernel", "spirv_of"]
 
 _built: dict[tuple[str, Any, Any], Any] = {}
 """Kernels that this process has built, by key, context and device: building takes half a second."""
@@ -60,12 +61,27 @@ def _build(queue: Any, kernel: Kernel) -> Any:
 
 
 def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
-    """The kernel's SPIR-V, from the cache or compiled now."""
-    key = kernel.key(translation())
-    stored = read_checked(f"spirv/{key}")
+    """The kernel's SPIR-V, from the cache, from the package or compiled now."""
+    there = _spirv_at_hand(kernel)
+    if there is None:
+        there = translate(queue, kernel)
+        write_checked(_cache_name(kernel), there.entry_point.encode() + b"\n" + there.module)
+    return there
+
+
+def is_at_hand(kernel: Kernel) -> bool:
+    """Whether the kernel can be loaded without numba-dpex."""
+    return _spirv_at_hand(kernel) is not None
+
+
+def _spirv_at_hand(kernel: Kernel) -> Spirv | None:
+    stored = read_checked(_cache_name(kernel))
     if stored is not None:
         name, _, module = stored.partition(b"\n")
         return Spirv(name.decode(), module)
-    spirv = translate(queue, kernel)
-    write_checked(f"spirv/{key}", spirv.entry_point.encode() + b"\n" + spirv.module)
-    return spirv
+    found = find_shipped(kernel, SPIRV)
+    return None if found is None else Spirv(*found)
+
+
+def _cache_name(kernel: Kernel) -> str:
+    return f"spirv/{kernel.key(translation())}"

@@ -40,6 +40,15 @@ class Encoding(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Values of the symbols in the shapes of the arguments: where a kernel is for one shape, its own."""
+        return self.constants
+
+    def general(self) -> Encoding | None:
+        """The same for a kernel that serves problems of many sizes; None if there is none for this one."""
+        return None
+
     @classmethod
     def can_run(cls, problem: Problem) -> str | None:
         """Why the encoding cannot hold a problem, in words; None if it can."""

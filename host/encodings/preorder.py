@@ -16,7 +16,7 @@ from syclade.kernels.preorder.arguments import NARROW, WIDE
 from syclade.kernels.preorder.shape import PANEL_ROUNDS, Shape, count_panels, padded_cells
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
 
-__all__ = ["PreorderEncoding"]
+__all__ = ["LANES", "PreorderEncoding", "shape_of"]
 
 LANES = 16
 """Work-items a slot: one AVX-512 register of 32-bit scores."""
@@ -33,27 +33,42 @@ class PreorderEncoding(Encoding):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        shape = _shape_for(problem)
-        layout = make_layout(shape)
-        self.wide = bool(shape.subtrees)
+        self.shape = self.shape_for(problem)
+        self.wide = bool(self.shape.subtrees)
         self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
         self.arguments = WIDE if self.wide else NARROW
-        sizes = shape._asdict()
-        del sizes["subtrees"]
-        self.constants = sizes | {
+        self.constants = self.shape._asdict() | {
             "classes": problem.classes,
             "weighted": int(problem.multiplicity.max() > 1),
-            "rows": layout.rows,
         }
-        if self.wide:
-            self.constants["sketched"] = layout.sketched
-        else:
+        del self.constants["subtrees"]
+        if not self.wide:
             self.constants["wide"] = int(_most_of_a_lane(problem, problem.rates) >= 2**31)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """See `Encoding.sizes`."""
+        layout = make_layout(self.shape)
+        tables = {"rows": layout.rows, "sketched": layout.sketched, "classes": self.problem.classes}
+        return self.shape._asdict() | tables
+
+    def general(self) -> Encoding | None:
+        """See `Encoding.general`."""
+        from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
+
+        return (
+            None if GeneralPreorderEncoding.can_run(self.problem) else GeneralPreorderEncoding(self.problem)
+        )
+
+    @staticmethod
+    def shape_for(problem: Problem) -> Shape:
+        """Sizes of the tables: no larger than they need to be."""
+        return shape_of(problem, PANEL_ROUNDS)
 
     @classmethod
     def can_run(cls, problem: Problem) -> str | None:
         """See `Encoding.can_run`."""
-        shape = _shape_for(problem)
+        shape = cls.shape_for(problem)
         numbers = make_layout(shape).rows * shape.cells
         if numbers <= LARGEST_TABLES:
             return None
@@ -72,11 +87,10 @@ class PreorderEncoding(Encoding):
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
         problem, width = self.problem, self.problem.columns
-        shape = (self.constants["nodes"], self.constants["cells"])
-        observed = np.full(shape, problem.classes - 1, dtype=np.uint8)
+        observed = np.full((self.shape.nodes, self.shape.cells), problem.classes - 1, dtype=np.uint8)
         columns = like_columns_together(problem.weight_rows() > 0) if self.wide else np.arange(width)
         observed[: problem.mutations, :width] = problem.observed[:, columns]
-        multiplicity = np.zeros(self.constants["cells"], dtype=np.int64)
+        multiplicity = np.zeros(self.shape.cells, dtype=np.int64)
         multiplicity[:width] = problem.multiplicity[columns]
         return {"observed": observed, "multiplicity": multiplicity}
 
@@ -85,7 +99,7 @@ class PreorderEncoding(Encoding):
 
         Padding stands for itself.
         """
-        count, capacity = self.problem.nodes, self.constants["nodes"]
+        count, capacity = self.problem.nodes, self.shape.nodes
         own = np.arange(capacity, dtype=np.int32)
         parent, order, position = own.copy(), own.copy(), own.copy()
         parent[:count] = parents
@@ -101,9 +115,19 @@ class PreorderEncoding(Encoding):
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 
 
-def _shape_for(problem: Problem) -> Shape:
-    """Sizes of the tables."""
-    cells = padded_cells(problem.columns, LANES, PANEL_ROUNDS)
+def shape_of(problem: Problem, panel_rounds: int, panels: int | None = None) -> Shape:
+    """Sizes of a problem's tables.
+
+    Args:
+        problem: of which.
+        panel_rounds: cells of a panel that a lane has at most; exactly so many, if `panels` are given.
+        panels: so many, all of full width.
+    """
+    if panels is None:
+        panels = count_panels(problem.columns, LANES, panel_rounds)
+        cells = padded_cells(problem.columns, LANES, panel_rounds)
+    else:
+        cells = panels * panel_rounds * LANES
     wide = cells > SKETCHES_BEYOND
     return Shape(
         nodes=round_up(problem.nodes + 1, LANES),
@@ -111,7 +135,7 @@ def _shape_for(problem: Problem) -> Shape:
         cells=cells,
         block=_block_for(problem.nodes, wide),
         lanes=LANES,
-        panels=count_panels(problem.columns, LANES, PANEL_ROUNDS),
+        panels=panels,
         subtrees=int(wide),
     )
 

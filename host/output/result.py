@@ -43,6 +43,7 @@ class Result:
         converged: whether the chains agreed and so stopped; None if the number of steps was given.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
+        tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
         version: of syclade.
@@ -63,6 +64,7 @@ class Result:
     device: str
     device_name: str
     encoding: str
+    tiers: dict[str, int]
     slots: int
     seconds: float
     version: str
@@ -126,6 +128,7 @@ class Result:
             "device": self.device,
             "device_name": self.device_name,
             "encoding": self.encoding,
+            "tiers": self.tiers,
             "slots": self.slots,
             "seconds": self.seconds,
             "steps_per_second": self.steps_per_second,
@@ -157,6 +160,7 @@ def make_result(
     steps: int,
     seed: int,
     encoding: str,
+    tiers: dict[str, int],
 ) -> Result:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
@@ -183,6 +187,7 @@ def make_result(
         device=device.filter,
         device_name=device.name,
         encoding=encoding,
+        tiers=tiers,
         slots=slots,
         seconds=outcome.seconds,
         version=syclade.__version__,

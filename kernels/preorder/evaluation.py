@@ -8,10 +8,10 @@ from syclade.kernels.chain.parts import Evaluation
 from syclade.kernels.preorder.edits.edit import make_moved
 from syclade.kernels.preorder.edits.exchange_labels import make_exchange_labels
 from syclade.kernels.preorder.edits.exchange_subtrees import make_exchange_subtrees
-from syclade.kernels.preorder.edits.nothing import make_nothing
+from syclade.kernels.preorder.edits.nothing import moved_by_nothing
 from syclade.kernels.preorder.edits.reattach import make_reattach
 from syclade.kernels.preorder.edits.turn_over import make_turn_over
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.follow import make_follow
 from syclade.kernels.preorder.tables.start import make_start
@@ -28,27 +28,24 @@ EDITS = (make_reattach, make_exchange_labels, make_turn_over, make_exchange_subt
 """The edits that shift anything, the likeliest first."""
 
 
-def compose_evaluation(
-    shape: Shape, classes: int, place: Any, score_after: Any, extras: Extras
-) -> Evaluation:
-    """The evaluation of a score on tables of this shape.
+def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras) -> Evaluation:
+    """The evaluation of a score on tables of this form.
 
     Args:
-        shape: of the tables.
-        classes: of observed values.
+        form: of the tables.
         place: `Evaluation.place`.
         score_after: device function (given, here, base, proposal, moved, current) -> the score after the
             edit.
         extras: what the tables have besides scores and running maxima.
     """
-    blocks = make_blocks(shape)
-    edits = [make_edit(shape, blocks) for make_edit in EDITS]
-    moved_by = make_moved(edits, make_nothing(shape))
-    start_tables = make_start(shape, classes, blocks, extras)
-    follow = make_follow(shape, edits, blocks, extras)
-    fill_order = make_fill_order(shape)
-    keep, parents_to = make_copies(shape)
-    keeps_order = shape.subtrees
+    blocks = make_blocks(form)
+    edits = [make_edit(form, blocks) for make_edit in EDITS]
+    moved_by = make_moved(edits, moved_by_nothing)
+    start_tables = make_start(form, blocks, extras)
+    follow = make_follow(form, edits, blocks, extras)
+    fill_order = make_fill_order(form)
+    keep, parents_to = make_copies(form)
+    keeps_order = form.subtrees
 
     @device_function
     def start(given, here, base):
@@ -74,4 +71,4 @@ def compose_evaluation(
             fill_order(given, here, base)
         given.tables_made[here.number] = _ONE
 
-    return Evaluation(make_relations(shape), place, start, evaluate, follow, keep, finish, parents_to)
+    return Evaluation(make_relations(form), place, start, evaluate, follow, keep, finish, parents_to)

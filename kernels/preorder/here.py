@@ -14,6 +14,8 @@ class Here(NamedTuple):
         table: uint64, likewise of `tables`.
         sketch: uint64, likewise of `sketch`; 0 where there is none.
         flags: uint64, likewise of `flagged`; 0 where there is none.
+        sizes: Sizes.
+        layout: Layout, where rows start.
     """
 
     number: Any
@@ -23,3 +25,5 @@ class Here(NamedTuple):
     table: Any
     sketch: Any
     flags: Any
+    sizes: Any
+    layout: Any

@@ -20,10 +20,12 @@ def make_ring(recorders: Sequence[Recorder], parents_to: Any, **sizes: int) -> t
     Args:
         recorders: may be none: then the functions are never called.
         parents_to: `Evaluation.parents_to`.
-        sizes: `nodes`, `lanes`, and `events`, the ring's length, if there are recorders.
+        sizes: `lanes`; if there are recorders `nodes`, and `events`, the ring's length.
     """
     assert len(recorders) <= MOST_RECORDERS, "more recorders than an event tells of"
-    nodes, lanes, length = sizes["nodes"], sizes["lanes"], sizes.get("events", 1)
+    assert not recorders or "nodes" in sizes, "kernels for any number of nodes have no recorders"
+    lanes, length = sizes["lanes"], sizes.get("events", 1)
+    nodes = sizes.get("nodes", 0)
     rounds = nodes // lanes
     capacity = np.int64(length)
     why_of = _make_why([recorder.wants for recorder in recorders])

@@ -108,19 +108,14 @@ def test_a_damaged_entry_is_compiled_again(own_cache: Path) -> None:
 
 def test_kernels_compile_for_other_processors() -> None:
     """An object file for 64-bit ARM, whose vectors are a quarter as wide."""
-    from llvmlite import binding
-
-    from syclade.kernels.target.native.compiler import translate
+    from syclade.kernels.target.native.compiler import compile_for
 
     plan = Case(8, 13).plan()
     kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem))
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
-    symbol, module, _ = translate(kernel.body(), kernel.name, arguments, kernel.record_types())
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
-    machine = binding.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine(opt=2)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    code = machine.emit_object(module)
+    symbol, code = compile_for(
+        "aarch64-unknown-linux-gnu", kernel.body(), kernel.name, arguments, kernel.record_types()
+    )
     assert code[:4] == b"\x7fELF"
     assert int.from_bytes(code[18:20], "little") == 183, "e_machine is EM_AARCH64"
     assert symbol.encode() in code

@@ -73,7 +73,8 @@ def recorded() -> list[Any]:
         backends = [Backend(*place.split()) for place in case["recorded"] if not place.startswith("numpy")]
         if len(backends) < len(case["recorded"]):
             backends.append(NUMPY)
-        backends.append(Backend("native", "preorder"))
+        backends += [Backend(one.device, "general") for one in backends if one.encoding == "preorder"]
+        backends += [Backend("native", "preorder"), Backend("native", "general")]
         if case["mutations"] < 64:
             backends.append(Backend("native", "ancestor"))
         for backend in backends:

@@ -18,7 +18,7 @@ from syclade.fallback.chain.parts import TURN_OVER, Draws, Move, Proposals, Tree
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves import prune_and_reattach, swap_subtrees
 from syclade.fallback.moves.words import draw_below
-from syclade.host.backends import base
+from syclade.host.backends import array_runner
 from syclade.host.chains import acceptance
 from syclade.host.cli import main as main_module
 from syclade.host.devices.choice import NUMPY
@@ -83,7 +83,9 @@ def no_correction(monkeypatch: pytest.MonkeyPatch) -> None:
 def unscaled_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables of logarithms are not divided by gamma, so the chain runs at gamma 1."""
     right = acceptance.log_tables
-    monkeypatch.setattr(base, "log_tables", lambda mutations, bits, _gamma: right(mutations, bits, 1.0))
+    monkeypatch.setattr(
+        array_runner, "log_tables", lambda mutations, bits, _gamma: right(mutations, bits, 1.0)
+    )
 
 
 def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], None]) -> None:

@@ -26,6 +26,8 @@ from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import ENCODINGS, make_encoding
+from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, SlotRates, make_problem
@@ -49,7 +51,7 @@ class Backend:
 
     @contextmanager
     def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
-        encoding = make_encoding(self.encoding)(plan.problem)
+        encoding = _encoding(self.encoding, plan)
         made = make_runner(choose_device(self.device), plan, encoding, slots, seed)
         try:
             yield made
@@ -57,8 +59,16 @@ class Backend:
             made.close()
 
 
+def _encoding(name: str, plan: Plan) -> Encoding:
+    """By its name; `general` is the one for many sizes, where that can run the plan."""
+    if name != "general":
+        return make_encoding(name)(plan.problem)
+    made = PreorderEncoding(plan.problem)
+    return made if plan.recorders else made.general() or made
+
+
 NUMPY = Backend("numpy", "plain")
-BACKENDS = [*(Backend(device, encoding) for encoding in ENCODINGS for device in DEVICES), NUMPY]
+BACKENDS = [*(Backend(device, name) for name in (*ENCODINGS, "general") for device in DEVICES), NUMPY]
 
 
 def _marked(backend: Backend) -> Any:

@@ -18,8 +18,7 @@ from syclade.kernels.preorder.changes import (
     Runs,
 )
 from syclade.kernels.preorder.edits.edit import Edit
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.tree.touched import touched_by_shifts
@@ -29,10 +28,8 @@ _ZERO = np.int64(0)
 _NOBODY = np.int64(-1)
 
 
-def make_exchange_labels(shape: Shape, _blocks: Blocks) -> Edit:
-    """The edit, for tables of this shape."""
-    layout = make_layout(shape)
-    zero, weights, width = np.int64(layout.zero), np.int64(layout.weights), np.int64(shape.cells)
+def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
+    """The edit, for tables of this form."""
 
     @device_function
     def moved(given, here, base, proposal):
@@ -49,6 +46,7 @@ def make_exchange_labels(shape: Shape, _blocks: Blocks) -> Edit:
         a2 = place_v + place_w - a1
         b1 = choose(w_first, end_w, end_v)
         b2 = end_v + end_w - b1
+        zero, weights, width = here.layout.zero, here.layout.weights, here.sizes.cells
         row_x = weights + x * width
         row_y = weights + y * width
         nested = less(a2, b1)
@@ -107,10 +105,10 @@ def exchanged(label, v, w):
     return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
 
 
-def make_swap_labels(shape: Shape) -> Any:
+def make_swap_labels(form: Form) -> Any:
     """Device function swap_labels."""
-    rounds, lanes = shape.labels // shape.lanes, shape.lanes
-    keeps_order = shape.subtrees
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
+    keeps_order = form.subtrees
 
     @device_function
     def swap_labels(
@@ -125,7 +123,7 @@ def make_swap_labels(shape: Shape) -> Any:
         x, y, a1, a2 = moved.x, moved.y, moved.a1, moved.a2
         new_above_x = exchanged(above_y, x, y)
         new_above_y = exchanged(above_x, x, y)
-        for part in range(rounds):
+        for part in range(here.sizes.labels >> lane_bits):
             at = np.uint64(part * lanes) + here.lane
             node = np.int64(at)
             above = exchanged(np.int64(given.parent[base + at]), x, y)

@@ -15,7 +15,7 @@ from syclade.kernels.preorder.changes import (
     Touched,
 )
 from syclade.kernels.preorder.edits.edit import Edit
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import choose, device_function, less
@@ -40,8 +40,8 @@ def touched_blocks(
     )
 
 
-def make_exchange_subtrees(_shape: Shape, blocks: Blocks) -> Edit:
-    """The edit, for tables of this shape."""
+def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
+    """The edit, for tables of this form."""
     exchange = blocks.exchange
 
     @device_function
@@ -79,7 +79,7 @@ def make_exchange_subtrees(_shape: Shape, blocks: Blocks) -> Edit:
         middle = a1 + b2 - a2
         last = middle + a2 - b1
         more = (b2 - a2) - (b1 - a1)
-        local = exchange(given, base, a1, b1, a2, b2)
+        local = exchange(given, here, base, a1, b1, a2, b2)
         return Rearranged(
             Permutation(a1, middle, last, b2, b2, a2 - a1, b1 - middle, a1 - last, _ZERO),
             Growth(more, place_above_x, _ZERO, -more, place_above_y, _ZERO),

@@ -15,8 +15,7 @@ from syclade.kernels.preorder.changes import (
     Touched,
 )
 from syclade.kernels.preorder.edits.edit import Edit
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.find_parent import branch_towards
 from syclade.kernels.preorder.tree.places import row_at
@@ -83,9 +82,8 @@ def touched_blocks(
     return Touched(local.old, local.old + _ONE, gap, gap, local.new, local.new + _ONE, run, end_run)
 
 
-def make_reattach(shape: Shape, blocks: Blocks) -> Edit:
-    """The edit, for tables of this shape."""
-    zero = np.int64(make_layout(shape).zero)
+def make_reattach(form: Form, blocks: Blocks) -> Edit:
+    """The edit, for tables of this form."""
     joins = blocks.joins
 
     @device_function
@@ -97,6 +95,7 @@ def make_reattach(shape: Shape, blocks: Blocks) -> Edit:
         above = np.uint64(given.parent[base + np.uint64(v)])
         row_above = np.int64(given.row_of[base + above])
         row_t = np.int64(given.row_of[base + np.uint64(t)])
+        zero = here.layout.zero
         return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_above, zero, zero)
 
     @device_function
@@ -116,7 +115,7 @@ def make_reattach(shape: Shape, blocks: Blocks) -> Edit:
         end_run = run + (b - a)
         place_above = np.int64(given.position[base + np.uint64(above)])
         place_t = np.int64(given.position[base + np.uint64(t)])
-        local = joins(given, base, a, b, neighbour)
+        local = joins(given, here, base, a, b, neighbour)
         return Rearranged(
             permutation,
             Growth(a - b, place_above, _ZERO, b - a, place_t, _ZERO),

@@ -20,7 +20,7 @@ from syclade.kernels.preorder.changes import (
     Touched,
 )
 from syclade.kernels.preorder.edits.edit import Edit
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import device_function
@@ -30,8 +30,8 @@ _ONE = np.int64(1)
 _NOBODY = np.int64(-1)
 
 
-def make_turn_over(_shape: Shape, _blocks: Blocks) -> Edit:
-    """The edit, for tables of this shape."""
+def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
+    """The edit, for tables of this form."""
 
     @device_function
     def moved(given, here, base, proposal):

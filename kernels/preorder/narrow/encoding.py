@@ -1,19 +1,23 @@
 """The encoding `preorder` with narrow tables: a proposal's score is made of whole rows."""
 
+from typing import Any
+
 import numpy as np
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import NARROW
 from syclade.kernels.preorder.evaluation import compose_evaluation
+from syclade.kernels.preorder.form import Form, form_of
 from syclade.kernels.preorder.here import Here
 from syclade.kernels.preorder.narrow.extras import make_extras
 from syclade.kernels.preorder.narrow.score_mapping import make_score_mapping
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
 from syclade.kernels.target import device_function, lane_sum
 
 _ONE = np.int64(1)
 _TWO = np.uint64(2)
+_NONE = np.uint64(0)
 
 
 def make_evaluation(
@@ -28,10 +32,9 @@ def make_evaluation(
     classes: int,
     weighted: int,
     wide: int,
-    rows: int,
     **_others: int,
 ) -> Evaluation:
-    """The evaluation of a score.
+    """The evaluation of a score, for one shape.
 
     Args:
         score: what a cell is worth.
@@ -39,26 +42,43 @@ def make_evaluation(
         classes: of observed values, with that of those that tell nothing.
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share of a score may not fit in 32 bits.
-        rows: of a slot's tables, as `make_layout` has it.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=0)
-    assert make_layout(shape).rows == rows
-    tree_size, table_size = np.uint64(nodes), np.uint64(rows * cells)
-    score_mapping = make_score_mapping(shape, score, weighted, wide)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted, wide)
+
+
+def make_general_evaluation(
+    score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+) -> Evaluation:
+    """The evaluation of a score, for every shape of a form.
+
+    Args:
+        score: what a cell is worth.
+        lanes, rounds, broad, few: as in `Form`.
+    """
+    return _evaluation(score, Form(lanes, rounds, 0, broad, few), read_sizes, weighted=1, wide=1)
+
+
+def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: int) -> Evaluation:
+    score_mapping = make_score_mapping(form, score, weighted, wide)
 
     @device_function
     def place(given, number, lane, mutations):
         """Where the slot's tree and tables are."""
-        base = number * tree_size
-        none = np.uint64(0)
-        return Here(number, lane, mutations + _ONE, base * _TWO, number * table_size, none, none), base
+        sizes, layout = sizes_of(given)
+        base = number * np.uint64(sizes.nodes)
+        table = number * np.uint64(layout.rows * sizes.cells)
+        fresh = base * _TWO
+        return Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout), base
 
     @device_function
     def score_after(given, here, base, proposal, moved, current):
         """The sum of all lanes' shares."""
         return lane_sum(score_mapping(given, here, base, moved))
 
-    return compose_evaluation(shape, classes, place, score_after, make_extras(shape))
+    return compose_evaluation(form, place, score_after, make_extras(form))
 
 
-ENCODING = Encoding(name="preorder", group="sub-group", arguments=NARROW, make_evaluation=make_evaluation)
+ENCODING = Encoding("preorder", "sub-group", NARROW, make_evaluation)
+
+GENERAL = Encoding("preorder_general", "sub-group", (*NARROW, SIZES), make_general_evaluation)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.target import device_function
@@ -10,10 +10,10 @@ from syclade.kernels.target import device_function
 _ALWAYS = np.int64(-1)
 
 
-def make_extras(shape: Shape) -> Extras:
+def make_extras(form: Form) -> Extras:
     """Nothing but to shift a row."""
-    add_to_row = make_rows(shape).add_to_row
-    panel_size = np.uint64(shape.rounds * shape.lanes)
+    add_to_row = make_rows(form).add_to_row
+    panel_size = np.uint64(form.rounds * form.lanes)
 
     @device_function
     def fill(given, here, base, panel):
@@ -34,7 +34,7 @@ def make_extras(shape: Shape) -> Extras:
         """There is nothing to make good."""
 
     @device_function
-    def may_have_lost(given, base, column, number, gap, climbs, shift):
+    def may_have_lost(given, here, base, column, number, gap, climbs, shift):
         """It is not worth while to ask."""
         return _ALWAYS
 

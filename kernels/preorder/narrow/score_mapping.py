@@ -6,8 +6,7 @@ import numpy as np
 
 from syclade.kernels.chain.parts import Score
 from syclade.kernels.preorder.changes import ONE_INTERVAL
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tables.third_interval import third_interval
@@ -17,23 +16,19 @@ from syclade.kernels.target import device_function, private_array
 _ONE = np.int64(1)
 
 
-def make_score_mapping(shape: Shape, score: Score, weighted: int, wide: int) -> Any:
+def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> Any:
     """Device function: the lane's share of the proposal's score.
 
     Args:
-        shape: of the tables.
+        form: of the tables.
         score: what a cell is worth.
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share may not fit in 32 bits.
     """
-    layout = make_layout(shape)
-    rows = make_rows(shape)
+    rows = make_rows(form)
     take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
-    _range_rows, take_range, _range_of_cell = make_range_maximum(shape)
-    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
-    width = np.int64(shape.cells)
-    before, prefix = np.int64(layout.before), np.int64(layout.prefix)
-    after, suffix = np.int64(layout.after), np.int64(layout.suffix)
+    _range_rows, take_range, _range_of_cell = make_range_maximum(form)
+    rounds, lanes = form.rounds, form.lanes
     of_cell = score.of_cell
     long = int(wide or score.wide)
 
@@ -55,25 +50,27 @@ def make_score_mapping(shape: Shape, score: Score, weighted: int, wide: int) -> 
         moved,  # IN Moved
     ):
         """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
+        before, prefix, after = here.layout.before, here.layout.prefix, here.layout.after
+        suffix, width = here.layout.suffix, here.sizes.cells
         best = private_array(rounds, np.int32)
         others = private_array(rounds, np.int32)
         share = np.int64(0) if long or weighted else np.int32(0)
         left = base + np.uint64(moved.a1 - _ONE)
         right = base + np.uint64(moved.end)
-        for panel in range(panels):
+        for panel in range(here.sizes.panels):
             first_cell = np.uint64(panel * rounds * lanes) + here.lane
             column = here.table + first_cell
             take_row(best, given.tables, column, before + block_at(given.places, left) * width)
             raise_by_row(best, given.tables, column, prefix + row_at(given.places, left))
             raise_by_row(best, given.tables, column, after + block_at(given.places, right) * width)
             raise_by_row(best, given.tables, column, suffix + row_at(given.places, right))
-            take_range(others, given, base, column, moved.a1, moved.end_first)
+            take_range(others, given, here, base, column, moved.a1, moved.end_first)
             raise_by_shifted(best, others, given.tables, column, moved.plus_1, moved.minus_1)
             if moved.shape != ONE_INTERVAL:
-                take_range(others, given, base, column, moved.a2, moved.b2)
+                take_range(others, given, here, base, column, moved.a2, moved.b2)
                 raise_by_shifted(best, others, given.tables, column, moved.plus_2, moved.minus_2)
                 third, end_third, plus_3 = third_interval(moved)
-                take_range(others, given, base, column, third, end_third)
+                take_range(others, given, here, base, column, third, end_third)
                 raise_by_shifted(best, others, given.tables, column, plus_3, moved.minus_1)
             for part in range(rounds):
                 share = add(given, here, share, best[part], first_cell + np.uint64(part * lanes))

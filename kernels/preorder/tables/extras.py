@@ -11,8 +11,8 @@ class Extras(NamedTuple):
         shift_row: (shift, given, here, panel, row): add a shift to a score row, and to what goes with it.
         before_shift: (given, here, base, panel, climbs) -> anything that `after_shift` wants to know.
         after_shift: (given, here, base, panel, climbs, known): make good what the shifts have changed.
-        may_have_lost: (given, base, column, number, gap, climbs, shift) -> mask: may a block have lost a
-            maximum with the run that has left it? `gap` is the position that followed the run.
+        may_have_lost: (given, here, base, column, number, gap, climbs, shift) -> mask: may a block have lost
+            a maximum with the run that has left it? `gap` is the position that followed the run.
     """
 
     fill: Any

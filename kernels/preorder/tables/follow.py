@@ -9,7 +9,7 @@ from syclade.kernels.chain.edits import EXCHANGE_LABELS, Proposal
 from syclade.kernels.preorder.changes import Changes, Moved
 from syclade.kernels.preorder.edits.edit import Edit, make_rearranged
 from syclade.kernels.preorder.edits.exchange_labels import make_swap_labels, relabelled
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.rebuild import make_rebuild
 from syclade.kernels.preorder.tree.blocks import Blocks
@@ -33,15 +33,14 @@ def moved_apart(moved):
     )  # fmt: skip
 
 
-def make_follow(shape: Shape, edits: Sequence[Edit], blocks: Blocks, extras: Extras) -> Any:
+def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extras) -> Any:
     """Device function follow."""
     rearranged_by = make_rearranged(edits)
-    swap_labels = make_swap_labels(shape)
-    permute, take_permuted = make_permute(shape)
-    renumber = make_renumber(shape)
+    swap_labels = make_swap_labels(form)
+    permute, take_permuted = make_permute(form)
+    renumber = make_renumber(form)
     move_to_block, cut_anew = blocks.move_to_block, blocks.cut_anew
-    rebuild = make_rebuild(shape, extras)
-    block_bits = np.int64(shape.block_bits)
+    rebuild = make_rebuild(form, extras)
 
     @device_function
     def change_blocks(given, here, base, rearranged):
@@ -56,7 +55,9 @@ def make_follow(shape: Shape, edits: Sequence[Edit], blocks: Blocks, extras: Ext
         else:
             base = in_step(base)
             cut_anew(given, here, base)
-            touched = touched_by_everything(((here.tree_nodes - _ONE) >> block_bits) + _ONE, here.tree_nodes)
+            touched = touched_by_everything(
+                ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE, here.tree_nodes
+            )
         return Changes(runs, touched, rearranged.changes.climbs)
 
     @device_function

@@ -4,7 +4,7 @@ With these rows the maximum over any range of positions is that of a few rows (d
 The maxima go with the node, and blocks have no fixed length: a subtree that moves changes two blocks only.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from syclade.kernels.preorder.shape import Shape
 
@@ -13,18 +13,21 @@ LARGEST_TABLES = 2**31
 
 
 class Layout(NamedTuple):
-    """Where rows start inside a slot's tables; scores stand in the first rows, one a node."""
+    """Where rows start inside a slot's tables; scores stand in the first rows, one a node.
 
-    zero: int  # a row of zeros: the scores of padding positions
-    weights: int  # + label * cells: what the mutation adds to each cell below it
-    subtree: int  # + score row: maximum over the node's subtree; only where there are sketches
-    prefix: int  # + score row: maximum from the start of its block to it
-    suffix: int  # + score row: maximum from it to the end of its block
-    top: int  # + block * cells: its maximum
-    before: int  # + block * cells: maximum over all earlier blocks
-    after: int  # + block * cells: maximum over all later blocks
-    rows: int  # how many there are
-    sketched: int  # how many have sketches (wide/sketches.py), the first ones
+    Python's numbers, or int64 that lanes share.
+    """
+
+    zero: Any  # a row of zeros: the scores of padding positions
+    weights: Any  # + label * cells: what the mutation adds to each cell below it
+    subtree: Any  # + score row: maximum over the node's subtree; only where there are sketches
+    prefix: Any  # + score row: maximum from the start of its block to it
+    suffix: Any  # + score row: maximum from it to the end of its block
+    top: Any  # + block * cells: its maximum
+    before: Any  # + block * cells: maximum over all earlier blocks
+    after: Any  # + block * cells: maximum over all later blocks
+    rows: Any  # how many there are
+    sketched: Any  # how many have sketches (wide/sketches.py), the first ones
 
 
 def make_layout(shape: Shape) -> Layout:

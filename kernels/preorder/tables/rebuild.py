@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.renew import make_renew
 from syclade.kernels.preorder.tables.rows import make_rows
@@ -18,14 +18,13 @@ _ZERO = np.int64(0)
 _ONE = np.int64(1)
 
 
-def make_rebuild(shape: Shape, extras: Extras) -> Any:
+def make_rebuild(form: Form, extras: Extras) -> Any:
     """Device function rebuild."""
-    take_shift = make_rows(shape).take_shift
-    renew_block, renew_around = make_renew(shape)
+    take_shift = make_rows(form).take_shift
+    renew_block, renew_around = make_renew(form)
     shift_row, before_shift, after_shift = extras.shift_row, extras.before_shift, extras.after_shift
     may_have_lost = extras.may_have_lost
-    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
-    block_bits = np.int64(shape.block_bits)
+    rounds, lanes = form.rounds, form.lanes
 
     @device_function
     def shift_run(given, here, base, panel, shift, start, stop):
@@ -44,11 +43,11 @@ def make_rebuild(shape: Shape, extras: Extras) -> Any:
         runs, touched = changes.runs, changes.touched
         shift = private_array(rounds, np.int32)
         other_shift = private_array(rounds, np.int32)
-        blocks = ((here.tree_nodes - _ONE) >> block_bits) + _ONE
+        blocks = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         first = touched.end_block_1 - touched.block_1
         second = greater(touched.end_block_2 - touched.block_2, _ZERO)
         parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1, and joined block 2
-        for panel in range(panels):
+        for panel in range(here.sizes.panels):
             column = here.table + np.uint64(panel * rounds * lanes) + here.lane
             known = before_shift(given, here, base, panel, changes.climbs)
             # Kept, since the rows whose difference they are may move themselves.
@@ -67,12 +66,12 @@ def make_rebuild(shape: Shape, extras: Extras) -> Any:
                 stop = choose(one, touched.end_change_1, touched.end_change_2)
                 changed = -_ONE
                 if one & parted != _ZERO:
-                    changed = may_have_lost(given, base, column, number, start, changes.climbs, shift)
+                    changed = may_have_lost(given, here, base, column, number, start, changes.climbs, shift)
                 if changed != _ZERO:
-                    changed = renew_block(given, base, column, number, start, stop, parted & ~one)
+                    changed = renew_block(given, here, base, column, number, start, stop, parted & ~one)
                 first_block = choose(changed, lesser(first_block, number), first_block)
                 last_block = choose(changed, greater(last_block, number), last_block)
             if first_block <= last_block:
-                renew_around(given.tables, column, first_block, last_block, blocks)
+                renew_around(given.tables, here, column, first_block, last_block, blocks)
 
     return rebuild

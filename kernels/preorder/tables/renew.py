@@ -8,36 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
-from syclade.kernels.preorder.tables.rows import BROAD, make_rows
+from syclade.kernels.preorder.form import Form
+from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import choose, device_function, greater, less, lesser, private_array
-
-FEW_BLOCKS = 6
-"""So many maxima over blocks are renewed sooner than it is found out which of them change."""
 
 _ONE = np.int64(1)
 
 
 @cache
-def make_renew(shape: Shape) -> tuple[Any, Any]:
+def make_renew(form: Form) -> tuple[Any, Any]:
     """Device functions (renew_block, renew_around)."""
-    layout = make_layout(shape)
-    prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
-    top, before, after = np.int64(layout.top), np.int64(layout.before), np.int64(layout.after)
-    rows = make_rows(shape)
+    rows = make_rows(form)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
     put_row, differs = rows.put_row, rows.differs
-    broad = int(shape.cells >= BROAD)
-    rounds = shape.rounds
-    width = np.int64(shape.cells)
-    most_blocks = shape.most_blocks
-    few = int(most_blocks <= FEW_BLOCKS)
+    rounds, broad, few = form.rounds, form.broad, form.few
 
     @device_function
     def renew_block(
         given,  # IN places, block_start; IN OUT tables
+        here,  # IN
         base,  # IN uint64: where the slot's tree starts
         column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
         number,  # IN int64: the block
@@ -47,6 +37,7 @@ def make_renew(shape: Shape) -> tuple[Any, Any]:
     ):
         """Maxima of one block; a mask: did that of the whole block change?"""
         best = private_array(rounds, np.int32)
+        prefix, suffix = here.layout.prefix, here.layout.suffix
         at = base + np.uint64(number)
         first = np.int64(given.block_start[at])
         last = np.int64(given.block_start[at + np.uint64(1)]) - _ONE
@@ -85,12 +76,13 @@ def make_renew(shape: Shape) -> tuple[Any, Any]:
             going = less(place, last) & changed
             place = place + _ONE
         if changed != np.int64(0):
-            changed = replace_row(best, given.tables, column, top + number * width)
+            changed = replace_row(best, given.tables, column, here.layout.top + number * here.sizes.cells)
         return changed
 
     @device_function
     def renew_around(
         tables,  # IN OUT (slots, rows, cells) int32, flat
+        here,  # IN
         column,  # IN uint64
         first,  # IN int64: the first and the last block whose maximum changed
         last,
@@ -98,6 +90,8 @@ def make_renew(shape: Shape) -> tuple[Any, Any]:
     ):
         """Maxima over all earlier and all later blocks, as far as they change; of few blocks, all."""
         best = private_array(rounds, np.int32)
+        top, before, after = here.layout.top, here.layout.before, here.layout.after
+        width, most_blocks = here.sizes.cells, here.sizes.blocks
         if few:
             take_row(best, tables, column, before)
             for number in range(most_blocks - 1):

@@ -8,14 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import any_lane, device_function, maximum
-
-BROAD = 128
-"""Columns from which on it pays to ask whether a row changed.
-
-A branch that depends on the answer costs more than to write a few narrow rows.
-"""
 
 
 class Rows(NamedTuple):
@@ -32,8 +26,8 @@ class Rows(NamedTuple):
 
 
 @cache
-def make_rows(shape: Shape) -> Rows:
-    """Device functions for tables of this width.
+def make_rows(form: Form) -> Rows:
+    """Device functions for tables of this form.
 
     All take
 
@@ -42,8 +36,7 @@ def make_rows(shape: Shape) -> Rows:
     - column: uint64, the lane's first cell of the panel in the first row of the slot's tables;
     - at: int64, the row: where it starts, as in layout.py.
     """
-    rounds, lanes = shape.rounds, shape.lanes
-    broad = int(shape.cells >= BROAD)
+    rounds, lanes, broad = form.rounds, form.lanes, form.broad
 
     @device_function
     def take_row(
@@ -147,7 +140,7 @@ def make_rows(shape: Shape) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see BROAD."""
+        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see form.py."""
         changed = np.int64(-1)
         if broad:
             changed = differs(values, tables, column, at)

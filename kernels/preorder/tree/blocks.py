@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.preorder.changes import Local
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.places import block_at, place_of, row_at
 from syclade.kernels.target import device_function, minimum
 
 _ONE = np.int64(1)
+_TWO = np.int64(2)
 _ZERO = np.int64(0)
 
 
@@ -38,17 +39,14 @@ def length_of(
     return np.int64(given.block_start[at + np.uint64(1)]) - np.int64(given.block_start[at])
 
 
-def make_blocks(shape: Shape) -> Blocks:
-    """Device functions for trees of this shape."""
-    lanes = shape.lanes
-    rounds = shape.nodes // lanes
-    block_rounds = -(-(shape.most_blocks + 1) // lanes)
-    block_bits = np.int64(shape.block_bits)
-    longest = np.int64(2 * shape.block)
+def make_blocks(form: Form) -> Blocks:
+    """Device functions for trees of any size."""
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
 
     @device_function
     def joins(
         given,  # IN
+        here,  # IN
         base,  # IN uint64
         a,  # IN int64: the run that moves
         b,
@@ -60,12 +58,14 @@ def make_blocks(shape: Shape) -> Blocks:
         old_length = length_of(given, base, old)
         new_length = length_of(given, base, new)
         one_block = np.int64(old == block_at(given.places, base + np.uint64(b - _ONE)))
+        longest = _TWO << here.sizes.block_bits
         fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
         return Local(one_block * max(fits, np.int64(old == new)), old, new)
 
     @device_function
     def exchange(
         given,  # IN
+        here,  # IN
         base,  # IN uint64
         a1,  # IN int64: the runs that change places
         b1,
@@ -80,6 +80,7 @@ def make_blocks(shape: Shape) -> Blocks:
         one_block = np.int64(first == block_at(given.places, base + np.uint64(b1 - _ONE)))
         other_one = np.int64(second == block_at(given.places, base + np.uint64(b2 - _ONE)))
         more = (b2 - a2) - (b1 - a1)
+        longest = _TWO << here.sizes.block_bits
         fits = np.int64(first_length + more <= longest) * np.int64(second_length - more <= longest)
         return Local(one_block * other_one * max(fits, np.int64(first == second)), first, second)
 
@@ -95,7 +96,7 @@ def make_blocks(shape: Shape) -> Blocks:
     ):
         """Enter the run's new block, and shift the starts of the blocks between; each lane its own part."""
         length = end_run - run
-        for part in range(block_rounds):
+        for part in range((here.sizes.blocks >> lane_bits) + _ONE):
             at = np.uint64(part * lanes) + here.lane
             block = np.int64(at)
             left = np.int64(block > old) * np.int64(block <= new)
@@ -113,8 +114,9 @@ def make_blocks(shape: Shape) -> Blocks:
         base,  # IN uint64
     ):
         """Equal blocks; padding counts to the last one."""
+        block_bits = here.sizes.block_bits
         last = (here.tree_nodes - _ONE) >> block_bits
-        for part in range(rounds):
+        for part in range(here.sizes.nodes >> lane_bits):
             at = np.uint64(part * lanes) + here.lane
             place = np.int64(at)
             given.places[base + at] = place_of(

@@ -4,19 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import device_function
 
 
-def make_copies(shape: Shape) -> tuple[Any, Any]:
+def make_copies(form: Form) -> tuple[Any, Any]:
     """Device functions (keep, parents_to)."""
-    label_rounds, node_rounds = shape.labels // shape.lanes, shape.nodes // shape.lanes
-    lanes = shape.lanes
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
 
     @device_function
     def keep(given, here, base):
         """Take the tree for the best one."""
-        for part in range(label_rounds):
+        for part in range(here.sizes.labels >> lane_bits):
             at = base + np.uint64(part * lanes) + here.lane
             given.best_parent[at] = given.parent[at]
 
@@ -29,7 +28,7 @@ def make_copies(shape: Shape) -> tuple[Any, Any]:
         start,  # IN uint64: where the tree starts in it, (nodes,)
     ):
         """Write the lane's nodes' parents."""
-        for part in range(node_rounds):
+        for part in range(here.sizes.nodes >> lane_bits):
             node = np.uint64(part * lanes) + here.lane
             target[start + node] = given.parent[base + node]
 

@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import apart_from, device_function
 
 
-def make_permute(shape: Shape) -> tuple[Any, Any]:
+def make_permute(form: Form) -> tuple[Any, Any]:
     """Device functions (permute, take_permuted); they write the order only where it is kept."""
-    lanes = shape.lanes
-    stride = np.uint64(shape.nodes)
-    lane_bits = np.int64(lanes.bit_length() - 1)
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
     all_lanes = np.int64(lanes - 1)
-    keeps_order = shape.subtrees
+    keeps_order = form.subtrees
 
     @device_function
     def permute(
@@ -47,7 +45,7 @@ def make_permute(shape: Shape) -> tuple[Any, Any]:
             source = base + np.uint64(np.int64(np.int32(place + np.int32(inside * offset))))
             given.fresh[here.fresh + at] = given.places[source]
             if keeps_order:
-                given.fresh[here.fresh + stride + at] = np.int64(given.order[source])
+                given.fresh[here.fresh + np.uint64(here.sizes.nodes) + at] = np.int64(given.order[source])
 
     @device_function
     def take_permuted(
@@ -62,6 +60,6 @@ def make_permute(shape: Shape) -> tuple[Any, Any]:
             at = np.uint64(part * lanes) + here.lane
             given.places[base + at] = given.fresh[here.fresh + at]
             if keeps_order:
-                given.order[base + at] = np.int32(given.fresh[here.fresh + stride + at])
+                given.order[base + at] = np.int32(given.fresh[here.fresh + np.uint64(here.sizes.nodes) + at])
 
     return permute, take_permuted

@@ -3,7 +3,7 @@
 import numpy as np
 
 from syclade.kernels.chain.parts import Relations
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import apart_from, device_function, lane_count, lane_rank
 
 
@@ -27,9 +27,9 @@ def parent_of(given, here, base, node):
     return np.int64(given.parent[base + np.uint64(node)])
 
 
-def make_relations(shape: Shape) -> Relations:
-    """Device functions for trees of this shape."""
-    rounds, lanes = shape.labels // shape.lanes, shape.lanes
+def make_relations(form: Form) -> Relations:
+    """Device functions for trees of any size."""
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
 
     @device_function
     def select(given, here, base, node, inside, rank):
@@ -41,7 +41,7 @@ def make_relations(shape: Shape) -> Relations:
         last = np.int32(apart_from(rank))
         seen = np.int32(0)
         smaller = np.int32(0)  # of the lane's labels, those before the one sought
-        for part in range(rounds):
+        for part in range(here.sizes.labels >> lane_bits):
             label = np.uint64(part * lanes) + here.lane
             offset = np.uint32(np.int32(given.position[base + label] - start))
             fits = np.int32(np.int32(offset < length) == wanted)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import apart_from, device_function
 
 
-def make_renumber(shape: Shape) -> Any:
+def make_renumber(form: Form) -> Any:
     """Device function renumber."""
-    rounds, lanes = shape.labels // shape.lanes, shape.lanes
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
 
     @device_function
     def renumber(
@@ -42,7 +42,7 @@ def make_renumber(shape: Shape) -> Any:
         grows_2 = np.int32(apart_from(growth.growth_2))
         under_2 = np.int32(apart_from(growth.place_2))
         from_2 = np.int32(apart_from(growth.floor_2))
-        for part in range(rounds):
+        for part in range(here.sizes.labels >> lane_bits):
             at = base + np.uint64(part * lanes) + here.lane
             begin = given.position[at]
             length = given.size[at]
@@ -60,9 +60,9 @@ def make_renumber(shape: Shape) -> Any:
     return renumber
 
 
-def make_fill_order(shape: Shape) -> Any:
+def make_fill_order(form: Form) -> Any:
     """Device function fill_order."""
-    rounds, lanes = shape.labels // shape.lanes, shape.lanes
+    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
 
     @device_function
     def fill_order(
@@ -71,7 +71,7 @@ def make_fill_order(shape: Shape) -> Any:
         base,  # IN uint64
     ):
         """The order, from the nodes' positions."""
-        for part in range(rounds):
+        for part in range(here.sizes.labels >> lane_bits):
             label = np.uint64(part * lanes) + here.lane
             given.order[base + np.uint64(given.position[base + label])] = np.int32(label)
 

@@ -1,13 +1,16 @@
 """The encoding `preorder` with wide tables: only what an edit may change is read and scored."""
 
+from typing import Any
+
 import numpy as np
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import WIDE
 from syclade.kernels.preorder.evaluation import compose_evaluation
+from syclade.kernels.preorder.form import Form, form_of
 from syclade.kernels.preorder.here import Here
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
 from syclade.kernels.preorder.wide.extras import make_extras
 from syclade.kernels.preorder.wide.score_change import make_score_change
 from syclade.kernels.target import device_function, lane_sum
@@ -27,33 +30,47 @@ def make_evaluation(
     panels: int,
     classes: int,
     weighted: int,
-    rows: int,
-    sketched: int,
     **_others: int,
 ) -> Evaluation:
-    """The evaluation of a score.
+    """The evaluation of a score, for one shape.
 
     Args:
         score: what a cell is worth.
         nodes, labels, cells, block, lanes, panels: as in `Shape`.
         classes: of observed values, with that of those that tell nothing.
         weighted: 1 if columns have multiplicities.
-        rows, sketched: of a slot's tables, as `make_layout` has it.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
-    layout = make_layout(shape)
-    assert (layout.rows, layout.sketched) == (rows, sketched)
-    tree_size, table_size = np.uint64(nodes), np.uint64(rows * cells)
-    sketch_size, flags_size = np.uint64(sketched * cells), np.uint64(cells)
-    score_change = make_score_change(shape, score, classes, weighted)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), classes, weighted)
+
+
+def make_general_evaluation(
+    score: Score, *, lanes: int, rounds: int, broad: int, few: int, classes: int, **_others: int
+) -> Evaluation:
+    """The evaluation of a score, for every shape of a form.
+
+    Args:
+        score: what a cell is worth.
+        lanes, rounds, broad, few: as in `Form`.
+        classes: of observed values, with that of those that tell nothing.
+    """
+    return _evaluation(score, Form(lanes, rounds, 1, broad, few), read_sizes, classes, weighted=1)
+
+
+def _evaluation(score: Score, form: Form, sizes_of: Any, classes: int, weighted: int) -> Evaluation:
+    score_change = make_score_change(form, score, classes, weighted)
 
     @device_function
     def place(given, number, lane, mutations):
         """Where the slot's tree and tables are."""
-        base = number * tree_size
+        sizes, layout = sizes_of(given)
+        base = number * np.uint64(sizes.nodes)
         here = Here(
-            number, lane, mutations + _ONE, base * _TWO, number * table_size, number * sketch_size,
-            number * flags_size,
+            number, lane, mutations + _ONE, base * _TWO,
+            number * np.uint64(layout.rows * sizes.cells),
+            number * np.uint64(layout.sketched * sizes.cells),
+            number * np.uint64(sizes.cells),
+            sizes, layout,
         )  # fmt: skip
         return here, base
 
@@ -62,7 +79,9 @@ def make_evaluation(
         """The score, and the sum of all lanes' shares of its change."""
         return current + lane_sum(score_change(given, here, base, proposal, moved))
 
-    return compose_evaluation(shape, classes, place, score_after, make_extras(shape))
+    return compose_evaluation(form, place, score_after, make_extras(form))
 
 
-ENCODING = Encoding(name="preorder", group="sub-group", arguments=WIDE, make_evaluation=make_evaluation)
+ENCODING = Encoding("preorder", "sub-group", WIDE, make_evaluation)
+
+GENERAL = Encoding("preorder_general", "sub-group", (*WIDE, SIZES), make_general_evaluation)

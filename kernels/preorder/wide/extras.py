@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
-from syclade.kernels.preorder.tables.layout import make_layout
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.wide.sketches import make_sketches
 from syclade.kernels.preorder.wide.subtree_maxima import make_subtree_maxima
@@ -14,15 +13,12 @@ _ZERO = np.int64(0)
 _ONE = np.int64(1)
 
 
-def make_extras(shape: Shape) -> Extras:
+def make_extras(form: Form) -> Extras:
     """Subtree maxima and sketches that follow the tree."""
-    add_to_sketched = make_sketches(shape).add_to_row
-    sketch_row = make_sketches(shape).sketch_row
-    fill_subtrees, climb, reaches = make_subtree_maxima(shape)
-    layout = make_layout(shape)
-    subtree, zero, weights = np.int64(layout.subtree), np.int64(layout.zero), np.int64(layout.weights)
-    prefix, suffix = np.int64(layout.prefix), np.int64(layout.suffix)
-    nodes, cells, rounds, lanes = shape.nodes, shape.cells, shape.rounds, shape.lanes
+    add_to_sketched = make_sketches(form).add_to_row
+    sketch_row = make_sketches(form).sketch_row
+    fill_subtrees, climb, reaches = make_subtree_maxima(form)
+    rounds, lanes = form.rounds, form.lanes
     panel_size = np.uint64(rounds * lanes)
 
     @device_function
@@ -30,10 +26,11 @@ def make_extras(shape: Shape) -> Extras:
         """All sketches, and the subtrees' maxima."""
         column = here.table + np.uint64(panel) * panel_size + here.lane
         sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
-        sketch_row(given.tables, given.sketch, column, sketch_column, zero)
-        for gene in range(nodes):
-            sketch_row(given.tables, given.sketch, column, sketch_column, weights + np.int64(gene * cells))
-        fill_subtrees(given, base, column, sketch_column, here.tree_nodes)
+        sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.zero)
+        for gene in range(here.sizes.nodes):
+            weights = here.layout.weights + np.int64(gene) * here.sizes.cells
+            sketch_row(given.tables, given.sketch, column, sketch_column, weights)
+        fill_subtrees(given, here, base, column, sketch_column)
 
     @device_function
     def shift_row(shift, given, here, panel, row):
@@ -41,13 +38,14 @@ def make_extras(shape: Shape) -> Extras:
         column = here.table + np.uint64(panel) * panel_size + here.lane
         sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
         add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, row)
-        add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, subtree + row)
+        add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, here.layout.subtree + row)
 
     @device_function
-    def upper_rows(given, base, climbs):
+    def upper_rows(given, here, base, climbs):
         """Rows of the maxima of the subtrees from which may be climbed (two int64)."""
         place_1 = np.uint64(given.position[base + np.uint64(climbs.node_1)])
         place_2 = np.uint64(given.position[base + np.uint64(greater(climbs.node_2, _ZERO))])
+        subtree = here.layout.subtree
         upper_1 = subtree + row_at(given.places, base + place_1)
         return upper_1, subtree + row_at(given.places, base + place_2)
 
@@ -55,7 +53,8 @@ def make_extras(shape: Shape) -> Extras:
     def before_shift(given, here, base, panel, climbs):
         """Masks: has a subtree that leaves had a maximum of the node above it?"""
         column = here.table + np.uint64(panel) * panel_size + here.lane
-        upper_1, upper_2 = upper_rows(given, base, climbs)
+        upper_1, upper_2 = upper_rows(given, here, base, climbs)
+        subtree = here.layout.subtree
         everywhere = less(climbs.shifted_from, here.tree_nodes)
         due_1 = everywhere | reaches(given.tables, column, subtree + climbs.loses_1, upper_1, np.int32(1))
         due_2 = reaches(given.tables, column, subtree + climbs.loses_2, upper_2, np.int32(1))
@@ -66,25 +65,26 @@ def make_extras(shape: Shape) -> Extras:
         """Climb where maxima were lost, or where a subtree that has come brings higher ones."""
         column = here.table + np.uint64(panel) * panel_size + here.lane
         sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
-        upper_1, upper_2 = upper_rows(given, base, climbs)
+        upper_1, upper_2 = upper_rows(given, here, base, climbs)
+        subtree = here.layout.subtree
         due_1, due_2 = known
         due_1 = due_1 | reaches(given.tables, column, subtree + climbs.gains_1, upper_1, np.int32(0))
         due_2 = due_2 | reaches(given.tables, column, subtree + climbs.gains_2, upper_2, np.int32(0))
         due_2 = due_2 & less(-_ONE, climbs.node_2)
         for count in range(choose(due_1, _ZERO, _ONE), choose(due_2, np.int64(2), _ONE)):
             node = choose(less(_ZERO, np.int64(count)), climbs.node_2, climbs.node_1)
-            climb(given, base, column, sketch_column, node, climbs.shifted_from)
+            climb(given, here, base, column, sketch_column, node, climbs.shifted_from)
 
     @device_function
-    def may_have_lost(given, base, column, number, gap, climbs, shift):
+    def may_have_lost(given, here, base, column, number, gap, climbs, shift):
         """Has the run that has left, whose maxima are shifted now, had any of the block?"""
         block = base + np.uint64(number)
         first = np.int64(given.block_start[block])
         last = np.int64(given.block_start[block + np.uint64(1)]) - _ONE
         place = base + np.uint64(lesser(gap, last))
-        earlier = prefix + row_at(given.places, base + np.uint64(greater(gap - _ONE, first)))
-        later = suffix + row_at(given.places, place)
-        subtree_at = column + np.uint64(subtree + climbs.loses_1)
+        earlier = here.layout.prefix + row_at(given.places, base + np.uint64(greater(gap - _ONE, first)))
+        later = here.layout.suffix + row_at(given.places, place)
+        subtree_at = column + np.uint64(here.layout.subtree + climbs.loses_1)
         earlier_at, later_at = column + np.uint64(earlier), column + np.uint64(later)
         most = np.int32(-1)
         for part in range(rounds):

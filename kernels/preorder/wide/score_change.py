@@ -12,8 +12,7 @@ import numpy as np
 from syclade.kernels.chain.edits import EXCHANGE_LABELS
 from syclade.kernels.chain.parts import Score
 from syclade.kernels.preorder.changes import ONE_IN_THE_OTHER, ONE_INTERVAL
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.third_interval import third_interval
 from syclade.kernels.preorder.tree.places import block_at, row_at
@@ -26,27 +25,21 @@ _ONE = np.int64(1)
 _WORD_BITS = 32
 
 
-def make_score_change(shape: Shape, score: Score, classes: int, weighted: int) -> Any:
+def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> Any:
     """Device function: the lane's share of what the edit adds to the score.
 
     Args:
-        shape: of the tables.
+        form: of the tables.
         score: what a cell is worth.
         classes: of observed values.
         weighted: 1 if columns have multiplicities.
     """
-    width = np.int64(shape.cells)
-    layout = make_layout(shape)
-    subtree = np.int64(layout.subtree)
-    before, prefix = np.int64(layout.before), np.int64(layout.prefix)
-    after, suffix = np.int64(layout.after), np.int64(layout.suffix)
-    may_change = make_sketches(shape).may_change
+    may_change = make_sketches(form).may_change
     slack_of_equals = make_slack_of_equals(classes)
-    range_rows, _take_range, range_of_cell = make_range_maximum(shape)
-    panels, rounds, lanes = shape.panels, shape.rounds, shape.lanes
-    panels_a_word = _WORD_BITS // rounds
-    words = -(-panels // panels_a_word)
-    classes_u = np.uint64(classes)
+    range_rows, _take_range, range_of_cell = make_range_maximum(form)
+    rounds, lanes = form.rounds, form.lanes
+    panels_a_word = np.int64(_WORD_BITS // rounds)
+    word_cells = np.int64(panels_a_word * rounds * lanes)
     of_cell = score.of_cell
 
     @device_function
@@ -80,14 +73,20 @@ def make_score_change(shape: Shape, score: Score, classes: int, weighted: int) -
         return np.uint64(found)
 
     @device_function
+    def words_of(here):
+        """Words of flags that the cells have (int64)."""
+        return (here.sizes.panels + panels_a_word - _ONE) // panels_a_word
+
+    @device_function
     def flag_cells(given, here, base, moved, spare):
         """A bit for each of the lane's cells whose best score may change, in words of `flagged`."""
+        subtree, panels = here.layout.subtree, here.sizes.panels
         now_row = subtree + row_at(given.places, base)
         first = subtree + row_at(given.places, base + np.uint64(moved.a1))
         second = subtree + row_at(given.places, base + np.uint64(moved.a2))
-        for word in range(words):
-            first_cell = np.uint64(word * panels_a_word * rounds * lanes) + here.lane
-            count = min(np.int64(panels_a_word), np.int64(panels - word * panels_a_word))
+        for word in range(words_of(here)):
+            first_cell = np.uint64(np.int64(word) * word_cells) + here.lane
+            count = min(panels_a_word, panels - np.int64(word) * panels_a_word)
             column = here.sketch + first_cell
             own = may_change(given.sketch, column, count, now_row, first, moved.plus_1, moved.minus_1, spare)
             if moved.shape != ONE_INTERVAL:
@@ -108,24 +107,28 @@ def make_score_change(shape: Shape, score: Score, classes: int, weighted: int) -
         """Sum over the lane's columns of multiplicity * (the cell's worth after the edit - now) (int64)."""
         share = np.int64(0)
         tables = given.tables
+        layout, width = here.layout, here.sizes.cells
+        subtree = layout.subtree
         left, right = base + np.uint64(moved.a1 - _ONE), base + np.uint64(moved.end)
-        before_row = before + block_at(given.places, left) * width
-        prefix_row = prefix + row_at(given.places, left)
-        after_row = after + block_at(given.places, right) * width
-        suffix_row = suffix + row_at(given.places, right)
+        before_row = layout.before + block_at(given.places, left) * width
+        prefix_row = layout.prefix + row_at(given.places, left)
+        after_row = layout.after + block_at(given.places, right) * width
+        suffix_row = layout.suffix + row_at(given.places, right)
         now_row = subtree + row_at(given.places, base)
         first = subtree + row_at(given.places, base + np.uint64(moved.a1))
         second = subtree + row_at(given.places, base + np.uint64(moved.a2))
-        one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, base, moved.a1, moved.end_first)
+        one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, here, base, moved.a1, moved.end_first)
         third, end_third, plus_3 = third_interval(moved)
-        one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, base, third, end_third)
+        one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, here, base, third, end_third)
         # Of score rows, equal sketches do not say that they are equal; of weights, they may.
         of_weights = equal(proposal.edit, EXCHANGE_LABELS)
-        spare = np.int32(of_weights & slack_of_equals(given.weights, here.number * classes_u))
+        spare = np.int32(
+            of_weights & slack_of_equals(given.weights, here.number * np.uint64(here.sizes.classes))
+        )
         flag_cells(given, here, base, moved, spare)
         flags_base = in_step(here.flags)
-        for word in range(words):
-            first_cell = np.uint64(word * panels_a_word * rounds * lanes) + here.lane
+        for word in range(words_of(here)):
+            first_cell = np.uint64(np.int64(word) * word_cells) + here.lane
             flags = all_lanes(given.flagged, flags_base + np.uint64(word * lanes))
             while flags != _NONE:
                 group = popcount(~flags & (flags - np.uint64(1)))  # the lowest flag
@@ -136,12 +139,12 @@ def make_score_change(shape: Shape, score: Score, classes: int, weighted: int) -
                 best = maximum(best, maximum(cell_of(tables, at, after_row), cell_of(tables, at, suffix_row)))
                 own = cell_of(tables, at, first)
                 if moved.shape == ONE_IN_THE_OTHER:
-                    own = range_of_cell(given, base, at, one_1, low_1, high_1, inner_1, end_1)
+                    own = range_of_cell(given, here, base, at, one_1, low_1, high_1, inner_1, end_1)
                 best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_1, moved.minus_1)))
                 if moved.shape != ONE_INTERVAL:
                     own = cell_of(tables, at, second)
                     best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_2, moved.minus_2)))
-                    own = range_of_cell(given, base, at, one_3, low_3, high_3, inner_3, end_3)
+                    own = range_of_cell(given, here, base, at, one_3, low_3, high_3, inner_3, end_3)
                     best = maximum(best, np.int32(own + shift_of(tables, at, plus_3, moved.minus_1)))
                 now = cell_of(tables, at, now_row)
                 change = np.int64(of_cell(given, here.number, best)) - np.int64(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import device_function, maximum
 
 SKETCH_BITS = 15
@@ -55,8 +55,8 @@ def make_slack_of_equals(classes: int) -> Any:
 
 
 @cache
-def make_sketches(shape: Shape) -> Sketches:
-    """Device functions for tables of this width.
+def make_sketches(form: Form) -> Sketches:
+    """Device functions for tables of this form.
 
     All take
 
@@ -65,7 +65,7 @@ def make_sketches(shape: Shape) -> Sketches:
     - sketch_column: uint64, the lane's first cell of the panel in the first row of the slot's sketches;
     - at: int64, the row: where it starts, as in layout.py.
     """
-    rounds, lanes = shape.rounds, shape.lanes
+    rounds, lanes = form.rounds, form.lanes
 
     @device_function
     def may_change(

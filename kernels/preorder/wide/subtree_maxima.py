@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.wide.sketches import make_sketches
@@ -20,17 +19,17 @@ _ZERO = np.int64(0)
 
 
 @cache
-def make_subtree_maxima(shape: Shape) -> tuple[Any, Any, Any]:
+def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     """Device functions (fill_subtrees, climb, reaches)."""
-    subtree = np.int64(make_layout(shape).subtree)
-    rows = make_rows(shape)
-    sketch_row = make_sketches(shape).sketch_row
+    rows = make_rows(form)
+    sketch_row = make_sketches(form).sketch_row
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
-    rounds, lanes = shape.rounds, shape.lanes
+    rounds, lanes = form.rounds, form.lanes
 
     @device_function
     def renew_node(
         given,  # IN order, size, places; IN OUT tables
+        here,  # IN
         base,  # IN uint64: where the slot's tree starts
         column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
         place,  # IN int64: the node's position
@@ -38,6 +37,7 @@ def make_subtree_maxima(shape: Shape) -> tuple[Any, Any, Any]:
     ):
         """A node's maxima from its children's; a mask: did they change?"""
         best = private_array(rounds, np.int32)
+        subtree = here.layout.subtree
         node = row_at(given.places, base + np.uint64(place))
         take_row(best, given.tables, column, node)
         child = place + _ONE
@@ -50,23 +50,24 @@ def make_subtree_maxima(shape: Shape) -> tuple[Any, Any, Any]:
     @device_function
     def fill_subtrees(
         given,  # IN order, size, places; IN OUT tables, sketch
+        here,  # IN
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64: likewise, of the slot's sketches
-        tree_nodes,  # IN int64
     ):
         """The maxima of all nodes, leaves first, and all sketches but those of weights."""
-        for done in range(tree_nodes):
-            place = tree_nodes - _ONE - np.int64(done)
+        for done in range(here.tree_nodes):
+            place = here.tree_nodes - _ONE - np.int64(done)
             node = row_at(given.places, base + np.uint64(place))
             end = place + np.int64(given.size[base + np.uint64(given.order[base + np.uint64(place)])])
-            renew_node(given, base, column, place, end)
+            renew_node(given, here, base, column, place, end)
             sketch_row(given.tables, given.sketch, column, sketch_column, node)
-            sketch_row(given.tables, given.sketch, column, sketch_column, subtree + node)
+            sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.subtree + node)
 
     @device_function
     def climb(
         given,  # IN the tree; IN OUT tables, sketch
+        here,  # IN
         base,  # IN uint64
         column,  # IN uint64
         sketch_column,  # IN uint64
@@ -81,9 +82,9 @@ def make_subtree_maxima(shape: Shape) -> tuple[Any, Any, Any]:
         while going != _ZERO:
             place = np.int64(given.position[base + np.uint64(node)])
             end = place + np.int64(given.size[base + np.uint64(node)])
-            changed = renew_node(given, base, column, place, end)
+            changed = renew_node(given, here, base, column, place, end)
             if changed != _ZERO:
-                at = subtree + row_at(given.places, base + np.uint64(place))
+                at = here.layout.subtree + row_at(given.places, base + np.uint64(place))
                 sketch_row(given.tables, given.sketch, column, sketch_column, at)
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
             node = np.int64(given.parent[base + np.uint64(node)])

@@ -61,6 +61,29 @@ def compile_kernel(
     return symbol, machine.emit_object(module)
 
 
+def compile_for(
+    triple: str,
+    body: DeviceFunction,
+    name: str,
+    arguments: Sequence[tuple[str, str]],
+    records: Sequence[tuple[type, Sequence[str]]],
+) -> tuple[str, bytes]:
+    """As `compile_kernel`, for another architecture than this one's.
+
+    Args:
+        triple: of LLVM, such as `aarch64-unknown-linux-gnu`.
+        body, name, arguments, records: likewise.
+    """
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    symbol, module, _ = translate(body, name, arguments, records)
+    machine = binding.Target.from_triple(triple).create_target_machine(
+        opt=3, reloc="default", codemodel="jitdefault", jit=True
+    )
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    return symbol, machine.emit_object(module)
+
+
 def translate(
     body: DeviceFunction,
     name: str,

@@ -1,0 +1,166 @@
+"""Chain states in the arrays that a kernel works on: what runners of all technologies have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends.arrays import Arrays
+from syclade.host.backends.base import Advanced, Runner
+from syclade.host.chains.acceptance import log_tables
+from syclade.host.chains.events import Event
+from syclade.host.chains.plan import Plan, check_gamma
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.encodings.base import Encoding
+from syclade.kernels.arguments import STATE
+
+__all__ = ["ArrayRunner", "chain_arrays"]
+
+
+class ArrayRunner(Runner):
+    """States go in and come out as values; what they look like inside is the encoding's business."""
+
+    def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
+        super().__init__(plan, encoding, slots, seed)
+        self._arrays: Arrays
+        self._put: dict[int, ChainState] = {}
+
+    @abstractmethod
+    def _launch(self) -> None:
+        """Take every slot from its `step` to its `last_step`, or until its ring is full, and wait."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """See `Runner.memory_bytes`."""
+        return self._arrays.memory_bytes
+
+    def close(self) -> None:
+        """See `Runner.close`."""
+        self._arrays.close()
+
+    def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
+        """See `Runner.put`."""
+        self._put[slot] = state
+        for name, value in self._values(state, info).items():
+            self._arrays.write(name, value, slot)
+
+    def put_all(self, states: Sequence[ChainState]) -> None:
+        """See `Runner.put_all`."""
+        if len(states) != self.slots:
+            raise ValueError(f"{len(states)} states for {self.slots} slots")
+        self._put = dict(enumerate(states))
+        values = [self._values(state, None) for state in states]
+        for name in values[0]:
+            self._arrays.write(name, np.array([each[name] for each in values]))
+
+    def set_gamma(self, slot: int, gamma: float) -> None:
+        """See `Runner.set_gamma`."""
+        check_gamma(gamma)
+        self._put[slot] = replace(self._put[slot], gamma=gamma)
+        for name, table in self._logarithms(gamma).items():
+            self._arrays.write(name, table, slot)
+
+    def get(self, slot: int) -> ChainState:
+        """See `Runner.get`."""
+        put = self._put[slot]
+        part = {
+            name: self._arrays.read(name, slot)
+            for name, argument in self._arrays.arguments.items()
+            if argument.role == STATE
+        }
+        best = {name.removeprefix("best_"): array for name, array in part.items() if name.startswith("best_")}
+        return ChainState(
+            chain=put.chain,
+            step=int(part["step"]),
+            parents=self.encoding.decode(part),
+            score=int(part["score"]),
+            best_parents=self.encoding.decode(best),
+            best_score=int(part["best_score"]),
+            rates=put.rates,
+            gamma=put.gamma,
+            settings=put.settings,
+        )
+
+    def info(self, slot: int) -> ChainInfo:
+        """See `Runner.info`."""
+        return ChainInfo(self._arrays.read("tallies", slot))
+
+    def advance(self, targets: NDArray[np.int64]) -> Advanced:
+        """See `Runner.advance`."""
+        self._arrays.write("last_step", targets)
+        self._launch()
+        steps = self._arrays.read("step")
+        return Advanced(steps, self._take_events() if self.plan.recorders else [])
+
+    def read_all(self, name: str) -> NDArray[Any]:
+        """See `Runner.read_all`."""
+        return self._arrays.read(name)
+
+    def _values(self, state: ChainState, info: ChainInfo | None) -> dict[str, Any]:
+        """One slot's part of every argument that follows from a chain's state, by name."""
+        if state.rates != self.plan.problem.rates:
+            reason = self.encoding.can_score(state.rates)
+            if reason is not None:
+                raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
+        values = {
+            "chain": state.chain,
+            "step": state.step,
+            "last_step": state.step,
+            "score": state.score,
+            "best_score": state.best_score,
+            **self._logarithms(state.gamma),
+            "weights": state.rates.weights,
+            "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
+            **self.plan.settings,
+            **state.settings,
+            **self.encoding.encode(state.parents),
+        }
+        best = self.encoding.encode(state.best_parents)
+        values |= {f"best_{name}": part for name, part in best.items()}
+        return {name: value for name, value in values.items() if name in self._arrays}
+
+    def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
+        """The tables of the accept test, by the names of the arguments."""
+        problem = self.plan.problem
+        tables = log_tables(problem.mutations, problem.scale_bits, gamma)
+        return {"log_table": tables.log_table, "log_sizes": tables.log_sizes}
+
+    def _take_events(self) -> list[Event]:
+        """Empty the rings."""
+        counts = self._arrays.read("event_count")
+        events: list[Event] = []
+        nodes = self.plan.problem.nodes
+        for slot in np.flatnonzero(counts).tolist():
+            count = int(counts[slot])
+            step, score, why, key, parents = (
+                self._arrays.read(f"event_{name}", slot)[:count]
+                for name in ("step", "score", "why", "key", "parents")
+            )
+            chain = self._put[slot].chain
+            events += [
+                Event(
+                    chain,
+                    int(step[at]),
+                    int(score[at]),
+                    int(why[at]),
+                    int(key[at]),
+                    parents[at, :nodes].copy(),
+                )
+                for at in range(count)
+            ]
+        if counts.any():
+            self._arrays.write("event_count", np.zeros_like(counts))
+        return events
+
+
+def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
+    """The arguments with role `problem`, by name."""
+    # A seed of 2^63 and above is stored as its two's complement.
+    parameters = np.array((plan.problem.mutations, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
+    below = np.array(plan.move_below, dtype=np.int64)
+    return {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}

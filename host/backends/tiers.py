@@ -1,0 +1,76 @@
+"""Which kernel a run begins with, and which one takes over: tiers, as in a browser's engine.
+
+The kernel that is compiled for the very sizes of a problem is the fastest, but takes a compiler 8 s. Where it
+is not in the cache, a run begins with a kernel for many sizes that comes with the package, or else in numpy.
+Beside a run that is long enough to gain by it the other kernel is compiled, and takes over between two
+launches. Chain states are values, and the same on every tier: only the clock can tell.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from syclade.host.backends import make_runner
+from syclade.host.backends.tiered_runner import Better, TieredRunner
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import Plan
+from syclade.host.compile import machine_code, program
+from syclade.host.compile.ahead import Ahead, can_compile
+from syclade.host.compile.kernel import Kernel
+from syclade.host.devices.choice import NUMPY, Device
+from syclade.host.encodings.base import Encoding
+
+if TYPE_CHECKING:
+    from syclade.host.compile.image import Image
+
+__all__ = ["GENERAL", "SPECIALISED", "open_runner"]
+
+SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
+"""Tiers: a kernel for these sizes, one for many sizes, one from a file; others have their device's name."""
+
+WAIT_SECONDS = 4.0
+"""A run that has taken half as long as a compilation is worth one."""
+
+
+def open_runner(
+    device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
+) -> TieredRunner:
+    """A runner that begins at once, if anything can.
+
+    Args:
+        device, plan, encoding, slots, seed, image: as for `make_runner`.
+
+    Raises:
+        DeviceError: see `make_runner`.
+    """
+    own = partial(make_runner, device, plan, encoding, slots, seed, image)
+    if image is not None:
+        return TieredRunner(own(), IMAGE)
+    if device.kind in ("numpy", "python"):
+        return TieredRunner(own(), device.kind)
+    kernel = chain_kernel(plan, encoding)
+    if _is_at_hand(device, kernel):
+        return TieredRunner(own(), SPECIALISED)
+    compilable = can_compile(device)
+    start = partial(Ahead, device, kernel)
+    general = _general(device, plan, encoding)
+    if general is not None:
+        better = Better(SPECIALISED, start, own, WAIT_SECONDS, needed=False) if compilable else None
+        return TieredRunner(make_runner(device, plan, general, slots, seed), GENERAL, better)
+    if not compilable:
+        return TieredRunner(own(), SPECIALISED)  # which says why there is none
+    better = Better(SPECIALISED, start, own, 0.0, needed=True)
+    return TieredRunner(make_runner(NUMPY, plan, encoding, slots, seed), NUMPY.kind, better)
+
+
+def _general(device: Device, plan: Plan, encoding: Encoding) -> Encoding | None:
+    """The encoding for a kernel for many sizes, if that kernel is at hand."""
+    general = None if plan.recorders else encoding.general()
+    if general is None or not _is_at_hand(device, chain_kernel(plan, general)):
+        return None
+    return general
+
+
+def _is_at_hand(device: Device, kernel: Kernel) -> bool:
+    return machine_code.is_at_hand(kernel) if device.kind == "native" else program.is_at_hand(kernel)

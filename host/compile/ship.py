@@ -1,0 +1,126 @@
+"""Compile the kernels that come with the package: `make kernels`, after every change of their sources.
+
+Run as `python -m syclade.host.compile.ship [--check]`. Each is compiled in a process of its own, so that the
+same sources and versions always give the same bytes; `--check` compares them with those that are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import make_plan
+from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
+from syclade.host.encodings.preorder_general import FORMS, GeneralPreorderEncoding
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+
+FOLDER = Path(__file__).parents[1] / "data" / "kernels"
+
+_NUMBA = {
+    "x86_64-v4": {"NUMBA_CPU_NAME": "x86-64-v4", "NUMBA_CPU_FEATURES": "-prefer-256-bit"},
+    "x86_64-v3": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""},
+    "aarch64": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+}
+"""Numba's variables, so that it works for a processor that is meant instead of this one."""
+
+_CELLS = {2: 30, 4: 60, 8: 120}
+_WIDE_CELLS = 1100
+_MUTATIONS = 40
+
+
+def general_kernels() -> dict[str, Kernel]:
+    """The kernels that are shipped, by name: one a form."""
+    kernels = {}
+    for form in FORMS:
+        cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
+        problem = make_problem(simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
+        encoding = GeneralPreorderEncoding(problem)
+        kernel = chain_kernel(make_plan(problem), encoding)
+        assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
+        kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
+    return kernels
+
+
+def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
+    """(entry point, SPIR-V or object file) of a kernel, compiled by this process."""
+    kernel = general_kernels()[name]
+    arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
+    if made_for == SPIRV:
+        from syclade.host.backends.sycl_arrays import open_queue
+        from syclade.host.compile.translate import translate
+
+        made = translate(open_queue("cpu"), kernel)
+        return made.entry_point, made.module
+    from syclade.kernels.target.native.compiler import compile_for, compile_kernel
+
+    if made_for == "aarch64":
+        triple = "aarch64-unknown-linux-gnu"
+        return compile_for(triple, kernel.body(), kernel.name, arguments, kernel.record_types())
+    return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types())
+
+
+def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
+    """The same, by a process of its own, for the processor that is meant instead of this one."""
+    environment = os.environ | {"PYTHONHASHSEED": "0"} | _NUMBA.get(made_for, {})
+    command = [sys.executable, "-P", "-m", "syclade.host.compile.ship", "--one", name, made_for]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    entry_point, _, content = done.stdout.partition(b"\n")
+    return entry_point.decode(), content
+
+
+def _make_all() -> Iterator[tuple[dict[str, Any], bytes]]:
+    for name, kernel in general_kernels().items():
+        for made_for in (SPIRV, *PROCESSORS):
+            entry_point, content = compile_apart(name, made_for)
+            entry = {
+                "name": name,
+                "for": made_for,
+                "key": ship_key(kernel, made_for),
+                "entry_point": entry_point,
+                "file": f"{name}.{made_for}.xz",
+                "sha256": hashlib.sha256(content).hexdigest(),
+            }
+            print(f"{entry['file']}: {len(content)} bytes", flush=True)
+            yield entry, content
+
+
+def _versions() -> dict[str, str]:
+    names = ("numba", "llvmlite", "numba-dpex", "dpcpp-llvm-spirv")
+    return {name: metadata.version(name) for name in names}
+
+
+def main(arguments: list[str]) -> int:
+    """Write FOLDER anew; or, with --check, say what differs."""
+    if arguments[:1] == ["--one"]:
+        entry_point, content = compile_one(*arguments[1:])
+        sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
+        return 0
+    made = list(_make_all())
+    manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
+    if arguments == ["--check"]:
+        there = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
+        return int(there != manifest)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.iterdir():
+        old.unlink()
+    for entry, content in made:
+        (FOLDER / entry["file"]).write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
+    text = json.dumps(manifest, indent=1) + "\n"
+    (FOLDER / MANIFEST).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

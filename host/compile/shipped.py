@@ -1,0 +1,99 @@
+"""Kernels that come with the package, compiled when it was built: the first run of all waits for no compiler.
+
+They serve many sizes (`host/encodings/preorder_general.py`). Each is found by its own sources, so that a
+kernel whose sources were changed since is never taken for what it is not; `ship.py` makes them.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import platform
+import sys
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.sources import digest_of
+
+__all__ = [
+    "MAKERS",
+    "MANIFEST",
+    "PROCESSORS",
+    "SPIRV",
+    "find_shipped",
+    "own_processor",
+    "ship_key",
+    "shipped",
+]
+
+MANIFEST = "manifest.json"
+
+SPIRV = "spirv"
+"""What drivers of SYCL devices translate."""
+
+PROCESSORS = {
+    "x86_64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi", "bmi2", "fma"},
+    "x86_64-v3": {"avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe", "f16c"},
+    "aarch64": set(),
+}
+"""Processors that there is machine code for, under Linux, by the features that they must have."""
+
+MAKERS = {SPIRV: "syclade.kernels.target.sycl"} | dict.fromkeys(
+    PROCESSORS, "syclade.kernels.target.native.compiler"
+)
+"""The module that makes them, by what they are for."""
+
+
+def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
+    """(entry point, SPIR-V or object file); None if the package has none of these sources.
+
+    Args:
+        kernel: which.
+        made_for: SPIRV or one of PROCESSORS.
+    """
+    entry = _by_key().get((ship_key(kernel, made_for), made_for))
+    if entry is None:
+        return None
+    content = (_folder() / entry["file"]).read_bytes()
+    return entry["entry_point"], lzma.decompress(content)
+
+
+def shipped() -> list[dict[str, Any]]:
+    """What the package has: entries of the manifest."""
+    try:
+        told = json.loads((_folder() / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    found: list[dict[str, Any]] = told["kernels"]
+    return found
+
+
+def ship_key(kernel: Kernel, made_for: str) -> str:
+    """What tells a shipped kernel: its sources, and those of the target that it is compiled by."""
+    return kernel.key([digest_of((MAKERS[made_for],))])
+
+
+@cache
+def own_processor() -> str | None:
+    """The best of PROCESSORS that this machine can run; None if there is none."""
+    if sys.platform != "linux":
+        return None
+    if platform.machine() == "aarch64":
+        return "aarch64"
+    if platform.machine() != "x86_64":
+        return None
+    from llvmlite import binding
+
+    features = {name for name, there in binding.get_host_cpu_features().items() if there}
+    return next((name for name, needed in PROCESSORS.items() if needed and needed <= features), None)
+
+
+@cache
+def _by_key() -> dict[tuple[str, str], dict[str, Any]]:
+    return {(entry["key"], entry["for"]): entry for entry in shipped()}
+
+
+def _folder() -> Any:
+    return resources.files("syclade.host") / "data" / "kernels"

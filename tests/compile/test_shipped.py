@@ -1,0 +1,109 @@
+"""The kernels that come with the package are those of its sources, and fit this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from syclade.host.compile import machine_code, shipped
+from syclade.host.compile.ship import compile_apart, general_kernels
+from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
+from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
+
+FOLDER = Path(shipped.__file__).parents[1] / "data" / "kernels"
+ANEW = "`make kernels` compiles them anew"
+
+
+def test_every_kernel_is_there_for_everything_and_of_these_sources() -> None:
+    """Else a first run would wait for the compiler, and only its user would notice."""
+    there = {(entry["name"], entry["for"]): entry["key"] for entry in shipped.shipped()}
+    wanted = {
+        (name, made_for): ship_key(kernel, made_for)
+        for name, kernel in general_kernels().items()
+        for made_for in (SPIRV, *PROCESSORS)
+    }
+    assert there == wanted, ANEW
+
+
+def test_files_are_those_of_the_manifest() -> None:
+    manifest = json.loads((FOLDER / MANIFEST).read_text())
+    files = {path.name for path in FOLDER.iterdir()} - {MANIFEST}
+    assert files == {entry["file"] for entry in manifest["kernels"]}
+    kernels = general_kernels()
+    for entry in manifest["kernels"]:
+        found = find_shipped(kernels[entry["name"]], entry["for"])
+        assert found is not None
+        assert found[0] == entry["entry_point"]
+        assert hashlib.sha256(found[1]).hexdigest() == entry["sha256"]
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("made_for", [SPIRV, *PROCESSORS])
+def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
+    """Of one of them; `python -m syclade.host.compile.ship --check` compares all."""
+    manifest = json.loads((FOLDER / MANIFEST).read_text())
+    installed = {name: metadata.version(name) for name in manifest["versions"]}
+    assert installed == manifest["versions"], ANEW
+    name = "chain-narrow-4"
+    (entry,) = [one for one in manifest["kernels"] if (one["name"], one["for"]) == (name, made_for)]
+    entry_point, content = compile_apart(name, made_for)
+    assert entry_point == entry["entry_point"]
+    assert hashlib.sha256(content).hexdigest() == entry["sha256"], ANEW
+
+
+def test_a_kernel_of_other_sources_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = general_kernels()["chain-narrow-2"]
+    assert find_shipped(kernel, SPIRV) is not None
+    monkeypatch.setattr(shipped, "digest_of", lambda _modules: "of other sources")
+    assert find_shipped(kernel, SPIRV) is None
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        ({"avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe", "f16c"}, "x86_64-v3"),
+        (set().union(*PROCESSORS.values()), "x86_64-v4"),
+        ({"sse2"}, None),
+    ],
+)
+def test_old_processors_get_what_they_can_run(
+    features: set[str], expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from llvmlite import binding
+
+    own_processor.cache_clear()
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: dict.fromkeys(features, True))
+    assert own_processor() == expected
+    own_processor.cache_clear()
+
+
+def test_a_package_without_them_compiles_as_ever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shipped, "_folder", lambda: tmp_path / "absent")
+    shipped._by_key.cache_clear()
+    assert shipped.shipped() == []
+    assert find_shipped(general_kernels()["chain-narrow-2"], SPIRV) is None
+    shipped._by_key.cache_clear()
+
+
+def test_code_for_older_processors_runs_the_same_chain(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that this processor can run, not only its own."""
+    from llvmlite import binding
+
+    case = Case(12, 20)
+    expected = run_alone(NUMPY, case, 1, 200)
+    there = {name for name, has in binding.get_host_cpu_features().items() if has}
+    tried = [name for name, needed in PROCESSORS.items() if needed and needed <= there]
+    for processor in tried:
+        monkeypatch.setattr(machine_code, "own_processor", lambda processor=processor: processor)
+        monkeypatch.setattr(machine_code, "_loaded", {})
+        monkeypatch.setattr(machine_code, "_compile", lambda _kernel: pytest.fail("nothing was shipped"))
+        assert_equal_chains(run_alone(Backend("native", "general"), case, 1, 200), expected)
+    assert tried or platform.machine() != "x86_64"
