@@ -1,0 +1,96 @@
+"""Estimated move: a mutation goes where it adds most while all columns stay attached; O(nodes + columns).
+
+What it adds is a lower bound of what the tree gains, so that the best place never loses.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.search.attachment import make_attach, sum_weights
+from syclade.kernels.search.best_places import no_place, offered, offered_if
+from syclade.kernels.search.draws import BONUS, luck_of
+from syclade.kernels.search.mutation_tree import (
+    MutationTree,
+    number,
+    parent_of,
+    place_of,
+    put_parent,
+    row_of,
+    weights_of,
+)
+from syclade.kernels.search.rows import make_rows
+from syclade.kernels.search.stages import Stage, sweeps_of
+from syclade.kernels.target import choose, device_function, equal, less
+
+_ZERO = np.int64(0)
+_ONE = np.int64(1)
+
+
+@device_function
+def take_children(given, here, v, node):
+    """Those of the node's children below which v gains become v's."""
+    for other in range(here.root):
+        child = np.int64(other)
+        above = parent_of(given, here, child)
+        gains = less(_ZERO, given.gain[here.tree + np.uint64(child)])
+        goes = equal(above, node) & ~equal(child, v) & ~equal(child, node) & gains
+        put_parent(given, here, child, choose(goes, v, above))
+
+
+@device_function
+def release_children(given, here, v, old):
+    """v's children become its parent's."""
+    for other in range(here.root):
+        child = np.int64(other)
+        above = parent_of(given, here, child)
+        put_parent(given, here, child, choose(equal(above, v) & ~equal(child, v), old, above))
+
+
+def make_estimated_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any, Any]:
+    """Device functions (prepare, move), as `sweeps_of` takes them."""
+    attach = make_attach(lanes)
+    add_to = make_rows(lanes).add_to
+    renew_up, shift, total = tree.renew_up, tree.shift, tree.score
+
+    @device_function
+    def prepare(given, here):
+        """Columns are attached."""
+        return attach(given, here, here.root + _ONE)
+
+    @device_function
+    def estimated_move(given, here, attached, v, turn, sweep, score, noise):
+        """Take v where it adds most; the tree's score, and where columns are attached then."""
+        count = here.root + _ONE
+        old = parent_of(given, here, v)
+        now = sum_weights(given, here, attached, v, count)
+        luck = draw_luck(given, here, count, turn, sweep, noise)
+        best = offered(no_place(), now, luck_of(given, luck, v, noise) + BONUS, v, _ZERO)
+        for node in range(count):
+            t = np.int64(node)
+            hope = given.hope[here.tree + np.uint64(t)]
+            allowed = ~equal(t, v) & (~equal(t, old) | less(now, hope))
+            best = offered_if(allowed, best, hope, luck_of(given, luck, t, noise), t, _ZERO)
+        if best.node != v:
+            start, stop = place_of(given, here, v)
+            shift(given, here, start + _ONE, stop, np.int32(-1), v)
+            release_children(given, here, v, old)
+            take_children(given, here, v, best.node)
+            put_parent(given, here, v, best.node)
+            number(given, here)
+            add_to(
+                here.cell_rounds, here.lane, given.scores, row_of(here, v),
+                given.scores, row_of(here, best.node), given.weights, weights_of(here, v),
+            )  # fmt: skip
+            start, stop = place_of(given, here, v)
+            shift(given, here, start + _ONE, stop, np.int32(1), v)
+            renew_up(given, here, old)
+            renew_up(given, here, v)
+            score = total(given, here)
+            attached = attach(given, here, count)
+        return score, attached
+
+    return prepare, estimated_move
+
+
+ESTIMATED = Stage(1, sweeps_of(make_estimated_move))
