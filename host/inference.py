@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.values import whole
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -92,10 +91,10 @@ def infer(
     from syclade.host.encodings import choose_encoding
     from syclade.host.output.result import make_result
 
-    chains = _whole("--chains", chains, 1, 2**32 - 1)
-    steps = None if steps is None else _whole("--steps", steps, 1, 2**62 - 1)
-    seed = _whole("--seed", seed, 0, 2**64 - 1)
-    slots = None if slots is None else _whole("--slots", slots, 1, 2**31 - 1)
+    chains = whole("--chains", chains, 1, 2**32 - 1)
+    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
+    seed = whole("--seed", seed, 0, 2**64 - 1)
+    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)
     problem = make_problem(observed, rates)
@@ -169,14 +168,3 @@ def load_matrix(matrix: Any, names: Names = None) -> Matrix:
     if isinstance(matrix, (str, os.PathLike)):
         return read_matrix(matrix, names)
     return with_names(matrix_from_array(matrix), names)
-
-
-def _whole(option: str, value: Any, low: int, high: int) -> int:
-    """The value as an int of Python's, if it is a whole number in the range."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise OptionError(f"{option} is {value!r}, which is no whole number") from None
-    if not low <= number <= high:
-        raise OptionError(f"{option} is {number}", hint=f"use a whole number from {low} to {high}")
-    return number

@@ -99,7 +99,7 @@ class Runner(ABC):
         Raises:
             OptionError: it makes no sense.
         """
-        check_gamma(gamma)
+        gamma = check_gamma(gamma)
         self._put[slot] = replace(self._put[slot], gamma=gamma)
         for name, table in self._logarithms(gamma).items():
             self._arrays.write(name, table, slot)

@@ -15,6 +15,7 @@ from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.cache import read_checked, write_checked
+from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
@@ -66,6 +67,7 @@ def _translation() -> list[str]:
 
 def _compile(kernel: Kernel) -> bytes:
     """The symbol's name, a line end, and the object file."""
+    require_current_folder()
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel

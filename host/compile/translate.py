@@ -11,6 +11,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of
 from syclade.host.compile.spirv import declare_group_size
@@ -59,8 +60,9 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
     """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
 
     Raises:
-        DeviceError: numba-dpex does not import.
+        DeviceError: numba-dpex does not import, or the current folder was deleted.
     """
+    require_current_folder()
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         with dpnp_stand_in():

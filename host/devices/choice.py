@@ -20,6 +20,7 @@ from syclade.host.compile.cache import read_cached, write_cached
 from syclade.host.compile.machine_code import native_problem
 from syclade.host.devices.cores import usable_cores
 from syclade.host.errors import DeviceError
+from syclade.host.values import shown
 
 __all__ = ["NUMPY", "PYTHON", "Device", "choose_device", "list_devices"]
 
@@ -108,6 +109,11 @@ def choose_device(wanted: str = "auto") -> Device:
     Raises:
         DeviceError: an explicit request that cannot be met, with the reason.
     """
+    if not isinstance(wanted, str):
+        raise DeviceError(
+            f"the device is {shown(wanted)}, which is no text",
+            hint="use auto, or what `syclade devices` lists",
+        )
     if wanted in ("numpy", "python"):
         return NUMPY if wanted == "numpy" else PYTHON
     if wanted == "native":

@@ -33,7 +33,7 @@ def make_encoding(name: str) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
-    if name not in ENCODINGS:
+    if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
     return ENCODINGS[name]
 

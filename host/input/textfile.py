@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import os
-from pathlib import Path
 
 from syclade.host.errors import MatrixError, TreeError
+from syclade.host.values import path_of
 
 __all__ = ["read_lines_as_lf", "read_text"]
 
@@ -50,7 +50,7 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
 
 def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return path_of("the file", path, error).read_bytes()
     except FileNotFoundError:
         raise error("no such file", path=path) from None
     except IsADirectoryError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.errors import OutputError
+from syclade.host.values import path_of
 
 __all__ = ["check_output", "write_files"]
 
@@ -27,7 +28,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     Raises:
         OutputError: the directory cannot be made or written to, or has such files and force is not set.
     """
-    folder = Path(directory)
+    folder = path_of("the directory", directory, OutputError)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         present = [name for name in names if os.path.lexists(folder / name)]

@@ -45,7 +45,10 @@ def validate_parents(parents: ArrayLike) -> Parents:
     Raises:
         TreeError: wrong shape or type, a parent out of range, a wrong root, several roots, or a cycle.
     """
-    vector = np.asarray(parents)
+    try:
+        vector = np.asarray(parents)
+    except (TypeError, ValueError) as problem:  # such as lists of unequal lengths
+        raise TreeError(f"a parent vector has n + 1 >= 2 integers: {problem}") from None
     if vector.ndim != 1 or vector.dtype.kind not in "iu" or vector.size < 2:
         raise TreeError(
             f"a parent vector has n + 1 >= 2 integers, this is {vector.dtype} of shape {vector.shape}"

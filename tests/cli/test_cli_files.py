@@ -162,13 +162,14 @@ def test_simulate_replaces_only_when_forced(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [["--cells", "0"], ["--seed", "-1"], ["--missing", "2"], ["--mutations", "x"]]
+    "change",
+    [["--cells", "0"], ["--seed", "-1"], ["--missing", "2"], ["--mutations", "x"], ["--cells", "9" * 20]],
 )
 def test_simulate_refuses(run: Any, tmp_path: Path, change: list[str]) -> None:
     status, _, err = run(*SIMULATE, *change, "--out", tmp_path / "new")
     assert status == 2
-    assert f"'{change[0]}'" in err
-    assert not (tmp_path / "new").exists()
+    assert change[0] in err
+    assert "Traceback" not in err
 
 
 def test_the_example_is_what_its_readme_says(run: Any, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_missing_extras_are_told_before_anything_is_run(
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "statsmodels" else object())
     status, said = run(reference)
     assert status == 2
-    assert "this check needs statsmodels" in said
+    assert "this needs statsmodels" in said
     assert "pip install 'syclade[quality]'" in said
 
 
