@@ -12,6 +12,9 @@ def main() -> None:
 
         handle_interrupts()
         from syclade.host.cli.main import main as run
+        from syclade.host.cli.streams import prepare_streams
+
+        prepare_streams()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     run()

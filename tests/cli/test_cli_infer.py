@@ -27,7 +27,7 @@ MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
 FILES = {"tree.newick", "tree.gv", "summary.json"}
-PROGRAM = [sys.executable, "-c", "from syclade.host.cli.main import main; main()"]
+PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 
 
 @pytest.fixture
