@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "read_cached", "read_checked", "write_cached", "write_checked"]
+__all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "write_cached", "write_checked"]
 
 
 @cache
@@ -47,6 +47,12 @@ def write_cached(name: str, content: bytes) -> bool:
                 Path(temporary).unlink()
         return False
     return True
+
+
+def forget_cached(name: str) -> None:
+    """Delete a cached file, if it is there and can be."""
+    with contextlib.suppress(OSError):
+        (cache_folder() / name).unlink()
 
 
 def read_checked(name: str) -> bytes | None:

@@ -7,7 +7,8 @@ import os
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.image import Image, read_image
-from syclade.host.devices.choice import Device, choose_device, list_devices
+from syclade.host.devices.choice import choose_device, list_devices
+from syclade.host.devices.device import Device
 from syclade.host.encodings import Encoding, make_encoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.values import path_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding

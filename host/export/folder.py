@@ -10,7 +10,8 @@ from typing import Any
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.compile.image import IMAGE_KINDS, make_image
-from syclade.host.devices.choice import Device, choose_device
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.export import loader

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.pipeline import Outcome
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates

@@ -21,8 +21,8 @@ import numpy as np
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
 from syclade.host.chains.plan import make_plan
-from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import make_problem

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
 from syclade.host.encodings import ENCODINGS, encoding_name
 from syclade.host.errors import DeviceError
 from syclade.quality.bench.measure import measure

@@ -15,7 +15,8 @@ import pytest
 import syclade
 from syclade.host.compile import precompiled, program
 from syclade.host.compile.image import make_image, read_image
-from syclade.host.devices.choice import Device, choose_device
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError, SycladeError

@@ -7,7 +7,7 @@ import syclade.host.encodings.preorder as module
 from syclade.host.backends import default_slots, slot_bytes
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan
-from syclade.host.devices.choice import NUMPY, Device
+from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings import choose_encoding, make_encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError

@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.main import cli
-from syclade.host.devices.choice import NUMPY, choose_device
+from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import NUMPY
 from syclade.host.errors import OptionError
 from syclade.quality.bench.measure import Timing, measure, versions
 
