@@ -19,6 +19,10 @@ __all__ = [
 ]
 
 
+MOST_SIGNS = 2000
+"""Length of a message; what a compiler says may be long, too."""
+
+
 class SycladeError(Exception):
     """Base of every error that syclade raises on purpose.
 
@@ -28,6 +32,7 @@ class SycladeError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
+        message = _shortened(message)
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -109,3 +114,11 @@ class DeviceError(SycladeError):
 
 class OutputError(SycladeError):
     """A result cannot be written."""
+
+
+def _shortened(message: str) -> str:
+    """A message of which the middle is left out if it is too long to be read: a name may be a whole file."""
+    if len(message) <= MOST_SIGNS:
+        return message
+    half = MOST_SIGNS // 2
+    return f"{message[:half]} [...] {message[-half:]}"
