@@ -10,6 +10,7 @@ import os
 __all__ = [
     "CheckpointError",
     "DeviceError",
+    "DeviceMemoryError",
     "MatrixError",
     "OptionError",
     "OutputError",
@@ -110,6 +111,10 @@ class RatesError(OptionError):
 
 class DeviceError(SycladeError):
     """A device does not exist or cannot run."""
+
+
+class DeviceMemoryError(DeviceError):
+    """A device has too little memory for so many slots."""
 
 
 class OutputError(SycladeError):

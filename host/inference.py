@@ -83,12 +83,11 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     from syclade.host.backends import default_slots, make_runner
+    from syclade.host.backends.opening import Opened, open_runner
     from syclade.host.chains.convergence import StoppingRule, run_until_converged
     from syclade.host.chains.pipeline import Progress, run_chains
     from syclade.host.chains.plan import make_plan
     from syclade.host.compile.precompiled import open_image
-    from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import choose_encoding
     from syclade.host.output.result import make_result
 
     chains = whole("--chains", chains, 1, 2**32 - 1)
@@ -100,12 +99,12 @@ def infer(
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
     if image is None:
-        used, chosen = None, choose_device(device)
-        made = choose_encoding(encoding, chosen, problem)
+        opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     else:
         used, chosen, made = open_image(image, device, encoding, plan)
-    capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-    runner = make_runner(chosen, plan, made, capacity, seed, used)
+        capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
+        opened = Opened(make_runner(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
+    runner = opened.runner
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -128,7 +127,15 @@ def infer(
     finally:
         runner.close()
     return make_result(
-        observed, rates, plan, outcome, chosen, slots=capacity, steps=steps, seed=seed, encoding=made.name
+        observed,
+        rates,
+        plan,
+        outcome,
+        opened.device,
+        slots=opened.slots,
+        steps=steps,
+        seed=seed,
+        encoding=opened.encoding.name,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from syclade.host.errors import OptionError
+from syclade.host.install import install_command
 
 __all__ = ["QUALITY", "require_extras"]
 
@@ -22,6 +23,5 @@ def require_extras(*names: str) -> None:
     """
     absent = [name for name in names or QUALITY if find_spec(name) is None]
     if absent:
-        raise OptionError(
-            f"this needs {' and '.join(absent)}", hint="pip install 'syclade[quality]', then try again"
-        )
+        command = install_command("quality")
+        raise OptionError(f"this needs {' and '.join(absent)}", hint=f"{command}, then try again")

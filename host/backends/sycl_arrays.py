@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.backends.arrays import Arrays
 from syclade.host.devices.forks import note_sycl_use, refuse_inherited_sycl
-from syclade.host.errors import DeviceError
+from syclade.host.errors import DeviceError, DeviceMemoryError
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import Argument
 
@@ -60,7 +60,7 @@ class SyclArrays(Arrays):
                 block.copy_from_host(_as_bytes(np.ascontiguousarray(contents, argument.dtype)))
         except Exception as error:
             name = self._queue.sycl_device.name.strip()
-            raise DeviceError(
+            raise DeviceMemoryError(
                 f"{name} has no memory for {self.slots} slots: {error}", hint="use fewer --slots"
             ) from error
         self._memory[argument.name] = block

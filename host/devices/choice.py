@@ -9,6 +9,7 @@ from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_dev
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
 from syclade.host.errors import DeviceError
+from syclade.host.install import install_command
 from syclade.host.values import shown
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
@@ -16,10 +17,6 @@ __all__ = ["choose_device", "known_devices", "list_devices"]
 logger = logging.getLogger("syclade.devices")
 
 AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
-
-_ABSENT = Survey(
-    (), "the SYCL stack is not installed (pip install 'syclade[sycl]', Linux x86_64 and Python 3.11)"
-)
 
 _MEND = "`syclade devices` tries every device again and says what is wrong"
 
@@ -32,7 +29,9 @@ def known_devices(*, refresh: bool = False) -> Survey:
     """
     versions = stack_versions()
     if versions is None:
-        return _ABSENT
+        command = install_command("sycl")
+        words = f"the SYCL stack is not installed ({command}, Linux x86_64 and Python 3.11)"
+        return Survey((), words, absent=True)
     found = None if refresh else recall(versions)
     if found is None:
         found = survey()
@@ -104,7 +103,7 @@ def _best(found: Survey) -> Device:
     if passed_over:
         found = _tried_again(found, passed_over)
         device, passed_over = _first_in_order(found)
-    broken = found.problem is not None and found is not _ABSENT
+    broken = found.problem is not None and not found.absent
     if passed_over or broken or device.kind == "numpy":
         reasons = [f"{one.filter}: {one.reason}" for one in passed_over]
         why = "; ".join([*([found.problem] if found.problem else []), *reasons])

@@ -27,11 +27,13 @@ class Survey:
         devices: all that the SYCL runtime lists, those that cannot run with the reason.
         problem: why there are none; None if there are.
         remembered: whether another process found it, earlier.
+        absent: whether there are none because SYCL is not installed.
     """
 
     devices: tuple[Device, ...]
     problem: str | None = None
     remembered: bool = False
+    absent: bool = False
 
 
 def survey() -> Survey:

@@ -86,7 +86,7 @@ def test_auto_falls_back_to_numpy_without_the_stack(
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text
     native, last = list_devices()
     assert last is NUMPY
-    assert native.reason == "numba is not installed (pip install 'numba')"
+    assert native.reason == "numba is not installed (pip install 'syclade')"
     with pytest.raises(DeviceError, match="no device 'cpu': the SYCL stack is not installed"):
         choose_device("cpu")
 
