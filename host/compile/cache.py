@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from functools import cache
 from pathlib import Path
+
+from syclade.host.atomic import passing_files
 
 __all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "write_cached", "write_checked"]
 
@@ -34,17 +35,12 @@ def read_cached(name: str) -> bytes | None:
 def write_cached(name: str, content: bytes) -> bool:
     """Store a file so that no reader ever sees half of it; False if the cache cannot be written."""
     target = cache_folder() / name
-    temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).replace(target)
+        with passing_files() as passing:
+            passing.write(target, content, sync=False)
+            passing.move(target)
     except OSError:
-        with contextlib.suppress(OSError):
-            if temporary:
-                Path(temporary).unlink()
         return False
     return True
 

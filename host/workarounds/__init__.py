@@ -1,8 +1,11 @@
-"""Cures for faults of the frozen SYCL stack, all of them, each with the version that has the fault.
+"""Cures for faults of the frozen SYCL stack, each with the version that has the fault.
+
+All of them are in this folder; an export's loader (`host/export/loader.py`), which runs without syclade,
+repeats those that it needs.
 
 Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
-`tests/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of their
-own in this folder, and `tests/test_workarounds_binary.py`.
+`tests/devices/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of
+their own in this folder, and `tests/devices/test_workarounds_binary.py`.
 """
 
 from __future__ import annotations
