@@ -59,8 +59,10 @@ def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path
     Args:
         name: what it is the path of.
         value: of any type.
-        error: what to raise if it is no text and no path.
+        error: what to raise if it is no text and no path, or empty, which would mean the current folder.
     """
+    if isinstance(value, str) and not value:
+        raise error(f"{name} has an empty name")
     try:
         return Path(value)
     except TypeError:

@@ -160,11 +160,11 @@ def test_trees_that_are_none(tree: Any) -> None:
         syclade.score([[0, 1], [1, 0]], tree, **RATES)
 
 
-@pytest.mark.parametrize("path", [5, None, b"matrix", [1]])
+@pytest.mark.parametrize("path", [5, None, b"matrix", [1], ""])
 def test_paths_that_are_none(result: syclade.Result, path: Any) -> None:
-    with pytest.raises(MatrixError, match="which is no path"):
+    with pytest.raises(MatrixError, match=r"which is no path|an empty name"):
         syclade.read_matrix(path)
-    with pytest.raises(OutputError, match="which is no path"):
+    with pytest.raises(OutputError, match=r"which is no path|an empty name"):
         result.write(path)
 
 

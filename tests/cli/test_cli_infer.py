@@ -179,6 +179,8 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
         (["--device", "nonsense"], "there is no device 'nonsense'"),
         (["--device", "fpga"], "there is no device 'fpga'"),
         (["--out", str(MATRIX)], "is a file, not a directory"),
+        (["--out", ""], "'--out': the name is empty"),
+        (["--names", ""], "'--names': the name is empty"),
         (["--no-such-option"], "--no-such-option"),
     ],
 )
