@@ -75,6 +75,7 @@ define install
 		install --only-binary :all: --require-hashes --requirement $(1)
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check \
 		install --no-build-isolation --no-deps --editable .
+	@$(BIN)/python .ci/editable-first
 endef
 
 $(VENV)/.run: $(LOCKED) pyproject.toml

@@ -10,6 +10,7 @@ import os
 __all__ = [
     "CheckpointError",
     "DeviceError",
+    "DeviceMemoryError",
     "MatrixError",
     "OptionError",
     "OutputError",
@@ -17,6 +18,10 @@ __all__ = [
     "SycladeError",
     "TreeError",
 ]
+
+
+MOST_SIGNS = 2000
+"""Length of a message; what a compiler says may be long, too."""
 
 
 class SycladeError(Exception):
@@ -28,6 +33,7 @@ class SycladeError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
+        message = _shortened(message)
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -107,5 +113,17 @@ class DeviceError(SycladeError):
     """A device does not exist or cannot run."""
 
 
+class DeviceMemoryError(DeviceError):
+    """A device has too little memory for so many slots."""
+
+
 class OutputError(SycladeError):
     """A result cannot be written."""
+
+
+def _shortened(message: str) -> str:
+    """A message of which the middle is left out if it is too long to be read: a name may be a whole file."""
+    if len(message) <= MOST_SIGNS:
+        return message
+    half = MOST_SIGNS // 2
+    return f"{message[:half]} [...] {message[-half:]}"

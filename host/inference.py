@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.values import whole
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -84,30 +83,29 @@ def infer(
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
     from syclade.host.backends import default_slots
-    from syclade.host.backends.tiers import open_runner
+    from syclade.host.backends.opening import Opened, open_runner
+    from syclade.host.backends.tiers import begin
     from syclade.host.chains.convergence import StoppingRule, run_until_converged
     from syclade.host.chains.pipeline import Progress, run_chains
     from syclade.host.chains.plan import make_plan
     from syclade.host.compile.precompiled import open_image
-    from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import choose_encoding
     from syclade.host.output.result import make_result
 
-    chains = _whole("--chains", chains, 1, 2**32 - 1)
-    steps = None if steps is None else _whole("--steps", steps, 1, 2**62 - 1)
-    seed = _whole("--seed", seed, 0, 2**64 - 1)
-    slots = None if slots is None else _whole("--slots", slots, 1, 2**31 - 1)
+    chains = whole("--chains", chains, 1, 2**32 - 1)
+    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
+    seed = whole("--seed", seed, 0, 2**64 - 1)
+    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
     if image is None:
-        used, chosen = None, choose_device(device)
-        made = choose_encoding(encoding, chosen, problem)
+        opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     else:
         used, chosen, made = open_image(image, device, encoding, plan)
-    capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-    runner = open_runner(chosen, plan, made, capacity, seed, used)
+        capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
+        opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
+    runner = opened.runner
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -120,12 +118,13 @@ def infer(
                 )
             )
 
+    rule = StoppingRule()
     try:
         if steps is None:
-            rule = StoppingRule()
             outcome, steps = run_until_converged(runner, chains=chains, rule=rule, progress=report)
         else:
             outcome = run_chains(runner, chains=chains, steps=steps, progress=report)
+            outcome = replace(outcome, converged=rule.agree(outcome.best_scores))
     finally:
         runner.close()
     return make_result(
@@ -133,11 +132,11 @@ def infer(
         rates,
         plan,
         outcome,
-        chosen,
-        slots=capacity,
+        opened.device,
+        slots=opened.slots,
         steps=steps,
         seed=seed,
-        encoding=made.name,
+        encoding=opened.encoding.name,
         tiers=runner.tiers,
     )
 
@@ -178,14 +177,3 @@ def load_matrix(matrix: Any, names: Names = None) -> Matrix:
     if isinstance(matrix, (str, os.PathLike)):
         return read_matrix(matrix, names)
     return with_names(matrix_from_array(matrix), names)
-
-
-def _whole(option: str, value: Any, low: int, high: int) -> int:
-    """The value as an int of Python's, if it is a whole number in the range."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise OptionError(f"{option} is {value!r}, which is no whole number") from None
-    if not low <= number <= high:
-        raise OptionError(f"{option} is {number}", hint=f"use a whole number from {low} to {high}")
-    return number

@@ -1,22 +1,27 @@
-"""What the quality checks need beyond the package's own dependencies, asked for before a long run."""
+"""What commands need beyond the package's own dependencies, asked for before a long run."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 from syclade.host.errors import OptionError
+from syclade.host.install import install_command
 
-__all__ = ["require_extras"]
+__all__ = ["QUALITY", "require_extras"]
+
+QUALITY = ("matplotlib", "statsmodels")
 
 
-def require_extras() -> None:
-    """Check that matplotlib and statsmodels are installed.
+def require_extras(*names: str) -> None:
+    """Check that packages of the extra `quality` are installed.
+
+    Args:
+        names: without, all that the quality checks need.
 
     Raises:
         OptionError: one is not.
     """
-    absent = [name for name in ("matplotlib", "statsmodels") if find_spec(name) is None]
+    absent = [name for name in names or QUALITY if find_spec(name) is None]
     if absent:
-        raise OptionError(
-            f"this check needs {' and '.join(absent)}", hint="pip install 'syclade[quality]', then try again"
-        )
+        command = install_command("quality")
+        raise OptionError(f"this needs {' and '.join(absent)}", hint=f"{command}, then try again")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.errors import OutputError
+from syclade.host.output.files import write_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,17 +35,4 @@ def write_figure(figure: Figure, path: Path) -> None:
     picture = io.BytesIO()
     # Without the version of matplotlib in it, equal figures are equal files.
     figure.savefig(picture, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-    passing = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    try:
-        with passing.open("xb") as file:
-            file.write(picture.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        passing.replace(path)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise OutputError(
-            f"cannot write {path}: {reason}", hint="choose another directory with --out"
-        ) from problem
-    finally:
-        passing.unlink(missing_ok=True)
+    write_files(path.parent, {path.name: picture.getvalue()}, force=True)

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError
+from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError, TreeError
 from syclade.host.inference import InferenceProgress
 from syclade.host.input.matrix import format_matrix
 from syclade.host.model.simulate import simulate
@@ -121,8 +121,24 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
         ({"chains": 2.5}, OptionError, "2.5, which is no whole number"),
         ({"steps": "9"}, OptionError, "'9', which is no whole number"),
         ({"gamma": 0.0}, OptionError, "--gamma"),
+        ({"gamma": None}, OptionError, "--gamma is None, which is no number"),
+        ({"gamma": "1"}, OptionError, "--gamma is '1', which is no number"),
+        ({"gamma": 10**400}, OptionError, "--gamma is inf"),
+        ({"fp_rate": 10**400}, RatesError, "fp_rate"),
+        ({"fn_rate": None}, RatesError, "fn_rate"),
         ({"move_probabilities": (0, 0, 0)}, OptionError, "move probabilities"),
+        ({"move_probabilities": "x"}, OptionError, "move probabilities 'x' are not 3 numbers"),
+        ({"move_probabilities": "abc"}, OptionError, "move probabilities 'abc' are not 3 numbers"),
+        ({"move_probabilities": 5}, OptionError, "move probabilities 5 are not 3 numbers"),
+        ({"move_probabilities": (None, 1, 1)}, OptionError, "are not 3 numbers"),
         ({"names": ["a", "b"]}, MatrixError, "names"),
+        ({"names": 5}, MatrixError, "the names are 5, which is neither a file nor a sequence"),
+        ({"names": {"a", "b"}}, MatrixError, "the names are {'a', 'b'}, which is neither"),
+        ({"device": None}, DeviceError, "the device is None"),
+        ({"device": ["cpu"]}, DeviceError, "the device is "),
+        ({"encoding": ["ancestor"]}, OptionError, "there is no encoding"),
+        ({"image": 5}, OptionError, r"image \(--image\) is 5, which is no path"),
+        ({"chains": 10**5000}, OptionError, "--chains is of type int"),
         ({"names": ["a"] * 8}, MatrixError, "a"),
         ({"device": "nonsense"}, DeviceError, "nonsense"),
         ({"encoding": "nonsense"}, OptionError, "nonsense"),
@@ -136,6 +152,20 @@ def test_refusals(change: dict[str, Any], error: type[Exception], words: str) ->
     with pytest.raises(error, match=words) as caught:
         syclade.infer(**{"matrix": MADE.values, **QUICK, **change})
     assert isinstance(caught.value, syclade.SycladeError)
+
+
+@pytest.mark.parametrize("tree", [[[1, 2], [1]], [2, 2, None], None, 5, {}, ["a"], [10**400, 2, 2]])
+def test_trees_that_are_none(tree: Any) -> None:
+    with pytest.raises(TreeError, match="a parent vector has n"):
+        syclade.score([[0, 1], [1, 0]], tree, **RATES)
+
+
+@pytest.mark.parametrize("path", [5, None, b"matrix", [1], ""])
+def test_paths_that_are_none(result: syclade.Result, path: Any) -> None:
+    with pytest.raises(MatrixError, match=r"which is no path|an empty name"):
+        syclade.read_matrix(path)
+    with pytest.raises(OutputError, match=r"which is no path|an empty name"):
+        result.write(path)
 
 
 # ---- what it gives

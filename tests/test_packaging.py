@@ -114,6 +114,15 @@ def test_the_locks_and_the_extra_agree() -> None:
     assert dict(entry.split("==") for entry, _, _ in sycl).items() <= run.items()
 
 
+def test_every_dependency_is_imported() -> None:
+    """What only tests import belongs to the extra `test`: each user would install it."""
+    sources = [path.read_text() for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    for entry in PROJECT["project"]["dependencies"]:
+        name = re.split(r"[^\w-]", entry)[0]
+        wanted = re.compile(rf"^\s*(?:import|from) {name}\b", re.MULTILINE)
+        assert any(wanted.search(text) for text in sources), name
+
+
 @pytest.mark.parametrize("name", ["infer", "Result", "SycladeError", "read_matrix", "score", "simulate"])
 def test_a_public_name_is_loaded_at_first_use(name: str) -> None:
     import syclade

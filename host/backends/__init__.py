@@ -8,8 +8,8 @@ from syclade.fallback.chain.steps import slots_at_once
 from syclade.host.backends.base import Runner
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
 from syclade.host.encodings.base import Encoding
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ class ArrayRunner(Runner):
 
     def set_gamma(self, slot: int, gamma: float) -> None:
         """See `Runner.set_gamma`."""
-        check_gamma(gamma)
+        gamma = check_gamma(gamma)
         self._put[slot] = replace(self._put[slot], gamma=gamma)
         for name, table in self._logarithms(gamma).items():
             self._arrays.write(name, table, slot)

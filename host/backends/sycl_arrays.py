@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.arrays import Arrays
-from syclade.host.errors import DeviceError
+from syclade.host.devices.forks import note_sycl_use, refuse_inherited_sycl
+from syclade.host.errors import DeviceError, DeviceMemoryError
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import Argument
 
@@ -22,8 +23,9 @@ def open_queue(device_filter: str) -> Any:
     """A `dpctl.SyclQueue` on a device.
 
     Raises:
-        DeviceError: the device does not open.
+        DeviceError: the device does not open, or this process was forked from one that had used SYCL.
     """
+    note_sycl_use()
     dpctl = prepare()
     try:
         return dpctl.SyclQueue(device_filter)
@@ -58,7 +60,7 @@ class SyclArrays(Arrays):
                 block.copy_from_host(_as_bytes(np.ascontiguousarray(contents, argument.dtype)))
         except Exception as error:
             name = self._queue.sycl_device.name.strip()
-            raise DeviceError(
+            raise DeviceMemoryError(
                 f"{name} has no memory for {self.slots} slots: {error}", hint="use fewer --slots"
             ) from error
         self._memory[argument.name] = block
@@ -80,6 +82,7 @@ class SyclArrays(Arrays):
         """The memory of an array, or of one slot's part of it."""
         import dpctl.memory
 
+        refuse_inherited_sycl()
         whole = self._memory[name]
         if slot is None:
             return whole
@@ -102,7 +105,11 @@ class SyclArrays(Arrays):
             kernel: a `dpctl.program.SyclKernel`.
             flat: its arguments, from `flat`.
             lanes: work-items a slot.
+
+        Raises:
+            DeviceError: this process was forked from the one that the arrays are of.
         """
+        refuse_inherited_sycl()
         self._queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
 
     def close(self) -> None:

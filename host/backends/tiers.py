@@ -18,13 +18,13 @@ from syclade.host.chains.plan import Plan
 from syclade.host.compile import machine_code, program
 from syclade.host.compile.ahead import Ahead, can_compile
 from syclade.host.compile.kernel import Kernel
-from syclade.host.devices.choice import NUMPY, Device
+from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings.base import Encoding
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["GENERAL", "SPECIALISED", "open_runner"]
+__all__ = ["GENERAL", "SPECIALISED", "begin"]
 
 SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
 """Tiers: a kernel for these sizes, one for many sizes, one from a file; others have their device's name."""
@@ -33,7 +33,7 @@ WAIT_SECONDS = 4.0
 """A run that has taken half as long as a compilation is worth one."""
 
 
-def open_runner(
+def begin(
     device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
 ) -> TieredRunner:
     """A runner that begins at once, if anything can.

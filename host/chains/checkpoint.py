@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.errors import CheckpointError, SycladeError
+from syclade.host.input.bounded import read_bounded
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.output.files import write_files
 
@@ -110,7 +111,7 @@ def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
         CheckpointError: there is no such file, it is damaged, or its chains are of another plan.
     """
     try:
-        content = path.read_bytes()
+        content = read_bounded(path, 2**32, begins=(b"PK",))  # as zip archives do
     except OSError as error:
         reason = error.strerror or str(error)
         raise CheckpointError(f"the checkpoint cannot be read: {reason}", path=path) from error

@@ -26,11 +26,12 @@ class StoppingRule:
     """Stop at the end of a round when, all at once,
 
     - every chain has done at least `least_steps` steps;
-    - at least the fraction `agreement` of the chains, and two of them if there are two, have found a tree
-      with the best score of all (exactly: scores are integers);
+    - the chains agree: at least the fraction `agreement` of them, and never fewer than two, have found a
+      tree with the best score of all (exactly: scores are integers);
     - that score has been the best since half of the steps, or longer.
 
-    Stop at `most_steps` steps in any case.
+    A single chain stops by the other two conditions, but is never said to agree: that its best score stands
+    for long may as well mean that it is stuck. Stop at `most_steps` steps in any case.
 
     Attributes:
         round_steps: steps of every chain between two looks.
@@ -43,9 +44,14 @@ class StoppingRule:
     most_steps: int = 2_000_000
     agreement: float = 0.5
 
-    def agreeing_needed(self, chains: int) -> int:
-        """How many chains must have found the best score."""
-        return min(chains, max(2, int(np.ceil(self.agreement * chains))))
+    def agree(self, best_scores: NDArray[np.int64]) -> bool:
+        """Whether enough chains have found the best score; one chain alone never agrees.
+
+        Args:
+            best_scores: int64, shape (chains,): the best of every chain.
+        """
+        needed = max(2, int(np.ceil(self.agreement * len(best_scores))))
+        return int((best_scores == best_scores.max()).sum()) >= needed
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
         """Whether to stop.
@@ -55,10 +61,9 @@ class StoppingRule:
             best_scores: int64, shape (chains,): the best of every chain.
             best_since: end of the round in which the best of them was first seen, in steps.
         """
-        agreeing = int((best_scores == best_scores.max()).sum())
         return (
             steps >= self.least_steps
-            and agreeing >= self.agreeing_needed(len(best_scores))
+            and (len(best_scores) == 1 or self.agree(best_scores))
             and 2 * best_since <= steps
         )
 
@@ -110,10 +115,10 @@ def run_until_converged(
             best_scores = np.array([states[chain][0].best_score for chain in range(chains)])
         if best is None or int(best_scores.max()) > best:
             best, best_since = int(best_scores.max()), steps
-        converged = rule.satisfied(steps, best_scores, best_since)
-        if converged or steps >= rule.most_steps:
+        satisfied = rule.satisfied(steps, best_scores, best_since)
+        if satisfied or steps >= rule.most_steps:
             break
     collected = Collector(chains, len(runner.plan.kinds))
     for chain in range(chains):
         collected.add(*((runner.get(chain), runner.info(chain)) if resident else states[chain]))
-    return collected.outcome(clock, converged), steps
+    return collected.outcome(clock, satisfied and rule.agree(best_scores)), steps

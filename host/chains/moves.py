@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from syclade.host.errors import OptionError
+from syclade.host.values import real, shown
 
 __all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of"]
 
@@ -71,19 +73,28 @@ def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[i
     Raises:
         OptionError: they make no sense.
     """
-    if len(probabilities) != len(moves) or not all(math.isfinite(p) and p >= 0 for p in probabilities):
+    weights = _weights(probabilities)
+    if len(weights) != len(moves) or not all(math.isfinite(one) and one >= 0 for one in weights):
         names = ", ".join(move.name for move in moves)
         raise OptionError(
-            f"move probabilities {tuple(probabilities)!r} are not {len(moves)} numbers >= 0",
+            f"move probabilities {shown(probabilities)} are not {len(moves)} numbers >= 0",
             hint=f"give one for each: {names}; such as 0.55 0.4 0.05",
         )
-    total = sum(probabilities)
+    total = sum(weights)
     if total <= 0:
         raise OptionError("all move probabilities are 0", hint="give at least one move a chance")
     if not math.isfinite(total):
         raise OptionError("the move probabilities add up to infinity", hint="give smaller numbers")
     sums, so_far = [], 0.0
-    for probability in probabilities:
-        so_far += probability
+    for weight in weights:
+        so_far += weight
         sums.append(round(UNIT * so_far / total))
     return (*sums[:-1], UNIT)
+
+
+def _weights(probabilities: Any) -> list[float]:
+    """The numbers that a user gave; none if they are not numbers."""
+    try:
+        return [real("a move probability", one) for one in probabilities]
+    except (TypeError, OptionError):
+        return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from syclade.host.chains.space import MUTATION_TREES, Space
 from syclade.host.errors import OptionError
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem
+from syclade.host.values import real
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
 __all__ = ["DEFAULT_EVENTS", "Plan", "check_gamma", "make_plan"]
@@ -83,7 +83,7 @@ def make_plan(
     Raises:
         OptionError: gamma, the move probabilities, or the number of events or recorders make no sense.
     """
-    check_gamma(gamma)
+    gamma = check_gamma(gamma)
     if events < 1:
         raise OptionError(f"a ring of {events} events", hint="use 1 or more")
     if len(recorders) > MOST_RECORDERS:
@@ -92,7 +92,9 @@ def make_plan(
     return Plan(problem, MUTATION_TREES, tuple(moves), below, score, gamma, tuple(recorders), events)
 
 
-def check_gamma(gamma: float) -> None:
-    """Raise an OptionError if it is no exponent that makes sense."""
-    if not (math.isfinite(gamma) and 1e-6 <= gamma <= 1e6):
-        raise OptionError(f"--gamma is {gamma}", hint="use a number between 1e-6 and 1e6; 1 is usual")
+def check_gamma(gamma: float) -> float:
+    """The exponent, or an OptionError if it is none that makes sense."""
+    number = real("--gamma", gamma)
+    if not 1e-6 <= number <= 1e6:  # NaN is not
+        raise OptionError(f"--gamma is {number}", hint="use a number between 1e-6 and 1e6; 1 is usual")
+    return number

@@ -17,10 +17,11 @@ def command(as_json: bool) -> None:
     Every device is tried anew, in a process of its own, and the verdicts are remembered.
     """
     from syclade.host.compile.offers import offers
-    from syclade.host.devices.choice import list_devices, stack_problem
+    from syclade.host.devices.choice import known_devices
+    from syclade.host.devices.device import own_devices
 
-    devices = list_devices(refresh=True)
-    problem = stack_problem() if len(devices) == 1 else None
+    found = known_devices(refresh=True)
+    devices = [*found.devices, *own_devices()]
     if as_json:
         import json
 
@@ -36,5 +37,5 @@ def command(as_json: bool) -> None:
             verdict = "yes" if device.usable else f"no: {device.reason}"
             table.add_row(device.filter, device.kind, str(device.units), device.name, verdict, offers(device))
         Console().print(table)
-    if problem is not None:
-        click.echo(f"syclade: no SYCL device: {problem}", err=True)
+    if found.problem is not None:
+        click.echo(f"syclade: no SYCL device: {found.problem}", err=True)

@@ -106,7 +106,6 @@ def _matrix(
         return read_matrix(path)
     if cells is None or mutations is None:
         raise click.UsageError("Give --cells and --mutations, or --matrix.")
-    # As with `syclade simulate`: a command is a front, not a part of the machine.
     from syclade.host.model.simulate import simulate
 
     return simulate(cells, mutations, fp_rate, fn_rate, MISSING, seed).matrix

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.errors import OutputError
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
+    from syclade.host.output.result import Result
 
 __all__ = ["command"]
 
@@ -59,7 +61,7 @@ __all__ = ["command"]
 )
 @options.out_option()
 @options.force_option()
-@click.option("--quiet", is_flag=True, help="Print only the log-likelihood.")
+@click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
 def command(
     matrix: Path,
     names: Path | None,
@@ -76,6 +78,7 @@ def command(
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output
+    from syclade.host.output.rescue import keep
     from syclade.host.output.result import FILES
 
     if out is not None:
@@ -83,8 +86,39 @@ def command(
     _show_choices(quiet)
     with _progress_bar(quiet) as progress:
         result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
+    if not result.converged:
+        click.echo(f"syclade: {_doubt(result)}", err=True)
+    try:
+        _deliver(result, out, force, quiet)
+    except OutputError as error:
+        kept = keep(result.write)
+        if kept is None:
+            raise
+        raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
+
+
+def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None:
+    """Write the files and print what was found; the tree as well, where no file has it.
+
+    Raises:
+        OutputError: the files cannot be written, or standard output; the one does not keep from the other.
+    """
+    failure = None
     if out is not None:
-        result.write(out, force=force)
+        try:
+            result.write(out, force=force)
+        except OutputError as error:
+            failure = error
+    _print(result, out if failure is None else None, quiet=quiet and failure is None)
+    if failure is not None:
+        raise failure
+
+
+def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
+    """What was found, and where it is written."""
+    from syclade.host.cli.streams import shows
+    from syclade.host.output.result import FILES
+
     if quiet:
         click.echo(repr(result.log_likelihood))
         return
@@ -93,12 +127,23 @@ def command(
         f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
     )
-    if result.converged is False:
-        click.echo("the chains do not agree on the best tree: more --chains may find a better one")
     if out is None:
-        click.echo(result.to_newick().rstrip("\n"))
+        newick = result.to_newick().rstrip("\n")
+        click.echo(newick)
+        if not shows(newick):
+            click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
         click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+
+
+def _doubt(result: Result) -> str:
+    """Why there may be a better tree, and what to do; of a result that has not converged."""
+    if result.chains == 1:
+        return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
+    return (
+        "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
+        "given, may find a better one"
+    )
 
 
 def _show_choices(quiet: bool) -> None:

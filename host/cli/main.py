@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from syclade.host.cli.interrupts import end_at_once, interrupted
 from syclade.host.errors import SycladeError
 
 __all__ = ["cli", "main"]
@@ -83,13 +84,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: those after the program's name; None takes the process's own.
     """
-    sys.exit(_run(arguments))
+    try:
+        status = _run(arguments)
+        end_at_once()
+    except KeyboardInterrupt:  # while an error was being told
+        status = EXIT_INTERRUPTED
+    sys.exit(status)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = cli.main(arguments, prog_name="syclade", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         return _silence()
     except SycladeError as error:
@@ -102,6 +109,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         return EXIT_INTERRUPTED
     except MemoryError:
         return _complain("out of memory")
+    except Exception:
+        if not interrupted():
+            raise
+        _say("interrupted")  # libraries may make another exception of it
+        return EXIT_INTERRUPTED
     return status if isinstance(status, int) else 0
 
 

@@ -49,8 +49,19 @@ class Probability(click.ParamType[float]):
 
 
 SEED = click.IntRange(0, 2**64 - 1)
-# Whether a file can be read is found out where it is read, which says it better.
-INPUT_FILE = click.Path(path_type=Path)
+
+
+class _Name(click.Path):
+    """A path. Whether it can be read or written is found out where it is, which says it better."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, or a usage error for an empty text, which would mean the current folder."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+INPUT_FILE = _Name(path_type=Path)
 
 
 def fp_rate_option() -> Callable[[Command], Command]:

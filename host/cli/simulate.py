@@ -52,7 +52,6 @@ def command(
     DIR gets matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and
     simulation.json.
     """
-    # The one place where the host needs quality/: a command is a front, not a part of the machine.
     from syclade.host.model.simulate import simulate
     from syclade.host.output.files import check_output, write_files
 

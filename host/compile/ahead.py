@@ -13,7 +13,7 @@ from importlib import metadata
 
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.machine_code import native_problem
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.errors import SycladeError
 
 __all__ = ["Ahead", "can_compile"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 from functools import cache
 from pathlib import Path
 
-__all__ = ["cache_folder", "read_cached", "read_checked", "write_cached", "write_checked"]
+from syclade.host.atomic import passing_files
+
+__all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "write_cached", "write_checked"]
 
 
 @cache
@@ -34,19 +35,20 @@ def read_cached(name: str) -> bytes | None:
 def write_cached(name: str, content: bytes) -> bool:
     """Store a file so that no reader ever sees half of it; False if the cache cannot be written."""
     target = cache_folder() / name
-    temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).replace(target)
+        with passing_files() as passing:
+            passing.write(target, content, sync=False)
+            passing.move(target)
     except OSError:
-        with contextlib.suppress(OSError):
-            if temporary:
-                Path(temporary).unlink()
         return False
     return True
+
+
+def forget_cached(name: str) -> None:
+    """Delete a cached file, if it is there and can be."""
+    with contextlib.suppress(OSError):
+        (cache_folder() / name).unlink()
 
 
 def read_checked(name: str) -> bytes | None:

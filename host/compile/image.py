@@ -21,6 +21,7 @@ from syclade.host.compile.native_binary import device_identity
 from syclade.host.compile.spirv import is_spirv
 from syclade.host.devices import opencl
 from syclade.host.errors import DeviceError
+from syclade.host.input.bounded import read_bounded
 from syclade.host.workarounds.native_programs import opened_place, sycl_program
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ IMAGE_KINDS = ("cpu", "fpga-emu")
 
 _MAGIC = b'{"syclade_image": 1'
 _ELF = b"\x7fELF"
+
+MOST_BYTES = 2**31
+"""2 GiB: more than what configures any card."""
 _CAPACITIES = ("nodes", "words", "cells")
 _EQUALS = ("lanes", "values")
 _EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
@@ -190,7 +194,7 @@ def read_image(path: Path) -> Image:
         DeviceError: it cannot be read, is no image, or is damaged.
     """
     try:
-        content = path.read_bytes()
+        content = read_bounded(path, MOST_BYTES, begins=(_ELF, _MAGIC))
     except OSError as error:
         raise DeviceError(f"{path}: the image cannot be read: {error.strerror or error}") from error
     if is_spirv(content):

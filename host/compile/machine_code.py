@@ -15,10 +15,12 @@ from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.cache import read_checked, write_checked
+from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import find_shipped, own_processor
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
+from syclade.host.install import install_command
 
 __all__ = ["is_at_hand", "load_machine_code", "native_problem"]
 
@@ -34,7 +36,7 @@ def native_problem() -> str | None:
         try:
             metadata.version(name)
         except metadata.PackageNotFoundError:
-            return f"{name} is not installed (pip install '{name}')"
+            return f"{name} is not installed ({install_command()})"
     return None
 
 
@@ -76,8 +78,10 @@ def _cache_name(kernel: Kernel) -> str:
 
 def _translation() -> list[str]:
     """What decides, besides the kernel, what comes of it: versions, sources and the processor."""
-    from llvmlite import binding
-
+    try:
+        from llvmlite import binding
+    except Exception as error:  # a shared library may be missing, or damaged
+        raise _broken("llvmlite", error) from error
     versions = [f"{name} {metadata.version(name)}" for name in ("numba", "llvmlite")]
     processor = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
     return [*versions, *processor, digest_of((__name__, "syclade.kernels.target.native.compiler"))]
@@ -85,14 +89,13 @@ def _translation() -> list[str]:
 
 def _compile(kernel: Kernel) -> tuple[str, bytes]:
     """The symbol's name, and the object file."""
+    require_current_folder()
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
         from syclade.kernels.target.native.lanes import LANES
-    except ImportError as error:
-        raise DeviceError(
-            f"numba does not import: {error}", hint="install it anew: pip install --force-reinstall numba"
-        ) from error
+    except Exception as error:  # beside other versions than it is made for it may fail in any way
+        raise _broken("numba", error) from error
     if kernel.lanes != LANES:
         raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {LANES}")
     from numba.core.errors import NumbaError
@@ -102,6 +105,12 @@ def _compile(kernel: Kernel) -> tuple[str, bytes]:
         return compile_kernel(kernel.body(), kernel.name, arguments, kernel.record_types())
     except NumbaError as error:
         raise DeviceError(f"numba cannot compile {kernel.name}: {_explained(str(error))}") from error
+
+
+def _broken(name: str, error: Exception) -> DeviceError:
+    return DeviceError(
+        f"{name} does not import: {error}", hint=f"install it anew: {install_command(anew=True)}"
+    )
 
 
 def _explained(said: str) -> str:

@@ -6,7 +6,7 @@ from importlib import metadata
 
 from syclade.host.compile.ahead import can_compile
 from syclade.host.compile.shipped import SPIRV, own_processor, shipped
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 
 __all__ = ["offers"]
 

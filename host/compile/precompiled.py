@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.image import Image, read_image
-from syclade.host.devices.choice import Device, choose_device, list_devices
+from syclade.host.devices.choice import choose_device, list_devices
+from syclade.host.devices.device import Device
 from syclade.host.encodings import Encoding, make_encoding
 from syclade.host.errors import DeviceError, OptionError
+from syclade.host.values import path_of
 
 __all__ = ["open_image"]
 
@@ -33,7 +34,7 @@ def open_image(
         DeviceError: the image cannot be used for this, with the reason.
         OptionError: another encoding was asked for.
     """
-    image = read_image(Path(path))
+    image = read_image(path_of("image (--image)", path))
     chosen = _choose_device(image, device)
     if encoding not in ("auto", image.encoding):
         raise OptionError(

@@ -11,10 +11,12 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of
 from syclade.host.compile.spirv import declare_group_size
 from syclade.host.errors import DeviceError
+from syclade.host.install import install_command
 from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 
 __all__ = ["Spirv", "compiler_versions", "translate", "translation"]
@@ -59,22 +61,26 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
     """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
 
     Raises:
-        DeviceError: numba-dpex does not import.
+        DeviceError: numba-dpex does not import, or cannot compile it, or the current folder was deleted.
     """
+    require_current_folder()
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         with dpnp_stand_in():
             import numba_dpex  # noqa: F401
 
             from syclade.kernels.target.sycl import compile_kernel
-    except ImportError as error:
+    except Exception as error:  # beside other versions than it is made for it may fail in any way
         raise DeviceError(
             f"numba-dpex does not import: {error}",
-            hint="install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11)",
+            hint=f"install the SYCL stack: {install_command('sycl')} (Linux x86_64, Python 3.11)",
         ) from error
-    register_numba_implementations()
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
-    name, module = compile_kernel(
-        kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.group, queue
-    )
+    try:
+        register_numba_implementations()
+        name, module = compile_kernel(
+            kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.group, queue
+        )
+    except Exception as error:  # numba's, llvmlite's, those of the translator to SPIR-V
+        raise DeviceError(f"numba-dpex cannot compile {kernel.name}: {error}") from error
     return Spirv(name, declare_group_size(module, kernel.lanes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
@@ -33,7 +33,7 @@ def make_encoding(name: str) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
-    if name not in ENCODINGS:
+    if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
     return ENCODINGS[name]
 

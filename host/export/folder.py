@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from syclade.host.backends.sycl_arrays import open_queue
 from syclade.host.chains.plan import make_plan
 from syclade.host.compile.image import IMAGE_KINDS, make_image
-from syclade.host.devices.choice import Device, choose_device
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.export import loader
@@ -22,7 +23,6 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
-from syclade.host.workarounds import prepare
 
 __all__ = ["FILES", "export_folder", "image_name"]
 
@@ -77,7 +77,7 @@ def export_folder(
     problem = make_problem(matrix, rates)
     _check(problem, cells, mutations, images)
     device = _compiling_device("cpu")
-    queue = prepare().SyclQueue(device.filter)
+    queue = open_queue(device.filter)
     plan = make_plan(problem)
     capacity = AncestorEncoding.capacity(mutations + 1, cells, len(problem.values))
     encoding = AncestorEncoding(problem, capacity)
@@ -128,6 +128,6 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
     """An image of the chain-step kernel for each kind of device, by file name."""
     made: dict[str, bytes] = {}
     for kind in kinds:
-        queue: Any = prepare().SyclQueue(_compiling_device(kind).filter)
+        queue = open_queue(_compiling_device(kind).filter)
         made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
     return made

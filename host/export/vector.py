@@ -14,7 +14,7 @@ from syclade.host.backends.local_runner import LocalRunner
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.pipeline import initial_state, run_chains
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.choice import NUMPY, Device
+from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.kernels.arguments import SCRATCH

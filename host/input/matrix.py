@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.errors import MatrixError
 from syclade.host.input.names import check_names, default_names, match_names, read_names
 from syclade.host.input.reader import read_values
+from syclade.host.values import shown
 
 __all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
 
@@ -119,6 +120,11 @@ def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
         mutations = read_names(names)
         match_names(mutations, shape[0], shape[1], names)
         return mutations
+    if isinstance(names, (set, frozenset)) or not isinstance(names, Iterable):
+        raise MatrixError(
+            f"the names are {shown(names)}, which is neither a file nor a sequence of names",
+            hint="give the name of a file, or a list of names in the order of the rows",
+        )
     mutations = tuple(names)
     match_names(mutations, shape[0], shape[1])
     check_names(mutations)

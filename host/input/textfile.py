@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import codecs
 import os
-from pathlib import Path
+from typing import BinaryIO
 
 from syclade.host.errors import MatrixError, TreeError
+from syclade.host.input.bounded import chunks
+from syclade.host.values import path_of
 
 __all__ = ["read_lines_as_lf", "read_text"]
+
+MOST_LINE = 2**23
+"""8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
 
 FileErrorType = type[MatrixError] | type[TreeError]
 
@@ -50,7 +55,8 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
 
 def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
     try:
-        return Path(path).read_bytes()
+        with path_of("the file", path, error).open("rb") as stream:
+            return _read_text_bytes(stream, path, error)
     except FileNotFoundError:
         raise error("no such file", path=path) from None
     except IsADirectoryError:
@@ -59,3 +65,29 @@ def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
         raise error(f"cannot be read: {problem.strerror or problem}", path=path) from None
     except ValueError as problem:  # a path with a null character
         raise error(f"cannot be read: {problem}", path=None) from None
+
+
+def _read_text_bytes(stream: BinaryIO, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """What a stream has, up to its end, the bounds of a text, or what shows that it is none.
+
+    Raises:
+        OSError: it cannot be read, or has no end within the bound.
+    """
+    data = bytearray()
+    begins = 0  # where the last line begins
+    for piece in chunks(stream):
+        before = len(data)
+        data += piece
+        if b"\0" in piece:
+            break  # no text, which the caller explains: the rest says nothing more
+        ends = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
+        if ends >= 0:
+            begins = before + ends + 1
+        if len(data) - begins > MOST_LINE:
+            raise error(
+                f"the line has more than {MOST_LINE // 2**20} MiB",
+                path=path,
+                line=data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1,
+                hint="is this the file that you mean, and does it have line ends?",
+            )
+    return bytes(data)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import RatesError
+from syclade.host.values import real
 
 __all__ = ["Rates"]
 
@@ -70,9 +70,7 @@ class Rates:
 
 def _checked(name: str, option: str, value: object) -> float:
     """The rate as a float, if it is one."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise RatesError(f"{name} ({option}) is {value!r}, which is no number")
-    rate = float(value)
+    rate = real(f"{name} ({option})", value, RatesError)
     if not 0.0 < rate < 1.0:  # also refuses NaN
         raise RatesError(
             f"{name} ({option}) is {rate!r}",

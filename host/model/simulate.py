@@ -17,10 +17,12 @@ from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.values import real, whole
 
 __all__ = ["Simulation", "simulate"]
 
-SEED_LIMIT: Final = 2**64
+MOST: Final = 2**31 - 2
+"""Cells and mutations: nodes are numbered in int32, the root after the mutations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,12 @@ def simulate(
         OptionError: an argument is out of range.
         RatesError: an error rate is.
     """
-    _check(cells, mutations, missing, seed)
+    cells = whole("cells (--cells)", cells, 1, MOST)
+    mutations = whole("mutations (--mutations)", mutations, 1, MOST)
+    seed = whole("seed (--seed)", seed, 0, 2**64 - 1)
+    missing = real("missing (--missing)", missing)
+    if not 0 <= missing <= 1:
+        raise OptionError(f"missing (--missing) is {missing}", hint="give a probability, 0 to 1")
     rates = Rates(fp_rate, fn_rate)
     rng = np.random.Generator(np.random.PCG64(seed))
     parents = random_parents(mutations, rng)
@@ -74,14 +81,3 @@ def simulate(
 def random_parents(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """A tree drawn uniformly from the (n + 1)^(n - 1) trees of n mutations: int32, shape (n + 1,)."""
     return parents_from_pruefer(rng.integers(0, n + 1, n - 1).tolist(), n)
-
-
-def _check(cells: int, mutations: int, missing: float, seed: int) -> None:
-    if cells < 1:
-        raise OptionError(f"cells (--cells) is {cells}", hint="give 1 or more")
-    if mutations < 1:
-        raise OptionError(f"mutations (--mutations) is {mutations}", hint="give 1 or more")
-    if not 0 <= missing <= 1:
-        raise OptionError(f"missing (--missing) is {missing}", hint="give a probability, 0 to 1")
-    if not 0 <= seed < SEED_LIMIT:
-        raise OptionError(f"seed (--seed) is {seed}", hint=f"give a whole number from 0 to {SEED_LIMIT - 1}")

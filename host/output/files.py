@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
+from syclade.host.atomic import passing_files
 from syclade.host.errors import OutputError
+from syclade.host.values import path_of
 
 __all__ = ["check_output", "write_files"]
 
@@ -27,7 +27,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     Raises:
         OutputError: the directory cannot be made or written to, or has such files and force is not set.
     """
-    folder = Path(directory)
+    folder = path_of("the directory", directory, OutputError)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         present = [name for name in names if os.path.lexists(folder / name)]
@@ -65,31 +65,17 @@ def write_files(
         OutputError: what ``check_output`` says, or the disk is full or fails.
     """
     folder = check_output(directory, files, force)
-    waiting: dict[Path, Path] = {}
     place = folder
     try:
-        for name, content in files.items():
-            place = folder / name
-            _write_beside(place, content, waiting)
-        for place, passing in waiting.items():
-            passing.replace(place)
+        with passing_files() as passing:
+            for name, content in files.items():
+                place = folder / name
+                passing.write(place, content, sync=True)
+            for place in passing.waiting:
+                passing.move(place)
         _sync_directory(folder)
     except OSError as problem:
         raise _cannot(f"cannot write {place}", problem) from problem
-    finally:
-        for passing in waiting.values():
-            passing.unlink(missing_ok=True)
-
-
-def _write_beside(place: Path, content: str | bytes, waiting: dict[Path, Path]) -> None:
-    """Writes the content to a new file beside its place, down to the disk, and notes it in ``waiting``."""
-    passing = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
-    waiting[place] = passing
-    form: dict[str, Any] = {"encoding": "utf-8", "newline": "\n"} if isinstance(content, str) else {}
-    with passing.open("x" if form else "xb", **form) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _sync_directory(folder: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.pipeline import Outcome
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
@@ -40,7 +40,8 @@ class Result:
         moves: for each kind of move, steps (proposed, accepted) over all chains.
         chains, seed, gamma: as asked.
         steps: that every chain has done.
-        converged: whether the chains agreed and so stopped; None if the number of steps was given.
+        converged: whether the chains agree on the best score (`convergence.StoppingRule`); a single chain
+            never does.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
@@ -58,7 +59,7 @@ class Result:
     moves: dict[str, tuple[int, int]]
     chains: int
     steps: int
-    converged: bool | None
+    converged: bool
     seed: int
     gamma: float
     device: str
@@ -78,7 +79,7 @@ class Result:
 
     def __repr__(self) -> str:
         """In a line, without the arrays."""
-        agreed = {True: "converged", False: "not converged", None: "as many steps as asked"}[self.converged]
+        agreed = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
             f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
@@ -181,7 +182,7 @@ def make_result(
         },
         chains=len(outcome.best_scores),
         steps=steps,
-        converged=outcome.converged,
+        converged=bool(outcome.converged),
         seed=seed,
         gamma=plan.gamma,
         device=device.filter,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.input.names import default_names
-from syclade.host.trees.tree import find_cycle
+from syclade.host.trees.tree import cycle_text, find_cycle
 
 __all__ = ["LabelledEdge", "parents_from_edges"]
 
@@ -130,7 +130,7 @@ def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str
     above = [index.get(edge.parent, len(labels)) for edge in incoming.values()]
     cycle = [labels[node] for node in find_cycle(np.array([*above, len(labels)], np.int32))]
     if cycle:
-        around = " -> ".join(repr(label) for label in [*cycle, cycle[0]])
+        around = cycle_text([repr(label) for label in cycle])
         raise TreeError(f"these nodes form a cycle: {around}", path=path, line=incoming[cycle[0]].line)
 
 

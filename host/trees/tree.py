@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ancestor_matrix",
     "children",
+    "cycle_text",
     "depths",
     "find_cycle",
     "node_labels",
@@ -45,7 +46,10 @@ def validate_parents(parents: ArrayLike) -> Parents:
     Raises:
         TreeError: wrong shape or type, a parent out of range, a wrong root, several roots, or a cycle.
     """
-    vector = np.asarray(parents)
+    try:
+        vector = np.asarray(parents)
+    except (TypeError, ValueError) as problem:  # such as lists of unequal lengths
+        raise TreeError(f"a parent vector has n + 1 >= 2 integers: {problem}") from None
     if vector.ndim != 1 or vector.dtype.kind not in "iu" or vector.size < 2:
         raise TreeError(
             f"a parent vector has n + 1 >= 2 integers, this is {vector.dtype} of shape {vector.shape}"
@@ -63,7 +67,7 @@ def validate_parents(parents: ArrayLike) -> Parents:
     vector = np.array(vector, dtype=np.int32, order="C", copy=True)
     cycle = find_cycle(vector)
     if cycle:
-        raise TreeError("these nodes form a cycle: " + " -> ".join(map(str, [*cycle, cycle[0]])))
+        raise TreeError(f"these nodes form a cycle: {cycle_text([str(node) for node in cycle])}")
     return vector
 
 
@@ -88,6 +92,12 @@ def find_cycle(parents: Parents) -> list[int]:
                 cycle.append(above[cycle[-1]])
             return cycle[::-1]
     return []
+
+
+def cycle_text(labels: Sequence[str], most: int = 8) -> str:
+    """A cycle in words: its labels, not more than `most` of them, and the first again."""
+    shown = [*labels[:most], *([f"... {len(labels) - most} more ..."] if len(labels) > most else [])]
+    return " -> ".join([*shown, labels[0]])
 
 
 def children(parents: Parents) -> list[list[int]]:

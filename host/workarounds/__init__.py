@@ -1,8 +1,11 @@
-"""Cures for faults of the frozen SYCL stack, all of them, each with the version that has the fault.
+"""Cures for faults of the frozen SYCL stack, each with the version that has the fault.
+
+All of them are in this folder; an export's loader (`host/export/loader.py`), which runs without syclade,
+repeats those that it needs.
 
 Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
-`tests/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of their
-own in this folder, and `tests/test_workarounds_binary.py`.
+`tests/devices/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of
+their own in this folder, and `tests/devices/test_workarounds_binary.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.errors import DeviceError
+from syclade.host.install import install_command
 from syclade.host.workarounds.unknown_processor import name_an_older_processor
 
 __all__ = [
@@ -30,7 +34,6 @@ __all__ = [
     "restore_driver_variable",
 ]
 
-_INSTALL_HINT = "install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11)"
 
 RUNTIME_LIBRARIES = (
     ("intel-cmplr-lib-rt", "libintlc.so.5"),
@@ -78,8 +81,8 @@ def _prepare() -> Any:
         register_opencl_drivers()
     try:
         import dpctl
-    except ImportError as error:
-        raise DeviceError(f"dpctl does not import: {error}", hint=_INSTALL_HINT) from error
+    except Exception as error:  # beside other versions than it is made for it may fail in any way
+        raise DeviceError(f"dpctl does not import: {error}", hint=_install_hint()) from error
     let_emulator_take_spirv()
     with contextlib.suppress(OSError, DeviceError):
         loader = ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1")))
@@ -88,16 +91,21 @@ def _prepare() -> Any:
     return dpctl
 
 
+def _install_hint() -> str:
+    command = install_command("sycl")
+    return f"install the SYCL stack: {command} (Linux x86_64, Python 3.11)"
+
+
 def _installed(distribution: str, name: str) -> Path:
     """Path of a library that an installed distribution brings."""
     try:
         files = metadata.files(distribution) or []
     except metadata.PackageNotFoundError:
-        raise DeviceError(f"the package {distribution} is not installed", hint=_INSTALL_HINT) from None
+        raise DeviceError(f"the package {distribution} is not installed", hint=_install_hint()) from None
     for file in files:
         if file.name == name:
             return Path(str(file.locate())).resolve()
-    raise DeviceError(f"the package {distribution} has no {name}", hint=_INSTALL_HINT)
+    raise DeviceError(f"the package {distribution} has no {name}", hint=_install_hint())
 
 
 def load_runtime_libraries() -> None:
@@ -107,7 +115,7 @@ def load_runtime_libraries() -> None:
         try:
             ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
-            raise DeviceError(f"{name} does not load: {error}", hint=_INSTALL_HINT) from error
+            raise DeviceError(f"{name} does not load: {error}", hint=_install_hint()) from error
 
 
 def register_opencl_drivers() -> None:
@@ -202,4 +210,4 @@ def load_dpnp_libraries() -> None:
     for distribution, name in DPNP_LIBRARIES:
         path = os.fsencode(_installed(distribution, name))
         if not loader.dlopen(path, os.RTLD_LAZY | os.RTLD_GLOBAL):
-            raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=_INSTALL_HINT)
+            raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=_install_hint())

@@ -8,6 +8,7 @@ Wall time says what a user gets; processor time, over all threads, says what a s
 
 from __future__ import annotations
 
+import math
 import platform
 import statistics
 import time
@@ -20,13 +21,14 @@ import numpy as np
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
 from syclade.host.chains.plan import make_plan
-from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.values import real, whole
 
 __all__ = ["Measurement", "Timing", "measure", "versions"]
 
@@ -142,10 +144,11 @@ def measure(
     Raises:
         SycladeError: a number makes no sense, or the device cannot run.
     """
-    if not seconds > 0:
+    seconds = real("seconds (--seconds)", seconds)
+    if not 0 < seconds < math.inf:
         raise OptionError(f"seconds (--seconds) is {seconds}", hint="give a positive number")
-    if repeats < 1:
-        raise OptionError(f"repeats (--repeats) is {repeats}", hint="give 1 or more")
+    repeats = whole("repeats (--repeats)", repeats, 1, 10**6)
+    slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
     problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
     made = choose_encoding(encoding, device, problem)
@@ -207,12 +210,15 @@ def _warm_up(runner: Runner, seconds: float) -> int:
 
 
 def _timed_run(runner: Runner, launch_steps: int, seconds: float) -> Timing:
+    """One launch at least, and as many as fit in so many seconds."""
     steps = 0
     started, cpu_started = time.perf_counter(), runner.cpu_seconds()
-    while (elapsed := time.perf_counter() - started) < seconds:
+    while True:
         _launch(runner, launch_steps)
         steps += launch_steps * runner.slots
-    return Timing(steps, elapsed, runner.cpu_seconds() - cpu_started)
+        elapsed = time.perf_counter() - started
+        if elapsed >= seconds:
+            return Timing(steps, elapsed, runner.cpu_seconds() - cpu_started)
 
 
 def _launch(runner: Runner, steps: int) -> None:

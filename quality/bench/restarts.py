@@ -25,7 +25,7 @@ class Trial:
         log_likelihood: of its tree, natural log.
         steps: that each chain did.
         seconds: wall time of the chains, without start-up.
-        converged: whether the chains agreed; None if the number of steps was given.
+        converged: whether the chains agreed.
     """
 
     chains: int
@@ -33,7 +33,7 @@ class Trial:
     log_likelihood: float
     steps: int
     seconds: float
-    converged: bool | None
+    converged: bool
 
 
 @dataclass(frozen=True)

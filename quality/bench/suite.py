@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from syclade.host.devices.choice import Device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
 from syclade.host.encodings import ENCODINGS, encoding_name
+from syclade.host.errors import DeviceError
 from syclade.quality.bench.measure import measure
 
 __all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
@@ -111,15 +112,18 @@ def _axes() -> Iterator[tuple[str, int, dict[str, int]]]:
 def _with_threads(threads: int, device: Device, encoding: str, seconds: float, repeats: int) -> Report:
     """Measure in a process that may use so many processors: the runtime looks only when it starts."""
     allowed = sorted(os.sched_getaffinity(0))[:threads]
-    command = [sys.executable, "-c", "from syclade.host.cli.main import main; main()", "bench", "--json"]
+    command = [sys.executable, "-P", "-m", "syclade", "bench", "--json"]
     command += ["--device", device.filter, "--encoding", encoding]
     command += ["--seconds", str(seconds), "--repeats", str(repeats)]
     done = subprocess.run(
         command,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         preexec_fn=lambda: os.sched_setaffinity(0, allowed),
     )
+    if done.returncode:
+        reason = done.stderr.strip() or f"it ends with {done.returncode}"
+        raise DeviceError(f"a measurement with {threads} threads fails: {reason}")
     report: Report = json.loads(done.stdout)
     return report

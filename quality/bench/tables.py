@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.quality.bench.suite import Point
+from syclade.quality.figures import new_figure, write_figure
 
 __all__ = ["plot_scaling", "scaling_table", "suite_table"]
 
@@ -43,14 +44,14 @@ def scaling_table(points: list[Point]) -> str:
 
 
 def plot_scaling(points: list[Point], path: Path) -> None:
-    """Steps per second against each quantity, one panel each, on logarithmic axes."""
-    import matplotlib
+    """Steps per second against each quantity, one panel each, on logarithmic axes.
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    Raises:
+        OutputError: the plot cannot be written.
+    """
     axes = list(dict.fromkeys(point.axis for point in points))
-    figure, panels = pyplot.subplots(1, len(axes), figsize=(3.2 * len(axes), 3.2), layout="constrained")
+    figure = new_figure(3.2 * len(axes), 3.2)
+    panels = [figure.add_subplot(1, len(axes), place + 1) for place in range(len(axes))]
     for panel, axis in zip(panels, axes, strict=True):
         line = [
             (point.value, point.report["steps_per_second"] / 1e6) for point in points if point.axis == axis
@@ -61,5 +62,4 @@ def plot_scaling(points: list[Point], path: Path) -> None:
         panel.set_xlabel(axis)
         panel.grid(True, which="both", alpha=0.3)
     panels[0].set_ylabel("Msteps/s")
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    write_figure(figure, path)

@@ -33,6 +33,7 @@ __all__ = ["command"]
 @click.option("--suite", is_flag=True, help="Measure all sizes, usable devices and encodings.")
 @click.option("--scaling", is_flag=True, help="Vary cells, mutations, slots and threads.")
 @click.option("--plot", type=options.INPUT_FILE, metavar="FILE", help="With --scaling: a plot, as PNG.")
+@options.force_option()
 @options.json_option()
 def command(
     device: str,
@@ -45,6 +46,7 @@ def command(
     suite: bool,
     scaling: bool,
     plot: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Measure chain steps per second on a simulated input, after a warm-up.
@@ -53,12 +55,12 @@ def command(
     false negatives 0.25, a quarter missing.
     """
     from syclade.host.devices.choice import choose_device
-
-    # As with simulate: a command is a front, not a part of the machine.
     from syclade.quality.bench.measure import measure
 
     if suite and scaling:
         raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
+    if plot is not None:
+        _check_plot(plot, scaling, force)
     if suite:
         _suite(device, seconds, repeats, as_json)
         return
@@ -75,6 +77,17 @@ def command(
         click.echo(json.dumps(measured.as_dict(), indent=2))
     else:
         _print_table(measured)
+
+
+def _check_plot(plot: Path, scaling: bool, force: bool) -> None:
+    """Raises an error now, before all measurements, if the plot could not be made after them."""
+    from syclade.host.output.files import check_output
+    from syclade.quality.extras import require_extras
+
+    if not scaling:
+        raise OptionError("--plot is for --scaling", hint="give both, or neither")
+    require_extras("matplotlib")
+    check_output(plot.parent, [plot.name], force)
 
 
 def _suite(device: str, seconds: float, repeats: int, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from syclade.host.errors import OptionError
 from syclade.quality.cli.progress import Show, progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.devices.choice import Device
+    from syclade.host.devices.device import Device
     from syclade.quality.posterior.check import PosteriorCase
 
 __all__ = ["command"]

@@ -11,7 +11,7 @@ from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from syclade.host.devices.choice import Device
+    from syclade.host.devices.device import Device
     from syclade.quality.reference.folder import Reference
     from syclade.quality.reference.scores import ScoredInput
     from syclade.quality.tost.runs import Comparison, RunSettings

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.errors import OptionError, OutputError
+from syclade.host.install import install_command
 from syclade.quality.design.model import Design
 from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep
@@ -92,7 +93,7 @@ def _figure(rows: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise OptionError("plots need matplotlib", hint="pip install 'syclade[quality]'") from error
+        raise OptionError("plots need matplotlib", hint=install_command("quality")) from error
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import make_runner
 from syclade.host.chains.pipeline import initial_state
-from syclade.host.devices.choice import Device
+from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import TreeIndex

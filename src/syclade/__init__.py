@@ -6,7 +6,8 @@ The names below are loaded when they are first used, so that ``import syclade`` 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to import
 
 if TYPE_CHECKING:
     from syclade.host.errors import SycladeError

@@ -10,7 +10,7 @@ import pytest
 
 from syclade.host.backends import make_runner, tiers
 from syclade.host.backends.tiered_runner import TieredRunner
-from syclade.host.backends.tiers import GENERAL, SPECIALISED, open_runner
+from syclade.host.backends.tiers import GENERAL, SPECIALISED, begin
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import every
@@ -29,7 +29,7 @@ on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", ma
 
 def opened(plan: Plan, device: str, encoding: str) -> TieredRunner:
     made = make_encoding(encoding)(plan.problem)
-    runner = open_runner(choose_device(device), plan, made, SLOTS, CASE.seed)
+    runner = begin(choose_device(device), plan, made, SLOTS, CASE.seed)
     for slot in (0, 2):  # one stays empty
         runner.put(slot, initial_state(plan, CASE.seed, slot))
     return runner

@@ -37,7 +37,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def in_a_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from syclade.host.cli.main import main; main()", *arguments]
+    command = [sys.executable, "-c", "from syclade.__main__ import main; main()", *arguments]
     return subprocess.run(command, text=True, capture_output=True, check=False, **options)
 
 
@@ -162,13 +162,14 @@ def test_simulate_replaces_only_when_forced(run: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [["--cells", "0"], ["--seed", "-1"], ["--missing", "2"], ["--mutations", "x"]]
+    "change",
+    [["--cells", "0"], ["--seed", "-1"], ["--missing", "2"], ["--mutations", "x"], ["--cells", "9" * 20]],
 )
 def test_simulate_refuses(run: Any, tmp_path: Path, change: list[str]) -> None:
     status, _, err = run(*SIMULATE, *change, "--out", tmp_path / "new")
     assert status == 2
-    assert f"'{change[0]}'" in err
-    assert not (tmp_path / "new").exists()
+    assert change[0] in err
+    assert "Traceback" not in err
 
 
 def test_the_example_is_what_its_readme_says(run: Any, tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_unknown_command() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
 def test_a_reader_that_went_away() -> None:
-    program = "from syclade.host.cli.main import main; main(['--help'])"
+    program = "import sys; sys.argv[1:] = ['--help']; from syclade.__main__ import main; main()"
     script = f'"{sys.executable}" -c "{program}" | true; echo ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", script], text=True, capture_output=True, check=True)
     assert done.stdout.strip() in ("0", "1")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.chains.convergence import StoppingRule
 from syclade.host.cli import main as main_module
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
@@ -25,7 +27,7 @@ MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
 FILES = {"tree.newick", "tree.gv", "summary.json"}
-PROGRAM = [sys.executable, "-c", "from syclade.host.cli.main import main; main()"]
+PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 
 
 @pytest.fixture
@@ -99,7 +101,38 @@ def test_without_a_folder_the_tree_is_printed(run: Any, tmp_path: Path) -> None:
 def test_quiet_prints_one_number(run: Any, tmp_path: Path) -> None:
     status, printed, told = run("infer", MATRIX, *QUICK, "--quiet", "--out", tmp_path)
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert (status, printed, told) == (0, f"{summary['log_likelihood']!r}\n", "")
+    assert (status, printed) == (0, f"{summary['log_likelihood']!r}\n")
+    assert [line for line in told.splitlines() if "warning: " not in line] == []
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["--chains", 1], "warning: one chain cannot show"),
+        (["--chains", 4, "--steps", 3], "warning: the chains do not agree"),
+    ],
+)
+def test_doubts_are_told_on_standard_error(
+    run: Any, monkeypatch: pytest.MonkeyPatch, quiet: list[str], settings: list[object], words: str
+) -> None:
+    """Also of one chain that stops by itself."""
+    soon = partial(StoppingRule, round_steps=20, least_steps=40)
+    monkeypatch.setattr("syclade.host.chains.convergence.StoppingRule", soon)
+    options = [*RATES, "--device", "numpy", *settings, *quiet]
+    status, printed, told = run("infer", MATRIX, *options)
+    assert status == 0
+    assert words in told
+    assert "warning" not in printed
+
+
+def test_chains_that_agree_are_not_doubted(run: Any, tmp_path: Path) -> None:
+    tiny = tmp_path / "tiny.csv"
+    tiny.write_text("1 1 0\n0 1 1\n")
+    options = [*RATES, "--device", "numpy", "--chains", 4, "--steps", 60, "--out", tmp_path]
+    _, _, told = run("infer", tiny, *options, "--quiet")
+    assert told == ""
+    assert json.loads((tmp_path / "summary.json").read_text())["converged"] is True
 
 
 @pytest.mark.sycl
@@ -107,7 +140,7 @@ def test_the_choice_of_device_is_told(run: Any) -> None:
     _, _, told = run("infer", MATRIX, *QUICK, "--device", "auto")
     assert "the best usable kind is cpu" in told
     _, _, told = run("infer", MATRIX, *QUICK, "--device", "auto", "--quiet")
-    assert told == ""
+    assert "device" not in told
 
 
 def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
@@ -146,6 +179,8 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
         (["--device", "nonsense"], "there is no device 'nonsense'"),
         (["--device", "fpga"], "there is no device 'fpga'"),
         (["--out", str(MATRIX)], "is a file, not a directory"),
+        (["--out", ""], "'--out': the name is empty"),
+        (["--names", ""], "'--names': the name is empty"),
         (["--no-such-option"], "--no-such-option"),
     ],
 )

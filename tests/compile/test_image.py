@@ -15,7 +15,8 @@ import pytest
 import syclade
 from syclade.host.compile import precompiled, program
 from syclade.host.compile.image import make_image, read_image
-from syclade.host.devices.choice import Device, choose_device
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError, SycladeError
@@ -109,7 +110,8 @@ def test_a_run_with_an_image_compiles_nothing(
     command = [sys.executable, "-c", code, "infer", str(matrix), *rates, *run, *image]
     environment = os.environ | {"SYCLADE_CACHE": str(tmp_path / "cache")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    complaints = [line for line in done.stderr.splitlines() if "chains do not agree" not in line]
+    assert (done.returncode, complaints) == (0, [])
     assert float(done.stdout) == ordinary.log_likelihood
 
 

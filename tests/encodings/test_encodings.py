@@ -1,5 +1,6 @@
 """Encodings: how they are chosen, and what they refuse."""
 
+import click
 import numpy as np
 import pytest
 
@@ -7,8 +8,9 @@ import syclade.host.encodings.preorder as module
 from syclade.host.backends import default_slots, slot_bytes
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan
-from syclade.host.devices.choice import NUMPY, Device
-from syclade.host.encodings import choose_encoding, make_encoding
+from syclade.host.cli import infer
+from syclade.host.devices.device import NUMPY, Device
+from syclade.host.encodings import ENCODINGS, choose_encoding, make_encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem, make_problem
@@ -100,3 +102,10 @@ def test_bytes_of_a_slot_are_what_a_slot_more_takes() -> None:
         )
 
     assert slot_bytes(plan, encoding) == taken(5) - taken(4)
+
+
+def test_every_encoding_can_be_asked_for() -> None:
+    """The command line lists them by hand, so that its help needs no numpy."""
+    (option,) = (one for one in infer.command.params if one.name == "encoding")
+    assert isinstance(option.type, click.Choice)
+    assert set(option.type.choices) == {"auto", *ENCODINGS}

@@ -10,8 +10,8 @@ import pytest
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.tables import Tables
 from syclade.host.backends import default_slots
-from syclade.host.devices.choice import NUMPY as NUMPY_DEVICE
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
 from syclade.host.encodings import make_encoding
 from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
 from tests.support.numpy_chains import chains_of, runner_of

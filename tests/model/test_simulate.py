@@ -51,9 +51,11 @@ def test_missing_from_none_to_all() -> None:
     [
         ("cells", 0), ("mutations", 0), ("fp_rate", 0.0), ("fp_rate", 1.0), ("fn_rate", math.nan),
         ("missing", -0.1), ("missing", 1.1), ("missing", math.nan), ("seed", -1), ("seed", 2**64),
+        ("cells", 10**20), ("cells", 2**31), ("cells", 2.5), ("cells", "x"), ("mutations", 10**20),
+        ("mutations", None), ("missing", None), ("missing", "x"), ("seed", None), ("seed", 1.5),
     ],
 )  # fmt: skip
-def test_arguments_refused(name: str, value: float) -> None:
+def test_arguments_refused(name: str, value: Any) -> None:
     with pytest.raises(OptionError) as caught:
         simulate(**GOOD | {name: value})
     assert f"--{name.replace('_', '-')}" in str(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.main import cli
-from syclade.host.devices.choice import NUMPY, choose_device
+from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import NUMPY
 from syclade.host.errors import OptionError
 from syclade.quality.bench.measure import Timing, measure, versions
 
@@ -73,10 +75,27 @@ def test_versions() -> None:
     )
 
 
-@pytest.mark.parametrize("change", [{"seconds": 0}, {"seconds": float("nan")}, {"repeats": 0}, {"cells": 0}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seconds": 0},
+        {"seconds": float("nan")},
+        {"seconds": math.inf},
+        {"repeats": 0},
+        {"cells": 0},
+        {"cells": 10**20},
+        {"slots": 10**20},
+    ],
+)
 def test_refusals(change: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=next(iter(change))):
         measure(NUMPY, "auto", **(TINY | change))
+
+
+def test_a_run_has_a_launch_at_least() -> None:
+    report = measure(NUMPY, "auto", **TINY | {"seconds": 1e-9}).as_dict()
+    assert all(timing["steps"] > 0 for timing in report["timings"])
+    assert report["ns_per_step"] > 0
 
 
 def test_json() -> None:

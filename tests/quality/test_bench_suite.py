@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from syclade.host.devices.choice import NUMPY, choose_device
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import NUMPY
+from syclade.host.errors import DeviceError, SycladeError
+from syclade.quality import extras
 from syclade.quality.bench import suite as bench_suite
 from syclade.quality.bench.suite import run_scaling, run_suite
 from syclade.quality.bench.tables import plot_scaling, scaling_table, suite_table
@@ -56,3 +61,29 @@ def test_the_command_takes_one_of_them() -> None:
     done = CliRunner().invoke(command, ["--suite", *quick])
     assert done.exit_code == 0
     assert "cells x mutations" in done.stdout
+
+
+def test_a_plot_that_cannot_be_made_is_refused_before_all_measurements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(*_: object, **__: object) -> None:
+        raise AssertionError("measured before the plot was refused")
+
+    def refusal(*options: str) -> str:
+        done = CliRunner().invoke(command, ["--device", "numpy", "--plot", str(plot), *options])
+        assert isinstance(done.exception, SycladeError)
+        return str(done.exception)
+
+    monkeypatch.setattr(bench_suite, "measure", measured)
+    plot = tmp_path / "plot.png"
+    assert "--plot is for --scaling" in refusal()
+    plot.touch()
+    assert "already has plot.png" in refusal("--scaling")
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    assert "needs matplotlib" in refusal("--scaling", "--force")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
+def test_a_measurement_that_fails_in_its_process_is_told() -> None:
+    with pytest.raises(DeviceError, match=r"with 1 threads fails: .*there is no device 'nonsense'"):
+        bench_suite._with_threads(1, replace(NUMPY, filter="nonsense"), "auto", 0.01, 1)

@@ -15,7 +15,7 @@ from syclade.quality.bench.restarts import Trial, rows_of, run_trials
 RATES = (1e-4, 0.2)
 
 
-def trial(chains: int, log_likelihood: float, *, converged: bool | None = True) -> Trial:
+def trial(chains: int, log_likelihood: float, *, converged: bool = True) -> Trial:
     return Trial(chains, 1, log_likelihood, 1000 * chains, 0.5, converged)
 
 

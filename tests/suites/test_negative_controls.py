@@ -21,7 +21,7 @@ from syclade.fallback.moves.words import draw_below
 from syclade.host.backends import array_runner
 from syclade.host.chains import acceptance
 from syclade.host.cli import main as main_module
-from syclade.host.devices.choice import NUMPY
+from syclade.host.devices.device import NUMPY
 from syclade.quality.oracle import enumeration
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain

@@ -1,6 +1,6 @@
 """Every way to run a chain, and the small inputs that the suites run on all of them.
 
-A new device is one more word in DEVICES; a new encoding comes by itself.
+A new device is one more word in DEVICES; encodings are those that `host/encodings/__init__.py` registers.
 """
 
 from __future__ import annotations

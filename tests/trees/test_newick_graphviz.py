@@ -58,7 +58,8 @@ def test_a_path_of_5000_nodes(write: Writer, read: Reader) -> None:
 
 @given(trees(), st.data())
 def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.DataObject) -> None:
-    newick = pytest.importorskip("newick")
+    import newick
+
     # The library takes a backslash for an escape and a bracket for a comment, even inside quotes.
     mutations = data.draw(
         names(len(parents) - 1).filter(lambda given: not re.search(r"[\\]", "".join(given)))

@@ -1,0 +1,50 @@
+"""Forked processes and SYCL do not go together: said in words, where the runtime would wait for ever.
+
+A child that is forked from a process with an open SYCL queue has the runtime's memory, but none of its
+threads. The FPGA emulator 2024.2.2 waits for them without end, and no runtime promises to do better.
+"""
+
+from __future__ import annotations
+
+import os
+
+from syclade.host.errors import DeviceError
+
+__all__ = ["note_sycl_use", "refuse_inherited_sycl"]
+
+_used = False
+_inherited = False
+
+
+def note_sycl_use() -> None:
+    """A queue is about to be opened in this process.
+
+    Raises:
+        DeviceError: as `refuse_inherited_sycl`.
+    """
+    global _used
+    refuse_inherited_sycl()
+    _used = True
+
+
+def refuse_inherited_sycl() -> None:
+    """Check that this process was not forked from one that had used SYCL.
+
+    Raises:
+        DeviceError: it was.
+    """
+    if _inherited:
+        raise DeviceError(
+            "this process was forked from one that had used a SYCL device, and the SYCL runtime does not "
+            "survive that",
+            hint="start processes by multiprocessing's 'spawn' or 'forkserver', or take --device native here",
+        )
+
+
+def _note_fork() -> None:
+    global _inherited
+    _inherited = _inherited or _used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)

@@ -1,0 +1,113 @@
+"""Which SYCL devices there are, and whether each can run: asked of other processes, which may crash."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from syclade.host.devices.device import Device
+
+__all__ = ["Survey", "survey", "try_again"]
+
+PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
+
+Lines = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found.
+
+    Attributes:
+        devices: all that the SYCL runtime lists, those that cannot run with the reason.
+        problem: why there are none; None if there are.
+        remembered: whether another process found it, earlier.
+        absent: whether there are none because SYCL is not installed.
+    """
+
+    devices: tuple[Device, ...]
+    problem: str | None = None
+    remembered: bool = False
+    absent: bool = False
+
+
+def survey() -> Survey:
+    """List the devices and try each, in other processes."""
+    lines, failure = _run_probe([])
+    listed = [line["devices"] for line in lines if "devices" in line]
+    if not listed:
+        return Survey((), f"listing the SYCL devices failed: {failure}")
+    devices = [Device(**entry) for entry in listed[0]]
+    if not devices:
+        return Survey((), "the SYCL runtime lists no device")
+    return Survey(_with_verdicts(devices, {device.filter for device in devices}, lines, failure))
+
+
+def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:
+    """The same devices, some of them tried anew.
+
+    Args:
+        devices: as they are known.
+        filters: of those to try.
+    """
+    wanted = set(filters)
+    return Survey(_with_verdicts(devices, wanted, *_run_probe(sorted(wanted))))
+
+
+def _with_verdicts(
+    devices: Sequence[Device], pending: set[str], lines: Lines, failure: str
+) -> tuple[Device, ...]:
+    """The devices with the verdicts of a probe, going on after a crash with those not yet tried."""
+    reasons: dict[str, str | None] = {}
+    while True:
+        tried = {line["tried"]: line["reason"] for line in lines if "tried" in line}
+        started = [line["trying"] for line in lines if "trying" in line]
+        reasons |= {name: tried.get(name, f"its runtime {failure}") for name in started}
+        pending = pending - set(started)
+        if not pending:
+            break
+        if not started:
+            reasons |= dict.fromkeys(pending, f"could not be tried: {failure or 'it is not listed any more'}")
+            break
+        lines, failure = _run_probe(sorted(pending))
+    return tuple(replace(one, reason=reasons.get(one.filter, one.reason)) for one in devices)
+
+
+def _run_probe(filters: list[str]) -> tuple[Lines, str]:
+    """Lines that the probe printed, and how it ended if not well."""
+    # -P: files of the folder that this process happens to stand in are no modules of the probe.
+    command = [sys.executable, "-P", "-m", "syclade.host.devices.probe", *filters]
+    failure = ""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PROBE_TIMEOUT,
+            check=False,
+        )
+        output = done.stdout
+        if done.returncode < 0:
+            failure = f"crashes the process (signal {-done.returncode})"
+        elif done.returncode:
+            failure = done.stderr.strip().rpartition("\n")[2] or f"exits with {done.returncode}"
+    except subprocess.TimeoutExpired as error:
+        printed = error.stdout or ""
+        output = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+        failure = f"does not answer within {PROBE_TIMEOUT} s"
+    except OSError as error:
+        output, failure = "", f"{sys.executable or 'Python'} does not start: {error.strerror}"
+    lines: Lines = []
+    for line in output.splitlines():
+        # A driver may print to standard output, too.
+        with contextlib.suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict):
+                lines.append(entry)
+    return lines, failure

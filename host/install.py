@@ -1,0 +1,34 @@
+"""How to install what is missing without breaking what is there.
+
+The versions of the SYCL stack are pinned, and pip heeds pins only of what it is told to install: what is
+installed beside the stack, without naming it, may replace numpy under it. So a command names the whole.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+__all__ = ["install_command"]
+
+_EXTRAS = {"sycl": "dpctl", "quality": "statsmodels"}
+"""Extras of ours, each with a package that is there where it was installed."""
+
+
+def install_command(*extras: str, anew: bool = False) -> str:
+    """The command that installs syclade with extras, and with those that are here already.
+
+    Args:
+        extras: those that are missing: sycl, quality.
+        anew: whether packages that are there are broken, so that they must be replaced.
+    """
+    wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]
+    what = f"syclade[{','.join(wanted)}]" if wanted else "syclade"
+    return f"pip install {'--force-reinstall ' if anew else ''}'{what}'"
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""A place for a result that could not be written where it was wanted: hours of work are not thrown away."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from syclade.host.errors import OutputError
+
+__all__ = ["keep"]
+
+
+def keep(write: Callable[[Path], None]) -> Path | None:
+    """Write a result to a new folder of the user's, or else to one for passing files.
+
+    Args:
+        write: writes it to a folder that does not exist yet, or raises an OutputError.
+
+    Returns:
+        The folder; None if it cannot be written anywhere.
+    """
+    for folder in _places():
+        try:
+            write(folder)
+        except OutputError:
+            continue
+        return folder
+    return None
+
+
+def _places() -> Iterator[Path]:
+    import platformdirs
+
+    name = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}-{secrets.token_hex(3)}"
+    yield Path(platformdirs.user_state_dir("syclade", appauthor=False)) / "results" / name
+    try:
+        yield Path(tempfile.gettempdir()) / f"syclade-{name}"
+    except FileNotFoundError:  # there is none that can be written to
+        return

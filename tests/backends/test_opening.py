@@ -1,0 +1,118 @@
+"""What `auto` does when the device that it took cannot run after all: it goes on, and says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syclade.host.backends import opening
+from syclade.host.backends.opening import open_runner
+from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.errors import DeviceError, DeviceMemoryError
+from tests.support.backends import Case
+
+CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
+
+# A stack beside versions that it is not made for: some of its parts do not import, or compile nothing.
+PROGRAM = """
+import sys
+from importlib import import_module
+broken, *arguments = sys.argv[1:]
+class Breaks:
+    def find_spec(self, name, path=None, target=None):
+        if name in broken.split(","):
+            raise AttributeError(f"module 'numpy' has no attribute that {name} wants")
+sys.meta_path.insert(0, Breaks())
+if "compiling" in broken:
+    def fail(*_):
+        raise ValueError("this does not compile")
+    import syclade.host.workarounds.compiler as compiler
+    compiler.register_numba_implementations = fail
+sys.argv = ["syclade", *arguments]
+from syclade.__main__ import main
+main()
+"""
+
+
+def infer(broken: str, device: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    """A cold start in a process of its own."""
+    matrix = cache.parent / "matrix"
+    matrix.write_text("0 1 1\n1 0 1\n")
+    options = ["--fp-rate", "0.01", "--fn-rate", "0.1", "--chains", "2", "--steps", "5", "--device", device]
+    command = [sys.executable, "-c", PROGRAM, broken, "infer", str(matrix), *options, "--quiet"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("numba_dpex", "opencl:cpu:0: numba-dpex does not import: module 'numpy' has no attribute"),
+        ("dpctl", "dpctl does not import: module 'numpy' has no attribute"),
+        ("compiling", "opencl:cpu:0: numba-dpex cannot compile preorder_chain_steps: this does not compile"),
+    ],
+)
+def test_auto_goes_on_without_a_stack_that_is_broken(own_cache: Path, broken: str, reason: str) -> None:
+    done = infer(broken, "auto", own_cache)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0
+    assert "syclade: falling back to native: " in done.stderr
+    assert reason in done.stderr
+    done = infer(broken, "cpu", own_cache)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "syclade: error: " in done.stderr
+    assert reason.removeprefix("opencl:cpu:0: ") in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.sycl
+def test_auto_goes_on_in_numpy_where_numba_is_broken_too(own_cache: Path) -> None:
+    done = infer("numba_dpex,numba", "auto", own_cache)
+    assert done.returncode == 0, done.stderr
+    assert "falling back to native: opencl:cpu:0: numba-dpex does not import" in done.stderr
+    assert "falling back to numpy, which is slower: native: numba does not import" in done.stderr
+    done = infer("numba", "native", own_cache)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "syclade: error: numba does not import" in done.stderr
+    assert "pip install --force-reinstall 'syclade[" in done.stderr
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The devices that were tried to open; `auto` takes the CPU, and all fail until a test says otherwise."""
+    tried: list[str] = []
+
+    def fail(device: Device, *_: object) -> None:
+        tried.append(device.filter)
+        raise DeviceError("it is tired")
+
+    monkeypatch.setattr(opening, "choose_device", lambda wanted: NUMPY if wanted == "numpy" else CPU)
+    monkeypatch.setattr(opening, "own_devices", lambda: [native_device(), NUMPY])
+    monkeypatch.setattr(opening, "make_runner", fail)
+    return tried
+
+
+def test_the_order_in_which_auto_goes_on(opened: list[str]) -> None:
+    with pytest.raises(DeviceError, match="it is tired"):
+        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, slots=None, seed=1)
+    assert opened == ["opencl:cpu:0", "native", "numpy"]
+
+
+@pytest.mark.parametrize("wanted", ["cpu", "numpy"])
+def test_what_was_asked_for_is_not_replaced(opened: list[str], wanted: str) -> None:
+    with pytest.raises(DeviceError, match="it is tired"):
+        open_runner(wanted, "auto", Case(3, 4).plan(), chains=1, slots=None, seed=1)
+    assert len(opened) == 1
+
+
+def test_too_little_memory_is_not_a_broken_device(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise DeviceMemoryError("no memory", hint="use fewer --slots")
+
+    monkeypatch.setattr(opening, "make_runner", fail)
+    with pytest.raises(DeviceMemoryError, match="fewer --slots"):
+        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, slots=10**6, seed=1)

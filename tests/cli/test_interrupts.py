@@ -1,0 +1,73 @@
+"""Ctrl-C while the program still imports: it ends as it does later, and prints nothing of where it was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
+ENDLESS = ["infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "numpy"]
+ENDLESS += ["--steps", "1000000000"]
+
+# Sends SIGINT to itself as often as told at the moment when a module is looked for.
+PROGRAM = """
+import os, signal, sys
+module, times, *arguments = sys.argv[1:]
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            for _ in range(int(times)):
+                os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["syclade", *arguments]
+from syclade.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "syclade.host.cli.interrupts",
+        "click",
+        "syclade.host.cli.infer",
+        "rich.progress",
+        "numpy",
+        "numpy.core._multiarray_umath",
+        "syclade.host.backends.numpy_runner",
+    ],
+)
+def test_an_import_is_not_interrupted(module: str, times: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, module, str(times), *ENDLESS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        # A shell's background jobs ignore SIGINT, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.strip() in ("", "syclade: interrupted")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
+def test_a_job_that_ignores_the_signal_goes_on() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "numpy", "1", *ENDLESS[:-1], "10", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert done.returncode == 0
+    assert float(done.stdout) < 0

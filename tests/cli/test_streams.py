@@ -1,0 +1,135 @@
+"""Standard streams that cannot be written to, or not all of it: the result comes, or is kept, in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host.trees.treefile import read_tree
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+
+MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
+INFER = ["infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "numpy"]
+INFER += ["--chains", "2", "--steps", "20"]
+NUMBERS = tuple(str(number) for number in range(1, 21))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    """The program with some of its streams sent elsewhere, as a shell does it."""
+
+    def run(redirected: str, *arguments: object, **variables: str) -> subprocess.CompletedProcess[bytes]:
+        quoted = " ".join(f"'{word}'" for word in (sys.executable, "-m", "syclade", *arguments))
+        environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), **variables}
+        command = ["bash", "-c", f"{quoted} {redirected}"]
+        return subprocess.run(command, capture_output=True, check=False, env=environment)
+
+    return run
+
+
+def kept_in(told: bytes) -> Path:
+    """The folder that a message names."""
+    (folder,) = re.findall(r"^hint: the result is not lost: it is in (.*)$", told.decode(), re.MULTILINE)
+    return Path(folder)
+
+
+@pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-", "<&- 2>&-"])
+@pytest.mark.parametrize("command", [INFER, [*INFER, "--quiet"], ["devices"], ["--help"]])
+def test_standard_error_is_a_courtesy(run: Any, redirected: str, command: list[str]) -> None:
+    done = run(redirected, *command)
+    assert done.returncode == 0
+    assert done.stdout
+
+
+@pytest.mark.parametrize(("redirected", "why"), [(">/dev/full", b"No space left"), (">&-", b"it is closed")])
+def test_standard_output_that_cannot_be_written_to(run: Any, redirected: str, why: bytes) -> None:
+    for command in (["--help"], ["--version"], ["devices"], ["devices", "--json"], INFER):
+        done = run(redirected, *command)
+        assert done.returncode == 2
+        (told,) = [line for line in done.stderr.splitlines() if b"error" in line]
+        assert told.startswith(b"syclade: error: cannot write to standard output: " + why)
+        assert b"Traceback" not in done.stderr
+        assert b"Exception ignored" not in done.stderr
+    parents = json.loads((kept_in(done.stderr) / "summary.json").read_text())["parents"]
+    assert read_tree(kept_in(done.stderr) / "tree.newick", NUMBERS).tolist() == parents
+
+
+def test_neither_can_be_written_to(run: Any, tmp_path: Path) -> None:
+    assert run(">/dev/full 2>/dev/full", *INFER).returncode == 2
+    assert len(list((tmp_path / "state" / "syclade" / "results").glob("*/tree.newick"))) == 1
+
+
+def test_what_is_written_elsewhere_needs_no_standard_output(run: Any, tmp_path: Path) -> None:
+    made = ["simulate", "--cells", 3, "--mutations", 2, "--fp-rate", 0.1, "--fn-rate", 0.1, "--out"]
+    assert run(">&-", *made, tmp_path / "made").returncode == 0
+    assert (tmp_path / "made" / "matrix.csv").exists()
+
+
+def test_closed_streams_give_their_numbers_to_no_file(run: Any, tmp_path: Path) -> None:
+    """A library that complains to file 2 must not write into a result."""
+    run("<&- >&- 2>&-", *INFER, "--out", tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert read_tree(tmp_path / "out" / "tree.newick", NUMBERS).tolist() == summary["parents"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_names_that_an_encoding_lacks(run: Any, tmp_path: Path, encoding: str) -> None:
+    names = tmp_path / "names"
+    names.write_text("".join(f"g\u00e8ne{number}\u2192\n" for number in NUMBERS), encoding="utf-8")
+    done = run("", *INFER, "--names", names, PYTHONIOENCODING=encoding)
+    assert done.returncode == 0
+    newick = done.stdout.splitlines()[-1]
+    if encoding == "latin-1":
+        assert b"g\xe8ne20\\u2192" in newick
+        assert b"names have signs that standard output lacks" in done.stderr
+    else:
+        assert "g\u00e8ne20\u2192" in newick.decode()
+        assert b"names have signs" not in done.stderr
+
+
+# ---- files that cannot be written after the run
+
+LOSES = """
+import sys
+from pathlib import Path
+from syclade.host.output import result
+out = Path(sys.argv[-1])
+write = result.write_files
+def fails(directory, *others):
+    if Path(directory) == out:
+        from syclade.host.errors import OutputError
+        raise OutputError(f"cannot write {out}: the disk is full", hint="free some space")
+    write(directory, *others)
+result.write_files = fails
+from syclade.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_failed_write_does_not_lose_the_result(tmp_path: Path, quiet: list[str]) -> None:
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    command = [sys.executable, "-c", LOSES, *INFER, *quiet, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    assert done.returncode == 2
+    assert b"error: cannot write " in done.stderr
+    (tmp_path / "printed").write_bytes(done.stdout.splitlines()[-1])
+    summary = json.loads((kept_in(done.stderr) / "summary.json").read_text())
+    assert read_tree(tmp_path / "printed", NUMBERS).tolist() == summary["parents"]
+    assert f"log-likelihood {summary['log_likelihood']:.6f}".encode() in done.stdout
+
+
+def test_a_state_folder_that_cannot_be_written_either(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file, no folder")
+    (tmp_path / "passing").mkdir()
+    done = run(">/dev/full", *INFER, TMPDIR=str(tmp_path / "passing"))
+    assert kept_in(done.stderr).parent == tmp_path / "passing"

@@ -1,0 +1,78 @@
+"""How the package is installed and found: hints that name the whole install, folders that look like it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from syclade.host.install import install_command
+from tests.conftest import ROOT
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("there", "missing", "command"),
+    [
+        ([], ["quality"], "pip install 'syclade[quality]'"),
+        ([], ["sycl"], "pip install 'syclade[sycl]'"),
+        ([], [], "pip install 'syclade'"),
+        (["dpctl"], ["quality"], "pip install 'syclade[sycl,quality]'"),
+        (["statsmodels"], ["sycl"], "pip install 'syclade[sycl,quality]'"),
+        (["dpctl"], [], "pip install 'syclade[sycl]'"),
+    ],
+)
+def test_hints_name_the_whole_install(
+    monkeypatch: pytest.MonkeyPatch, there: list[str], missing: list[str], command: str
+) -> None:
+    def version(name: str) -> str:
+        if name in there:
+            return "1"
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    assert install_command(*missing) == command
+    assert install_command(*missing, anew=True) == command.replace("install", "install --force-reinstall", 1)
+
+
+def test_no_hint_is_written_by_hand() -> None:
+    """Each would sooner or later name a part of the install only."""
+    by_hand = re.compile(r"pip install (?!\{)")
+    files = [path for folder in ("host", "quality", "src") for path in (ROOT / folder).rglob("*.py")]
+    found = [path for path in files if by_hand.search(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_a_folder_with_the_packages_name_does_not_stand_in_its_way(tmp_path: Path) -> None:
+    """Such as a clone, seen from the folder that it is in, when it is installed for editing."""
+    (tmp_path / "syclade").symlink_to(ROOT, target_is_directory=True)
+    done = run("import syclade; print(syclade.infer.__module__)", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "syclade.host.inference\n"), done.stderr
+
+
+HIDDEN = """
+import sys
+sys.meta_path[:] = [one for one in sys.meta_path if getattr(one, "__name__", "") != "_EditableFinder"]
+sys.path[:] = [folder for folder in sys.path if "site-packages" not in folder]
+import syclade.host.errors
+"""
+
+
+def test_a_folder_that_is_taken_for_the_package_is_told(tmp_path: Path) -> None:
+    (tmp_path / "syclade").mkdir()
+    (tmp_path / "syclade" / "host").symlink_to(ROOT / "host", target_is_directory=True)
+    done = run(HIDDEN, tmp_path)
+    assert done.returncode != 0
+    assert done.stderr.rstrip().endswith(
+        f"ImportError: Python took the folder {tmp_path / 'syclade'} for the package syclade, which is only "
+        "called so: start Python in another folder, or as python -P"
+    )
