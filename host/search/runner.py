@@ -1,0 +1,180 @@
+"""Searches in slots: one stage a slot and launch, on any device."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends.arrays import Arrays
+from syclade.host.chains.acceptance import log_tables
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.encodings.base import round_up
+from syclade.host.search.problem import SearchProblem
+from syclade.host.search.work import STAGES, SearchState, Work
+from syclade.kernels.search.arguments import ARGUMENTS
+
+__all__ = ["ArraySearchRunner", "SearchRunner", "noise_of", "search_kernel"]
+
+LANES = 16
+
+NOISE_SCALE = 16
+"""A unit of noise is 2^-16 nat of Gumbel times this / gamma, and keys are scores times 2^20."""
+
+_LOG_BITS = 16
+_CODES = {name: code for code, name in enumerate(STAGES, 1)}
+"""As in kernels/search."""
+
+
+def noise_of(work: Work, unit: float) -> int:
+    """What Gumbel noise in units of 2^-16 nat is multiplied by in keys (kernels/search/draws.py)."""
+    return 0 if work.gamma is None else round(NOISE_SCALE * unit / work.gamma)
+
+
+def search_kernel(stage: str) -> Kernel:
+    """The kernel of a stage."""
+    return Kernel(
+        name=f"search_{stage.replace('-', '_')}",
+        factory="syclade.kernels.search.stages:make_search",
+        parts={"stage": STAGES[stage]},
+        constants={"lanes": LANES},
+        records=(Record("Given", ARGUMENTS),),
+        group="sub-group",
+        lanes=LANES,
+    )
+
+
+class SearchRunner(ABC):
+    """c slots of searches on one device, for one problem and seed.
+
+    Results depend on neither the number of slots nor what other slots do.
+    """
+
+    def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
+        self.problem = problem
+        self.slots = slots
+        self.seed = seed
+
+    @abstractmethod
+    def put(self, slot: int, state: SearchState) -> None:
+        """Place a search in a slot. Its tree must be valid."""
+
+    @abstractmethod
+    def get(self, slot: int) -> SearchState:
+        """The search in a slot."""
+
+    @abstractmethod
+    def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
+        """Do a stage in each slot, or nothing, and wait; the scores of all slots' trees.
+
+        Args:
+            works: as many as there are slots.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the memory back."""
+
+
+class ArraySearchRunner(SearchRunner):
+    """Searches in the arrays of a device, by kernels."""
+
+    def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
+        super().__init__(problem, slots, seed)
+        self._arrays: Arrays
+
+    @abstractmethod
+    def _launch(self, stage: str) -> None:
+        """Run the stage's kernel over all slots, and wait."""
+
+    def put(self, slot: int, state: SearchState) -> None:
+        """See `SearchRunner.put`."""
+        values: dict[str, Any] = {
+            "search": state.search,
+            "sweep": state.sweep,
+            "score": state.score,
+            "best_score": state.best_score,
+            "parent": self._padded(state.parents),
+            "best_parent": self._padded(state.best_parents),
+        }
+        for name, value in values.items():
+            self._arrays.write(name, value, slot)
+
+    def get(self, slot: int) -> SearchState:
+        """See `SearchRunner.get`."""
+        nodes = self.problem.mutations + 1
+        read = self._arrays.read
+        return SearchState(
+            search=int(read("search", slot)),
+            sweep=int(read("sweep", slot)),
+            parents=read("parent", slot)[:nodes],
+            score=int(read("score", slot)),
+            best_parents=read("best_parent", slot)[:nodes],
+            best_score=int(read("best_score", slot)),
+        )
+
+    def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
+        """See `SearchRunner.run`."""
+        write = self._arrays.write
+        write("stage", [0 if work is None else _CODES[work.stage] for work in works])
+        write("repeats", [0 if work is None else work.sweeps for work in works])
+        write("noise", [0 if work is None else noise_of(work, self.problem.unit) for work in works])
+        for stage in dict.fromkeys(work.stage for work in works if work is not None):
+            self._launch(stage)
+        return self._arrays.read("score")
+
+    def _padded(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+        nodes = self._arrays.sizes["nodes"]
+        padded = np.arange(nodes, dtype=np.int32)
+        padded[: len(parents)] = parents
+        return padded
+
+    def close(self) -> None:
+        """See `SearchRunner.close`."""
+        self._arrays.close()
+
+
+def search_sizes(problem: SearchProblem, slots: int, by_columns: bool) -> dict[str, int]:
+    """Values of the symbols in the shapes of the arguments.
+
+    Args:
+        problem: which.
+        slots: of the runner.
+        by_columns: whether columns may be put into the cell tree one by one; else their groups are at most as
+            many as there are nodes.
+    """
+    mutations, columns = problem.mutations, problem.columns
+    leaves = columns if by_columns else min(columns, mutations + 1)
+    nodes, joints = round_up(mutations + 1, LANES), round_up(2 * leaves, LANES)
+    return {
+        "slots": slots,
+        "mutations": mutations,
+        "columns": columns,
+        "cells": round_up(columns, LANES),
+        "genes": round_up(mutations, LANES),
+        "nodes": nodes,
+        "joints": joints,
+        "turns": max(nodes, joints),
+        "luck": 4 * max(nodes, joints),
+    }
+
+
+def search_arrays(problem: SearchProblem, sizes: Mapping[str, int], seed: int) -> dict[str, NDArray[Any]]:
+    """The arguments with role `problem`, by name."""
+    names = ("mutations", "columns", "cells", "genes", "nodes", "joints")
+    parameters = np.array([*(sizes[name] for name in names), seed], dtype=np.uint64).view(np.int64)
+    weights = np.zeros((problem.mutations, sizes["cells"]), dtype=np.int32)
+    weights[:, : problem.columns] = problem.weights
+    columns = np.zeros((problem.columns, sizes["genes"]), dtype=np.int32)
+    columns[:, : problem.mutations] = problem.weights.T
+    return {
+        "parameters": parameters,
+        "log_table": log_tables(1, _LOG_BITS, 1.0).log_table,
+        "weights": weights,
+        "columns": columns,
+        "falling": problem.falling,
+        "fullest": problem.fullest,
+    }

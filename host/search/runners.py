@@ -1,0 +1,106 @@
+"""The runners of searches, one kind a technology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.compile.machine_code import load_machine_code
+from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import Device
+from syclade.host.search.problem import SearchProblem
+from syclade.host.search.runner import (
+    LANES,
+    ArraySearchRunner,
+    SearchRunner,
+    search_arrays,
+    search_kernel,
+    search_sizes,
+)
+from syclade.kernels.search.arguments import ARGUMENTS
+
+__all__ = ["make_search_runner"]
+
+
+class NativeSearchRunner(ArraySearchRunner):
+    """This processor, by numba: a thread a core takes the next slot when it has done one."""
+
+    def __init__(self, problem: SearchProblem, slots: int, seed: int, by_columns: bool) -> None:
+        super().__init__(problem, slots, seed)
+        sizes = search_sizes(problem, slots, by_columns)
+        local = NumpyArrays(ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
+        self._arrays = local
+        self._flat = [local.named[argument.name].reshape(-1) for argument in ARGUMENTS]
+        self._addresses = [array.ctypes.data for array in self._flat]
+        self._threads = min(usable_cores(), slots)
+        self._pool = ThreadPoolExecutor(self._threads)
+
+    def _launch(self, stage: str) -> None:
+        kernel = load_machine_code(_kernel(stage))
+        waiting = iter(range(self.slots))
+        for thread in [self._pool.submit(self._run, kernel, waiting) for _ in range(self._threads)]:
+            thread.result()
+
+    def _run(self, kernel: Callable[..., None], waiting: Iterator[int]) -> None:
+        for slot in waiting:
+            kernel(slot, slot + 1, *self._addresses)
+
+    def close(self) -> None:
+        """See `SearchRunner.close`."""
+        self._pool.shutdown()
+        self._flat = []
+        super().close()
+
+
+class SyclSearchRunner(ArraySearchRunner):
+    """A SYCL device: a work-group a slot."""
+
+    def __init__(
+        self, problem: SearchProblem, slots: int, seed: int, by_columns: bool, device_filter: str
+    ) -> None:
+        from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
+
+        super().__init__(problem, slots, seed)
+        sizes = search_sizes(problem, slots, by_columns)
+        self._queue = open_queue(device_filter)
+        self._sycl = SyclArrays(self._queue, ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
+        self._arrays = self._sycl
+        self._flat: list[Any] = self._sycl.flat(ARGUMENTS)
+
+    def _launch(self, stage: str) -> None:
+        from syclade.host.compile.program import load_kernel
+
+        self._sycl.launch(load_kernel(self._queue, _kernel(stage)), self._flat, LANES)
+
+    def close(self) -> None:
+        """See `SearchRunner.close`."""
+        self._flat = []
+        super().close()
+
+
+@cache
+def _kernel(stage: str) -> Any:
+    return search_kernel(stage)
+
+
+def make_search_runner(
+    device: Device, problem: SearchProblem, slots: int, seed: int, *, by_columns: bool
+) -> SearchRunner:
+    """A runner of `slots` searches on a device.
+
+    Args:
+        device: a usable one.
+        problem: what is searched.
+        slots: searches at once.
+        seed: of the random numbers, 0 ... 2^64-1.
+        by_columns: whether the start by columns will be asked for, which needs more memory.
+
+    Raises:
+        DeviceError: the device does not open, cannot build a kernel, or has too little memory.
+    """
+    if device.kind == "native":
+        return NativeSearchRunner(problem, slots, seed, by_columns)
+    return SyclSearchRunner(problem, slots, seed, by_columns, device.filter)
