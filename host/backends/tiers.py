@@ -53,7 +53,7 @@ def begin(
     if _is_at_hand(device, kernel):
         return TieredRunner(own(), SPECIALISED)
     compilable = can_compile(device)
-    start = partial(Ahead, device, kernel)
+    start = partial(Ahead, device, [kernel])
     general = _general(device, plan, encoding)
     if general is not None:
         better = Better(SPECIALISED, start, own, WAIT_SECONDS, needed=False) if compilable else None

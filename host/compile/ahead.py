@@ -1,6 +1,6 @@
 """Compile a kernel beside a run, in a process of its own, into the cache that the run reads it from.
 
-Run as `python -m syclade.host.compile.ahead DEVICE` with the pickled kernel on standard input.
+Run as `python -m syclade.host.compile.ahead DEVICE` with the pickled kernels on standard input.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 
 from syclade.host.compile.kernel import Kernel
@@ -33,7 +34,7 @@ def can_compile(device: Device) -> bool:
 class Ahead:
     """A compilation under way. Whoever starts one stops it."""
 
-    def __init__(self, device: Device, kernel: Kernel) -> None:
+    def __init__(self, device: Device, kernels: Sequence[Kernel]) -> None:
         # What this process can import, the other one can: parts of a kernel may be a user's own.
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
@@ -46,7 +47,7 @@ class Ahead:
         )
         assert self._process.stdin is not None
         with self._process.stdin as stream:
-            stream.write(pickle.dumps(kernel))
+            stream.write(pickle.dumps(list(kernels)))
 
     def ended(self) -> bool:
         """Whether it is over, well or not."""
@@ -69,21 +70,26 @@ class Ahead:
 
 
 def _main(device: str) -> int:
-    kernel = pickle.load(sys.stdin.buffer)
+    kernels: list[Kernel] = pickle.load(sys.stdin.buffer)
     try:
-        if device == "native":
-            from syclade.host.compile.machine_code import load_machine_code
-
-            load_machine_code(kernel)
-        else:
-            from syclade.host.backends.sycl_arrays import open_queue
-            from syclade.host.compile.program import load_kernel
-
-            load_kernel(open_queue(device), kernel)
+        for kernel in kernels:
+            _load(device, kernel)
     except Exception as error:  # whatever it is, the run goes on without this kernel, and says why
         print(error if isinstance(error, SycladeError) else f"{type(error).__name__}: {error}")
         return 1
     return 0
+
+
+def _load(device: str, kernel: Kernel) -> None:
+    if device == "native":
+        from syclade.host.compile.machine_code import load_machine_code
+
+        load_machine_code(kernel)
+    else:
+        from syclade.host.backends.sycl_arrays import open_queue
+        from syclade.host.compile.program import load_kernel
+
+        load_kernel(open_queue(device), kernel)
 
 
 if __name__ == "__main__":

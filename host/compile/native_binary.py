@@ -19,7 +19,7 @@ from syclade.host.devices import opencl
 from syclade.host.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.workarounds.unknown_processor import TARGET_VARIABLE
 
-__all__ = ["build_program", "device_identity"]
+__all__ = ["build_program", "device_identity", "is_translated"]
 
 logger = logging.getLogger("syclade.program")
 
@@ -49,6 +49,12 @@ def build_program(queue: Any, module: bytes) -> Any:
             return sycl_program(queue, program)
         finally:
             opencl.release(program)
+
+
+def is_translated(queue: Any, module: bytes) -> bool:
+    """Whether the device's compiler has nothing to do for a module."""
+    name = _cache_name(queue, module)
+    return name is not None and read_checked(name) is not None
 
 
 def _stored_program(place: opencl.Place, name: str) -> int | None:

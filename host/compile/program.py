@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.compile import native_binary
 from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.native_binary import build_program
 from syclade.host.compile.shipped import SPIRV, find_shipped
 from syclade.host.compile.translate import Spirv, translate, translation
 from syclade.host.errors import DeviceError
@@ -20,7 +20,7 @@ from syclade.host.errors import DeviceError
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["is_at_hand", "load_kernel", "spirv_of"]
+__all__ = ["is_at_hand", "is_translated", "load_kernel", "spirv_of"]
 
 _built: dict[tuple[str, Any, Any], Any] = {}
 """Kernels that this process has built, by key, context and device: building takes half a second."""
@@ -51,7 +51,7 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
 def _build(queue: Any, kernel: Kernel) -> Any:
     spirv = spirv_of(queue, kernel)
     try:
-        program = build_program(queue, spirv.module)
+        program = native_binary.build_program(queue, spirv.module)
         if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would give one that crashes
             raise ValueError(f"the module has no entry point {spirv.entry_point}")
         return program.get_sycl_kernel(spirv.entry_point)
@@ -72,6 +72,12 @@ def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
 def is_at_hand(kernel: Kernel) -> bool:
     """Whether the kernel can be loaded without numba-dpex."""
     return _spirv_at_hand(kernel) is not None
+
+
+def is_translated(queue: Any, kernel: Kernel) -> bool:
+    """Whether the kernel can be loaded without any compiler, the device's included."""
+    there = _spirv_at_hand(kernel)
+    return there is not None and native_binary.is_translated(queue, there.module)
 
 
 def _spirv_at_hand(kernel: Kernel) -> Spirv | None:

@@ -51,7 +51,12 @@ class SearchRunner(ABC):
     """c slots of searches on one device, for one problem and seed.
 
     Results depend on neither the number of slots nor what other slots do.
+
+    Attributes:
+        tier: what does the work: native, sycl or numpy.
     """
+
+    tier = ""
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
         self.problem = problem

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from syclade.host.backends.numpy_arrays import NumpyArrays
-from syclade.host.compile.machine_code import load_machine_code
+from syclade.host.compile import machine_code
+from syclade.host.compile.ahead import Ahead
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.search.problem import SearchProblem
@@ -20,13 +21,17 @@ from syclade.host.search.runner import (
     search_kernel,
     search_sizes,
 )
+from syclade.host.search.tiered_runner import TieredSearchRunner
+from syclade.host.search.work import STAGES
 from syclade.kernels.search.arguments import ARGUMENTS
 
-__all__ = ["make_search_runner"]
+__all__ = ["begin_search", "make_search_runner"]
 
 
 class NativeSearchRunner(ArraySearchRunner):
     """This processor, by numba: a thread a core takes the next slot when it has done one."""
+
+    tier = "native"
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int, by_columns: bool) -> None:
         super().__init__(problem, slots, seed)
@@ -39,7 +44,7 @@ class NativeSearchRunner(ArraySearchRunner):
         self._pool = ThreadPoolExecutor(self._threads)
 
     def _launch(self, stage: str) -> None:
-        kernel = load_machine_code(_kernel(stage))
+        kernel = machine_code.load_machine_code(_kernel(stage))
         waiting = iter(range(self.slots))
         for thread in [self._pool.submit(self._run, kernel, waiting) for _ in range(self._threads)]:
             thread.result()
@@ -57,6 +62,8 @@ class NativeSearchRunner(ArraySearchRunner):
 
 class SyclSearchRunner(ArraySearchRunner):
     """A SYCL device: a work-group a slot."""
+
+    tier = "sycl"
 
     def __init__(
         self, problem: SearchProblem, slots: int, seed: int, by_columns: bool, device_filter: str
@@ -104,3 +111,23 @@ def make_search_runner(
     if device.kind == "native":
         return NativeSearchRunner(problem, slots, seed, by_columns)
     return SyclSearchRunner(problem, slots, seed, by_columns, device.filter)
+
+
+def begin_search(
+    device: Device, problem: SearchProblem, slots: int, seed: int, *, by_columns: bool
+) -> SearchRunner:
+    """As `make_search_runner`; on a CPU device by this processor's own code until the driver is ready."""
+    open_own = partial(make_search_runner, device, problem, slots, seed, by_columns=by_columns)
+    if device.kind != "cpu":
+        return open_own()
+    kernels = [_kernel(stage) for stage in STAGES]
+    if not all(machine_code.is_at_hand(kernel) for kernel in kernels):
+        return open_own()
+    from syclade.host.backends.sycl_arrays import open_queue
+    from syclade.host.compile.program import is_translated
+
+    queue = open_queue(device.filter)
+    if all(is_translated(queue, kernel) for kernel in kernels):
+        return open_own()
+    first = NativeSearchRunner(problem, slots, seed, by_columns)
+    return TieredSearchRunner(first, partial(Ahead, device, kernels), open_own)

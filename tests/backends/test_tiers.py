@@ -158,7 +158,7 @@ def test_what_the_compiler_says_comes_back() -> None:
     plan = CASE.plan()
     kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem))
     broken = replace(kernel, factory="syclade.kernels.chain.steps:make_nothing_of_the_kind")
-    process = ahead.Ahead(choose_device("native"), broken)
+    process = ahead.Ahead(choose_device("native"), [broken])
     deadline = time.monotonic() + PATIENCE
     while not process.ended():
         assert time.monotonic() < deadline
