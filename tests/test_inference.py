@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,10 @@ import syclade
 from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError
 from syclade.host.inference import InferenceProgress
 from syclade.host.input.matrix import format_matrix
+from syclade.host.model.likelihood import event_counts
+from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
-from syclade.host.trees.tree import validate_parents
+from syclade.host.trees.tree import ancestor_matrix, validate_parents
 from syclade.host.trees.treefile import read_tree
 from syclade.host.workarounds import prepare
 from tests.support.backends import BACKENDS
@@ -161,6 +164,21 @@ def test_result(result: syclade.Result) -> None:
     assert result.steps_per_second == pytest.approx(600 / result.seconds)
 
 
+def test_where_the_cells_sit(result: syclade.Result) -> None:
+    """Every cell of the input in its order, though the chain knows equal ones as one."""
+    values = np.hstack([MADE.values, MADE.values[:, ::-1]])
+    twice = syclade.infer(values, **QUICK)
+    assert twice.attachment.dtype == np.int32
+    assert twice.attachment.shape == (32,)
+    np.testing.assert_array_equal(twice.attachment[:16], twice.attachment[:15:-1])
+    np.testing.assert_array_equal(twice.attachment_ties[:16], twice.attachment_ties[:15:-1])
+    assert math.fsum(result.cell_log_likelihoods) == pytest.approx(result.log_likelihood)
+    truth = ancestor_matrix(result.parents)[:-1, result.attachment]
+    counts = event_counts(MADE, Rates(**RATES), result.parents)
+    assert int((truth & (MADE.values == 1)).sum()) == counts[1, 1]
+    assert result.n_cells == 16
+
+
 def test_the_tree_is_a_graph(result: syclade.Result) -> None:
     assert networkx.is_arborescence(result.tree)
     assert set(result.tree) == {*MADE.mutations, "root"}
@@ -172,7 +190,9 @@ def test_the_tree_is_a_graph(result: syclade.Result) -> None:
 def test_writers(result: syclade.Result, tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result.write(folder)
-    assert {path.name for path in folder.iterdir()} == {"tree.newick", "tree.gv", "summary.json"}
+    files = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json"}
+    assert {path.name for path in folder.iterdir()} == files
+    assert (folder / "attachments.tsv").read_text() == result.to_attachments()
     for name in ("tree.newick", "tree.gv"):
         np.testing.assert_array_equal(read_tree(folder / name, MADE.mutations), result.parents)
     summary = json.loads((folder / "summary.json").read_text())
@@ -264,7 +284,8 @@ def test_a_result_is_a_value() -> None:
     assert one == one
     assert one != other
     assert len({one, other, one}) == 2
-    for array in (one.parents, one.chain_log_likelihoods):
+    arrays = (one.attachment, one.attachment_ties, one.cell_log_likelihoods)
+    for array in (one.parents, one.chain_log_likelihoods, *arrays):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     assert repr(one).startswith("<Result: log-likelihood -")

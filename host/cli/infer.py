@@ -72,7 +72,7 @@ def command(
     """Infer the maximum-likelihood mutation tree of MATRIX.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing). DIR gets tree.newick, tree.gv and summary.json.
+    3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of each cell) and summary.json.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output
@@ -92,6 +92,11 @@ def command(
     click.echo(
         f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
+    )
+    tied = int((result.attachment_ties > 1).sum())
+    click.echo(
+        f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
+        f"{tied} of them with more than one equally good node"
     )
     if result.converged is False:
         click.echo("the chains do not agree on the best tree: more --chains may find a better one")

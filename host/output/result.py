@@ -14,6 +14,7 @@ from syclade.host.chains.pipeline import Outcome
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import Device
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "Result", "make_result"]
 
-FILES = ("tree.newick", "tree.gv", "summary.json")
+FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
+
+_ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +37,10 @@ class Result:
         parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
         log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
         mutations: names of the mutations, in the order of the matrix's rows.
-        n_cells: number of cells.
+        attachment: int32, shape (cells,): the best node of every cell, in the order of the matrix's columns;
+            the root is node n. Of equally good nodes it is the first in preorder, so that none is above it.
+        attachment_ties: int32, shape (cells,): how many nodes are equally good, that one included.
+        cell_log_likelihoods: float64, shape (cells,): of every cell at its node, natural log.
         rates: the error rates.
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
         moves: for each kind of move, steps (proposed, accepted) over all chains.
@@ -52,7 +58,9 @@ class Result:
     parents: NDArray[np.int32]
     log_likelihood: float
     mutations: tuple[str, ...]
-    n_cells: int
+    attachment: NDArray[np.int32]
+    attachment_ties: NDArray[np.int32]
+    cell_log_likelihoods: NDArray[np.float64]
     rates: Rates
     chain_log_likelihoods: NDArray[np.float64]
     moves: dict[str, tuple[int, int]]
@@ -71,7 +79,7 @@ class Result:
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
-        for name in ("parents", "chain_log_likelihoods"):
+        for name in _ARRAYS:
             own = getattr(self, name).copy()
             own.flags.writeable = False
             object.__setattr__(self, name, own)
@@ -83,6 +91,11 @@ class Result:
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
             f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
         )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.attachment)
 
     @property
     def steps_per_second(self) -> float:
@@ -108,8 +121,15 @@ class Result:
 
         return to_graphviz(self.parents, self.mutations)
 
+    def to_attachments(self) -> str:
+        """Where every cell sits: tab-separated, a line a cell (`host/output/attachments.py`)."""
+        from syclade.host.output.attachments import format_attachments
+
+        of_cells = Attachments(self.attachment, self.attachment_ties, self.cell_log_likelihoods)
+        return format_attachments(of_cells, self.mutations)
+
     def summary(self) -> dict[str, Any]:
-        """All of it as plain values, as in summary.json."""
+        """All but what is said of each cell, as plain values, as in summary.json."""
         return {
             "log_likelihood": self.log_likelihood,
             "parents": self.parents.tolist(),
@@ -136,7 +156,7 @@ class Result:
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write tree.newick, tree.gv and summary.json.
+        """Write tree.newick, tree.gv, attachments.tsv and summary.json.
 
         Args:
             directory: made if need be.
@@ -145,7 +165,12 @@ class Result:
         Raises:
             OutputError: files are there and force is not given, or they cannot be written.
         """
-        texts = (self.to_newick(), self.to_graphviz(), json.dumps(self.summary(), indent=2) + "\n")
+        texts = (
+            self.to_newick(),
+            self.to_graphviz(),
+            self.to_attachments(),
+            json.dumps(self.summary(), indent=2) + "\n",
+        )
         write_files(directory, dict(zip(FILES, texts, strict=True)), force)
 
 
@@ -166,12 +191,15 @@ def make_result(
     import syclade
 
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
-    problem = plan.problem
+    problem, parents = plan.problem, outcome.best.best_parents
+    cells = attach(problem, rates, parents)
     return Result(
-        parents=outcome.best.best_parents,
-        log_likelihood=log_likelihood(matrix, rates, outcome.best.best_parents),
+        parents=parents,
+        log_likelihood=log_likelihood(matrix, rates, parents),
         mutations=matrix.mutations,
-        n_cells=matrix.values.shape[1],
+        attachment=cells.node,
+        attachment_ties=cells.ties,
+        cell_log_likelihoods=cells.log_likelihood,
         rates=rates,
         chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
         moves={

@@ -24,7 +24,7 @@ EXAMPLE = ROOT / "host" / "data" / "example"
 MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
-FILES = {"tree.newick", "tree.gv", "summary.json"}
+FILES = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json"}
 PROGRAM = [sys.executable, "-c", "from syclade.host.cli.main import main; main()"]
 
 
@@ -58,6 +58,8 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     assert (summary["n_mutations"], summary["n_cells"]) == (20, 40)
     assert summary["device_name"] in printed
     assert f"log-likelihood {summary['log_likelihood']:.6f}" in printed
+    assert len((out / "attachments.tsv").read_text().splitlines()) == 1 + 40
+    assert "40 cells at " in printed
     parents = np.array(summary["parents"], np.int32)
     for name in ("tree.newick", "tree.gv"):
         assert name in printed
@@ -117,7 +119,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     status, _, told = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
     assert time.perf_counter() - started < 5, "refused before the work, not after it"
     assert status == 2
-    assert "already has tree.newick, tree.gv, summary.json" in told
+    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json" in told
     assert "--force" in told
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert run("infer", MATRIX, *QUICK, "--seed", 5, "--out", tmp_path, "--force")[0] == 0
