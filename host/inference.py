@@ -101,6 +101,20 @@ def infer(
     rates = Rates(fp_rate, fn_rate)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
+    options = {
+        "fp_rate": rates.fp_rate,
+        "fn_rate": rates.fn_rate,
+        "names": os.fspath(names) if isinstance(names, (str, os.PathLike)) else names and list(names),
+        "chains": chains,
+        "steps": steps,
+        "seed": seed,
+        "gamma": float(gamma),
+        "move_probabilities": [float(weight) for weight in move_probabilities],
+        "device": device,
+        "encoding": encoding,
+        "image": None if image is None else os.fspath(image),
+        "slots": slots,
+    }
     if image is None:
         used, chosen = None, choose_device(device)
         made = choose_encoding(encoding, chosen, problem)
@@ -139,6 +153,7 @@ def infer(
         seed=seed,
         encoding=made.name,
         tiers=runner.tiers,
+        options=options,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 import math
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,9 @@ QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", 
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
     "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "chains", "steps", "seed",
-    "device", "device_name", "slots", "seconds", "steps_per_second", "version",
+    "device", "device_name", "slots", "seconds", "steps_per_second", "version", "fp_rate", "fn_rate", "gamma",
+    "converged", "chain_log_likelihoods", "moves", "encoding", "matrix", "matrix_sha256",
+    "move_probabilities", "options", "date", "tiers",
 }  # fmt: skip
 
 
@@ -196,7 +201,7 @@ def test_writers(result: syclade.Result, tmp_path: Path) -> None:
     for name in ("tree.newick", "tree.gv"):
         np.testing.assert_array_equal(read_tree(folder / name, MADE.mutations), result.parents)
     summary = json.loads((folder / "summary.json").read_text())
-    assert set(summary) >= SUMMARY_FIELDS
+    assert set(summary) == SUMMARY_FIELDS
     assert summary == json.loads(json.dumps(result.summary()))
     assert summary["log_likelihood"] == result.log_likelihood
     assert summary["parents"] == result.parents.tolist()
@@ -204,6 +209,40 @@ def test_writers(result: syclade.Result, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="already has"):
         result.write(folder)
     result.write(folder, force=True)
+
+
+def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
+    """Its options are all arguments; the matrix is known by its bytes, whatever its file is called."""
+    file, names = tmp_path / "matrix.csv", tmp_path / "names"
+    file.write_bytes(format_matrix(MADE.values).replace("\n", "\r\n").encode())
+    names.write_text("\n".join(MADE.mutations))
+    asked: dict[str, Any] = {**QUICK, "seed": 3, "gamma": np.float32(1.5), "move_probabilities": (1, 2, 1)}
+    before = datetime.now(UTC).replace(microsecond=0)
+    syclade.infer(file, names=names, **asked).write(tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["matrix"] == str(file)
+    assert summary["matrix_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert summary["move_probabilities"] == {
+        "prune and reattach": 0.25, "swap labels": 0.5, "swap subtrees": 0.25
+    }  # fmt: skip
+    assert before <= datetime.fromisoformat(summary["date"]) <= datetime.now(UTC)
+    assert summary["version"] == syclade.__version__
+    assert set(summary["options"]) == set(inspect.signature(syclade.infer).parameters) - {
+        "matrix",
+        "progress",
+    }
+    again = syclade.infer(summary["matrix"], **summary["options"])
+    assert (again.parents.tolist(), again.moves) == (
+        summary["parents"],
+        {kind: (counts["proposed"], counts["accepted"]) for kind, counts in summary["moves"].items()},
+    )
+
+
+def test_a_matrix_without_a_file(result: syclade.Result) -> None:
+    """Known by the bytes that its file would have."""
+    text = format_matrix(MADE.values)
+    assert (result.matrix, result.matrix_sha256) == (None, hashlib.sha256(text.encode()).hexdigest())
+    assert result.options["names"] == list(MADE.mutations)
 
 
 def test_progress() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
 from syclade.host.input.names import check_names, default_names, match_names, read_names
-from syclade.host.input.reader import read_values
+from syclade.host.input.reader import values_of
+from syclade.host.input.textfile import read_bytes
 
 __all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
 
@@ -26,11 +28,13 @@ class Matrix:
             1 = mutation, 3 = missing.
         mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
         source: the file, or ``"array"``.
+        file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
     """
 
     values: NDArray[np.uint8]
     mutations: tuple[str, ...]
     source: str
+    file_sha256: str | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
@@ -48,6 +52,11 @@ class Matrix:
     def n_cells(self) -> int:
         """Number of columns."""
         return int(self.values.shape[1])
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file's bytes, in hexadecimal; without a file, of ``format_matrix``'s text."""
+        return self.file_sha256 or hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
 
 
 Names = str | os.PathLike[str] | Sequence[str] | None
@@ -67,8 +76,10 @@ def read_matrix(path: str | os.PathLike[str], names: Names = None) -> Matrix:
     Raises:
         MatrixError: with file, line and column, and a hint.
     """
-    values = read_values(path)
-    return Matrix(values, _names_of(values.shape, names), os.fspath(path))
+    data = read_bytes(path, MatrixError)
+    values = values_of(data, path)
+    digest = hashlib.sha256(data).hexdigest()
+    return Matrix(values, _names_of(values.shape, names), os.fspath(path), digest)
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from syclade.host.errors import MatrixError, TreeError
 
-__all__ = ["read_lines_as_lf", "read_text"]
+__all__ = ["as_lf", "read_bytes", "read_text"]
 
 FileErrorType = type[MatrixError] | type[TreeError]
 
 
-def read_lines_as_lf(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
     """The bytes of a text file, without a byte-order mark, CR and CRLF turned into LF.
 
     Args:
-        path: the file.
-        error: the class to raise when the file cannot be read or is no text.
+        data: all that is in the file.
+        path: the file, for messages.
+        error: the class to raise when the file is no text.
     """
-    data = _read_bytes(path, error)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -36,9 +36,9 @@ def read_lines_as_lf(path: str | os.PathLike[str], error: FileErrorType) -> byte
 def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
     """The text of a UTF-8 file, without a byte-order mark, CR and CRLF turned into LF.
 
-    Raises what ``read_lines_as_lf`` raises, and ``error`` for bytes that are not UTF-8.
+    Raises ``error`` when the file cannot be read, is no text, or has bytes that are not UTF-8.
     """
-    data = read_lines_as_lf(path, error)
+    data = as_lf(read_bytes(path, error), path, error)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -48,7 +48,8 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
         ) from None
 
 
-def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """All that is in a file; raises ``error`` when it cannot be read."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

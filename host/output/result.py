@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +47,7 @@ class Result:
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
         moves: for each kind of move, steps (proposed, accepted) over all chains.
         chains, seed, gamma: as asked.
+        move_probabilities: by the moves' names, scaled to sum 1.
         steps: that every chain has done.
         converged: whether the chains agreed and so stopped; None if the number of steps was given.
         device, device_name: filter string and name of the device.
@@ -52,6 +55,10 @@ class Result:
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
+        matrix: the file of the matrix, as it was named; None for an array.
+        matrix_sha256: of the bytes of that file, in hexadecimal; of an array, of its text in SCITE's format.
+        options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
+        date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
     """
 
@@ -69,12 +76,17 @@ class Result:
     converged: bool | None
     seed: int
     gamma: float
+    move_probabilities: Mapping[str, float]
     device: str
     device_name: str
     encoding: str
     tiers: dict[str, int]
     slots: int
     seconds: float
+    matrix: str | None
+    matrix_sha256: str
+    options: Mapping[str, Any]
+    date: str
     version: str
 
     def __post_init__(self) -> None:
@@ -131,6 +143,8 @@ class Result:
     def summary(self) -> dict[str, Any]:
         """All but what is said of each cell, as plain values, as in summary.json."""
         return {
+            "matrix": self.matrix,
+            "matrix_sha256": self.matrix_sha256,
             "log_likelihood": self.log_likelihood,
             "parents": self.parents.tolist(),
             "mutations": list(self.mutations),
@@ -139,6 +153,7 @@ class Result:
             "fp_rate": self.rates.fp_rate,
             "fn_rate": self.rates.fn_rate,
             "gamma": self.gamma,
+            "move_probabilities": dict(self.move_probabilities),
             "chains": self.chains,
             "steps": self.steps,
             "converged": self.converged,
@@ -152,6 +167,8 @@ class Result:
             "slots": self.slots,
             "seconds": self.seconds,
             "steps_per_second": self.steps_per_second,
+            "options": dict(self.options),
+            "date": self.date,
             "version": self.version,
         }
 
@@ -186,6 +203,7 @@ def make_result(
     seed: int,
     encoding: str,
     tiers: dict[str, int],
+    options: Mapping[str, Any],
 ) -> Result:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
@@ -193,6 +211,7 @@ def make_result(
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, outcome.best.best_parents
     cells = attach(problem, rates, parents)
+    weights = options["move_probabilities"]
     return Result(
         parents=parents,
         log_likelihood=log_likelihood(matrix, rates, parents),
@@ -211,12 +230,19 @@ def make_result(
         steps=steps,
         converged=outcome.converged,
         seed=seed,
-        gamma=plan.gamma,
+        gamma=float(plan.gamma),
+        move_probabilities={
+            move.name: weight / sum(weights) for move, weight in zip(plan.moves, weights, strict=True)
+        },
         device=device.filter,
         device_name=device.name,
         encoding=encoding,
         tiers=tiers,
         slots=slots,
         seconds=outcome.seconds,
+        matrix=None if matrix.file_sha256 is None else matrix.source,
+        matrix_sha256=matrix.sha256,
+        options=options,
+        date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
     )

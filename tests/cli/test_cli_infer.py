@@ -52,7 +52,9 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     assert status == 0
     assert {path.name for path in out.iterdir()} == FILES
     summary = json.loads((out / "summary.json").read_text())
-    assert set(summary) >= SUMMARY_FIELDS
+    assert set(summary) == SUMMARY_FIELDS
+    assert summary["options"]["encoding"] == "ancestor"
+    assert summary["options"]["names"] == str(NAMES)
     assert (summary["chains"], summary["steps"], summary["seed"], summary["slots"]) == (2, 60, 9, 1)
     assert summary["mutations"] == NAMES.read_text().split()
     assert (summary["n_mutations"], summary["n_cells"]) == (20, 40)
