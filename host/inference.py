@@ -27,12 +27,14 @@ class InferenceProgress:
     Attributes:
         steps_done: chain steps over all chains.
         steps_total: how many there will be; None where the chains decide.
+        steps_expected: the same; where the chains decide, the fewest after which they may stop.
         log_likelihood: of the best tree yet, natural log, from the chain's integer score.
         steps_per_second: chain steps a second since the first.
     """
 
     steps_done: int
     steps_total: int | None
+    steps_expected: int
     log_likelihood: float
     steps_per_second: float
 
@@ -129,6 +131,7 @@ def infer(
                 InferenceProgress(
                     state.steps_done,
                     state.steps_total,
+                    state.steps_expected,
                     problem.to_nats(state.best_score),
                     state.steps_done / max(state.seconds, 1e-9),
                 )

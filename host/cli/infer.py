@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
-
-if TYPE_CHECKING:
-    from syclade.host.inference import InferenceProgress
 
 __all__ = ["command"]
 
@@ -60,6 +56,7 @@ __all__ = ["command"]
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell details of kernels and devices, too.")
 def command(
     matrix: Path,
     names: Path | None,
@@ -67,6 +64,7 @@ def command(
     out: Path | None,
     force: bool,
     quiet: bool,
+    verbose: bool,
     **settings: Any,
 ) -> None:
     """Infer the maximum-likelihood mutation tree of MATRIX.
@@ -78,10 +76,11 @@ def command(
     from syclade.host.output.files import check_output
     from syclade.host.output.result import FILES
 
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.")
     if out is not None:
         check_output(out, FILES, force)
-    _show_choices(quiet)
-    with _progress_bar(quiet) as progress:
+    with progress_bar(quiet, show_log(quiet, verbose)) as progress:
         result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
     if out is not None:
         result.write(out, force=force)
@@ -104,49 +103,3 @@ def command(
         click.echo(result.to_newick().rstrip("\n"))
     else:
         click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-
-
-def _show_choices(quiet: bool) -> None:
-    """Let the log say which device is taken and why; warnings are shown even when quiet."""
-    import logging
-
-    class ToStderr(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            click.echo(f"syclade: {record.getMessage()}", err=True)
-
-    logger = logging.getLogger("syclade")
-    logger.handlers = [ToStderr()]
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
-
-
-@contextmanager
-def _progress_bar(quiet: bool) -> Iterator[Callable[[InferenceProgress], None] | None]:
-    """A progress bar on standard error, where that is a terminal."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        TextColumn("{task.fields[steps]}"),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("{task.fields[best]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("chains", total=None, steps="", rate="", best="")
-
-        def show(state: InferenceProgress) -> None:
-            bar.update(
-                task,
-                completed=state.steps_done,
-                total=state.steps_total,
-                steps=f"{state.steps_done / 1e6:.1f} Msteps",
-                rate=f"{state.steps_per_second / 1e3:.0f} ksteps/s",
-                best=f"best {state.log_likelihood:.4f}",
-            )
-
-        yield show
