@@ -61,8 +61,8 @@ def infer(
     Equal arguments give equal trees on every device, for any number of slots.
 
     Args:
-        matrix: a path to a file in SCITE's format, or an array of shape (mutations, cells) with entries 0
-            (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
+        matrix: a path to a file in SCITE's format, a stream of one, or an array of shape (mutations, cells)
+            with entries 0 (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
         fp_rate: probability of observing a mutation that is not there (alpha).
         fn_rate: probability of not observing a mutation (beta).
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
@@ -193,7 +193,7 @@ def load_matrix(matrix: Any, names: Names = None) -> Matrix:
     """A Matrix from whatever describes one: see `infer`."""
     if isinstance(matrix, Matrix):
         return with_names(matrix, names)
-    if isinstance(matrix, (str, os.PathLike)):
+    if isinstance(matrix, (str, os.PathLike)) or callable(getattr(matrix, "read", None)):
         return read_matrix(matrix, names)
     return with_names(matrix_from_array(matrix), names)
 

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command("infer")
-@click.argument("matrix", type=options.INPUT_FILE)
+@click.argument("matrix", type=options.MATRIX)
 @options.fp_rate_option()
 @options.fn_rate_option()
 @options.names_option()
@@ -58,7 +58,7 @@ __all__ = ["command"]
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell details of kernels and devices, too.")
 def command(
-    matrix: Path,
+    matrix: Any,
     names: Path | None,
     move_probs: tuple[float, float, float],
     out: Path | None,
@@ -70,7 +70,8 @@ def command(
     """Infer the maximum-likelihood mutation tree of MATRIX.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of each cell) and summary.json.
+    3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv, attachments.tsv (the best node
+    of each cell) and summary.json.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,9 @@ from syclade.host.model.defaults import DEFAULT_SEED
 
 __all__ = [
     "INPUT_FILE",
+    "MATRIX",
     "SEED",
+    "MatrixSource",
     "Probability",
     "device_option",
     "encoding_option",
@@ -48,9 +51,24 @@ class Probability(click.ParamType[float]):
         return number
 
 
+class MatrixSource(click.ParamType[Any]):
+    """A path, or ``-`` for standard input, which errors call ``<stdin>``."""
+
+    name = "matrix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A path, or a stream."""
+        if value != "-":
+            return Path(value)
+        if sys.stdin is None:
+            self.fail("standard input is closed.", param, ctx)
+        return sys.stdin.buffer
+
+
 SEED = click.IntRange(0, 2**64 - 1)
 # Whether a file can be read is found out where it is read, which says it better.
 INPUT_FILE = click.Path(path_type=Path)
+MATRIX = MatrixSource()
 
 
 def fp_rate_option() -> Callable[[Command], Command]:

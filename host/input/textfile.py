@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
+from typing import IO, Any
 
 from syclade.host.errors import MatrixError, TreeError
 
-__all__ = ["as_lf", "read_bytes", "read_text"]
+__all__ = ["as_lf", "read_bytes", "read_stream", "read_text"]
 
 FileErrorType = type[MatrixError] | type[TreeError]
 
@@ -46,6 +47,15 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
         raise error(
             "the file is not UTF-8 text", path=path, line=line, hint="save it as plain text (UTF-8)"
         ) from None
+
+
+def read_stream(stream: IO[Any], name: str, error: FileErrorType) -> bytes:
+    """All that is left in a stream, of bytes or of text; raises ``error`` when it cannot be read."""
+    try:
+        data = stream.read()
+        return data.encode() if isinstance(data, str) else bytes(data)
+    except (OSError, ValueError) as problem:  # closed, of text that is no UTF-8, open for writing only
+        raise error(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=name) from None
 
 
 def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
