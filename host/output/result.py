@@ -98,10 +98,12 @@ class Result:
 
     def __repr__(self) -> str:
         """In a line, without the arrays."""
-        agreed = {True: "converged", False: "not converged", None: "as many steps as asked"}[self.converged]
+        ended = {True: ": converged", False: ": not converged", None: ""}[self.converged]
+        agreeing = int((self.chain_log_likelihoods == self.chain_log_likelihoods.max()).sum())
         return (
-            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
-            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
+            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
+            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps on {self.device}, "
+            f"the best score in {agreeing} of them{ended}>"
         )
 
     @property
