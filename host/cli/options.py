@@ -109,7 +109,7 @@ def names_option() -> Callable[[Command], Command]:
         "--names",
         type=INPUT_FILE,
         metavar="FILE",
-        help="Names of the mutations, one a line. Without it they are numbered from 1.",
+        help="Names of the mutations, one a line, blanks included. Without it they are numbered from 1.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ from syclade.host.errors import MatrixError
 from syclade.host.input.textfile import read_text
 
 __all__ = ["check_names", "default_names", "match_names", "read_names"]
+
+_MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
 
 
 def default_names(n_mutations: int) -> tuple[str, ...]:
@@ -20,17 +23,16 @@ def default_names(n_mutations: int) -> tuple[str, ...]:
 def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Reads the names of the mutations, one a line (SCITE's ``.geneNames``).
 
-    Blanks round a name are dropped; blanks inside are part of it, unless every line of the file has the
-    same number of words, which is taken for a table.
+    Blanks round a name are dropped; blanks, commas and all else inside the line are part of the name.
 
     Raises:
-        MatrixError: unreadable or empty file, blank line before the last name, several columns, a name
-            that occurs twice.
+        MatrixError: unreadable or empty file, blank line before the last name, tabs between columns, a
+            matrix in place of names, a name that occurs twice.
     """
     lines = read_text(path, MatrixError).rstrip().split("\n")
     if lines == [""]:
         raise MatrixError("the file is empty", path=path, hint="write one name a line")
-    _refuse_columns(lines, path)
+    _refuse_others(lines, path)
     names = tuple(line.strip() for line in lines)
     check_names(names, path)
     return names
@@ -96,18 +98,17 @@ def _problem(name: str) -> str | None:
     return None
 
 
-def _refuse_columns(lines: list[str], path: str | os.PathLike[str]) -> None:
-    """Refuses a table: a tab between words, or the same number of fields in every line."""
-    hint = "keep the column of the names only, one name a line"
+def _refuse_others(lines: list[str], path: str | os.PathLike[str]) -> None:
+    """Refuses what is no list of names: a table with tabs between its columns, or a matrix."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
             column = line.index("\t", len(line) - len(line.lstrip())) + 1
+            hint = "keep the column of the names only, one name a line"
             raise MatrixError("several columns of names", path=path, line=number, column=column, hint=hint)
-    if len(lines) < 2:
-        return
-    for separator in (None, ",", ";"):
-        counts = {len(line.split(separator)) for line in lines}
-        if len(counts) == 1 and counts != {1} and counts != {0}:
-            raise MatrixError(
-                f"every line has {counts.pop()} fields: this looks like a table", path=path, line=1, hint=hint
-            )
+    if all(_MATRIX_ROW.fullmatch(line.strip()) for line in lines):
+        raise MatrixError(
+            "this looks like a matrix, not like names",
+            path=path,
+            line=1,
+            hint="the names of the mutations stand in a file of their own, one a line",
+        )

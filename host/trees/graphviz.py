@@ -72,7 +72,7 @@ def from_graphviz(
     edges: list[LabelledEdge] = []
     among_cells = False
     for statement in _statements(text, path):
-        if statement[0].text == "node" and any("lightgrey" in token.text for token in statement):
+        if _sets_colour_of_cells(statement):
             # SCITE changes the colour before it lists the cells. So a mutation may be called s1 as well.
             among_cells = True
         if not any(token.kind == "arrow" for token in statement):
@@ -83,6 +83,14 @@ def from_graphviz(
     if not edges:
         raise TreeError("there are no edges", path=path, hint="write them as: parent -> child;")
     return parents_from_edges(edges, mutations, path)
+
+
+def _sets_colour_of_cells(statement: list[_Token]) -> bool:
+    """Is this ``node [... lightgrey ...]``; mutations can be called ``"node"`` and ``"lightgrey"``."""
+    kinds = [token.kind for token in statement]
+    return (
+        kinds == ["plain", "attributes"] and statement[0].text == "node" and "lightgrey" in statement[1].text
+    )
 
 
 def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:
@@ -135,9 +143,9 @@ def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
             _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("end", bad, line), path)
         kind, piece, position = str(match.lastgroup), match.group(), match.end()
         if kind == "quoted":
-            yield _Token("node", re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
+            yield _Token(kind, re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
         elif kind not in ("space", "comment"):
-            yield _Token("node" if kind == "plain" else kind, piece, line)
+            yield _Token(kind, piece, line)
         line += piece.count("\n")
 
 

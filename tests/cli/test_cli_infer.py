@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -69,6 +70,22 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     for name in ("tree.newick", "tree.gv"):
         status, printed, _ = run("score", MATRIX, out / name, "--names", NAMES, *RATES)
         assert (status, float(printed)) == (0, summary["log_likelihood"])
+
+
+def test_names_of_several_words(run: Any, tmp_path: Path) -> None:
+    """In every file as they are, and read back from each."""
+    named = [f"{name} p.{'ab, c;'[number % 6]}" for number, name in enumerate(NAMES.read_text().split())]
+    names, out = tmp_path / "names", tmp_path / "out"
+    names.write_text("\n".join(named) + "\n")
+    assert run("infer", MATRIX, *QUICK, "--names", names, "--out", out)[0] == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["mutations"] == [name.strip() for name in named]
+    for name in ("tree.newick", "tree.gv"):
+        status, score, _ = run("score", MATRIX, out / name, "--names", names, *RATES)
+        assert (status, float(score)) == (0, summary["log_likelihood"])
+    with (out / "attachments.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert {row["name"] for row in rows} <= {*summary["mutations"], "root"}
 
 
 def test_the_settings_reach_the_chain(run: Any, tmp_path: Path) -> None:

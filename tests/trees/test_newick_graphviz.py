@@ -51,6 +51,19 @@ def test_names_that_mean_something_else(write: Writer, read: Reader, name: str) 
 
 
 @FORMATS
+@pytest.mark.parametrize(
+    "others", [("node", "lightgrey"), ("node", "[color=lightgrey]"), ("node[lightgrey", "]")]
+)
+def test_names_that_together_mean_something_else(
+    write: Writer, read: Reader, others: tuple[str, str]
+) -> None:
+    """SCITE's list of cells begins with a statement of these words; then ``s1`` is a cell."""
+    mutations = (*others, "s1", "TP53 p.R175H")
+    parents = np.array([4, 0, 1, 2, 4], np.int32)
+    np.testing.assert_array_equal(read(write(parents, mutations), mutations), parents)
+
+
+@FORMATS
 def test_a_path_of_5000_nodes(write: Writer, read: Reader) -> None:
     mutations = default_names(5000)
     np.testing.assert_array_equal(read(write(path_tree(5000), mutations), mutations), path_tree(5000))
