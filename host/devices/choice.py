@@ -183,14 +183,23 @@ def _probe_result(*, refresh: bool = False) -> tuple[list[Device], str | None]:
     if remembered is not None:
         try:
             found = json.loads(remembered)
-            return [Device(**device) for device in found["devices"]], found["problem"]
-        except (ValueError, TypeError, KeyError):
+            return [_remembered(device) for device in found["devices"]], found["problem"]
+        except (ValueError, TypeError, KeyError, RecursionError):
             pass  # a damaged cache is no cache
     devices, problem = _probe()
     if problem is None:
         content = {"devices": [asdict(device) for device in devices], "problem": problem}
         write_cached(f"devices-{key}.json", json.dumps(content).encode())
     return devices, problem
+
+
+def _remembered(entry: Any) -> Device:
+    """A device, if this describes one; else a TypeError."""
+    device = Device(**entry)
+    texts = (device.filter, device.name, device.kind, device.driver, device.reason or "")
+    if type(device.units) is not int or not all(isinstance(text, str) for text in texts):
+        raise TypeError("this describes no device")
+    return device
 
 
 def _stack_versions() -> list[str] | None:
