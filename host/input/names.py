@@ -8,9 +8,12 @@ import unicodedata
 from collections.abc import Sequence
 
 from syclade.host.errors import MatrixError
-from syclade.host.input.textfile import read_text
+from syclade.host.input.textfile import excerpt, read_text
 
 __all__ = ["check_names", "default_names", "match_names", "read_names"]
+
+MOST_CHARACTERS = 1000
+"""Of a name: longer ones would be mistakes, and no table program reads them."""
 
 _MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
 
@@ -39,7 +42,7 @@ def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None) -> None:
-    """Checks that names are distinct, not empty, and fit on one line.
+    """Checks that names are distinct, not empty, not of pages, and fit on one line.
 
     Args:
         names: the names; the i-th is taken to stand in line i of ``path``.
@@ -52,7 +55,7 @@ def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None
     for number, name in enumerate(names, 1):
         problem = _problem(name)
         if problem is None and name in seen:
-            problem = f"the name {name!r} occurs twice, for mutations {seen[name]} and {number}"
+            problem = f"the name {excerpt(name)} occurs twice, for mutations {seen[name]} and {number}"
         if problem is not None:
             line = None if path is None else number
             raise MatrixError(
@@ -92,9 +95,11 @@ def _problem(name: str) -> str | None:
     if not name.strip():
         return "a name is empty"
     if name != name.strip():
-        return f"the name {name!r} begins or ends with a blank"
+        return f"the name {excerpt(name)} begins or ends with a blank"
+    if len(name) > MOST_CHARACTERS:
+        return f"the name {excerpt(name)} has {len(name)} characters, more than {MOST_CHARACTERS}"
     if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in name):
-        return f"the name {name!r} contains a control character or a line end"
+        return f"the name {excerpt(name)} contains a control character or a line end"
     return None
 
 

@@ -9,9 +9,21 @@ from typing import IO, Any
 
 from syclade.host.errors import MatrixError, TreeError
 
-__all__ = ["as_lf", "read_bytes", "read_stream", "read_text"]
+__all__ = ["as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
 
 FileErrorType = type[MatrixError] | type[TreeError]
+
+
+def excerpt(text: str, most: int = 60) -> str:
+    """A piece of a file in a message: in quotes, and no longer than a message bears.
+
+    Args:
+        text: the piece.
+        most: characters that are shown; of a longer text the first half of them and the last.
+    """
+    if len(text) > most:
+        text = f"{text[: most // 2]}...{text[-(most // 2) :]}"
+    return repr(text)
 
 
 def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> bytes:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
+from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
 
@@ -101,7 +102,7 @@ def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iter
         if token.text == "--" and token.kind == "arrow":
             _refuse("an edge without direction", token, path, hint="write edges as: parent -> child;")
         if after_arrow == (token.kind == "arrow"):
-            _refuse(f"{token.text!r} does not belong here", token, path)
+            _refuse(f"{excerpt(token.text)} does not belong here", token, path)
         after_arrow = token.kind == "arrow"
         if not after_arrow:
             if nodes:

@@ -213,7 +213,7 @@ def test_number_of_names(file: Any) -> None:
         matrix_from_array([[0]], "a")
 
 
-@pytest.mark.parametrize("name", ["", " ", "a ", "a\nb", "a\tb", "a\u2028b", 7])
+@pytest.mark.parametrize("name", ["", " ", "a ", "a\nb", "a\tb", "a\u2028b", "a" * 1001, 7])
 def test_names_that_will_not_do(name: Any) -> None:
     with pytest.raises(MatrixError):
         matrix_from_array([[0], [1]], ["x", name])

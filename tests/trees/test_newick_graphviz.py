@@ -82,6 +82,23 @@ def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.Data
     assert edges == {(labels[parents[node]], labels[node]) for node in range(len(parents) - 1)}
 
 
+def test_a_message_is_no_longer_than_it_bears(tmp_path: Path) -> None:
+    """Whatever the file has in it: a label of 100,000 signs, a cycle of as many nodes."""
+    label = "x" * 100_000
+    cycle = "".join(f"{node} -> {(node + 1) % 100_000};\n" for node in range(100_000))
+    texts = [
+        f"((a,{label})b)r;",
+        f"({label} {label})r;",
+        f"(({label},{label})a)r;",
+        f"digraph {{ {label} {label} }}",
+    ]
+    for text in [*texts, f"digraph {{ a -> {label}; b -> {label} }}", f"digraph {{\n{cycle}}}"]:
+        (tmp_path / "tree").write_text(text)
+        with pytest.raises(TreeError) as caught:
+            read_tree(tmp_path / "tree", AB)
+        assert len(str(caught.value)) < 1000
+
+
 # ---- exact texts
 
 
