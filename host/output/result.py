@@ -55,7 +55,7 @@ class Result:
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
-        matrix: the file of the matrix, as it was named; None for an array.
+        matrix: the file or stream of the matrix, as it was named; None for an array.
         matrix_sha256: of the bytes of that file, in hexadecimal; of an array, of its text in SCITE's format.
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
         date: when the inference ended, ISO 8601 in UTC.
