@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 from unittest import mock
 
 from syclade.host.chains.kernel import chain_kernel
@@ -82,8 +82,10 @@ class Caches:
                 place.write_bytes(content)
             else:
                 _put(content, place)
-            self._uses[which]()
-        _remove(place)
+            try:
+                self._uses[which]()
+            finally:
+                _remove(place)
 
     def _keep(self, which: str) -> tuple[Path, bytes] | None:
         """The file that a use leaves in an empty cache; None without the SYCL stack."""
@@ -93,9 +95,14 @@ class Caches:
         places = [path for path in self._folder.rglob("*") if path.is_file()]
         return (places[0], places[0].read_bytes()) if places else None
 
-    def _cache(self) -> Any:
-        cache_folder.cache_clear()
-        return _Both(mock.patch.dict(os.environ, SYCLADE_CACHE=str(self._folder)), cache_folder.cache_clear)
+    @contextmanager
+    def _cache(self) -> Iterator[None]:
+        with mock.patch.dict(os.environ, SYCLADE_CACHE=str(self._folder)):
+            cache_folder.cache_clear()
+            try:
+                yield
+            finally:
+                cache_folder.cache_clear()
 
     def _use_spirv(self) -> None:
         with mock.patch.object(program, "translate", return_value=SPIRV):
@@ -122,20 +129,6 @@ class Caches:
                 assert isinstance(device.units, int)
                 for text in (device.filter, device.name, device.kind, device.driver, device.reason or ""):
                     assert isinstance(text, str)
-
-
-class _Both:
-    """A context, and something to do after it."""
-
-    def __init__(self, context: Any, after: Callable[[], None]) -> None:
-        self._context, self._after = context, after
-
-    def __enter__(self) -> None:
-        self._context.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._context.__exit__(*error)
-        self._after()
 
 
 def _put(what: str, place: Path) -> None:

@@ -19,7 +19,7 @@ from tests.fuzz import run
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.run import Tally, fuzz
 
-INPUTS = 3000
+INPUTS = 2000
 
 
 @pytest.fixture(autouse=True)
