@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix, matrix_from_array
+from syclade.host.input.matrix import Matrix, matrix_from_array, read_matrix
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import random_parents, simulate
 from syclade.host.trees.tree import preorder
+from syclade.host.trees.treefile import read_tree
 from syclade.quality.oracle import float_score
 from syclade.quality.oracle.score import node_scores
 from tests.support.backends import four_weights
@@ -74,6 +77,21 @@ def test_all_missing_and_smallest() -> None:
     assert one.node.tolist() == [0, 1]
     assert one.ties.tolist() == [1, 1]
     assert one.log_likelihood.tolist() == [math.log1p(-0.2), math.log1p(-1e-3)]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("number", [0, 1])
+def test_attachments_are_scites(shared_dir: Path, number: int) -> None:
+    """SCITE (``-a``) draws an edge to a cell from each of its best nodes."""
+    matrix = read_matrix(shared_dir / "data" / "dataXu.csv", shared_dir / "data" / "dataXu.geneNames")
+    rates = Rates(2.67e-5, 0.1643)
+    file = shared_dir / "reference" / "scite-cli" / "ml-names-attach" / f"out_ml{number}.gv"
+    found = attached(matrix, read_tree(file, matrix.mutations), rates)
+    edges = re.findall(r"^(\S+) -> s(\d+);", file.read_text(), re.MULTILINE)
+    for cell in range(matrix.n_cells):
+        best = {name for name, number in edges if int(number) == cell}
+        assert [*matrix.mutations, "Root"][found.node[cell]] in best
+        assert found.ties[cell] == len(best)
 
 
 @pytest.mark.parametrize("shape", ["random", "path"])
