@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_mat
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
-from syclade.host.values import whole
+from syclade.host.values import path_of, whole
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -26,12 +26,14 @@ class InferenceProgress:
     Attributes:
         steps_done: chain steps over all chains.
         steps_total: how many there will be; None where the chains decide.
+        steps_expected: the same; where the chains decide, the fewest after which they may stop.
         log_likelihood: of the best tree yet, natural log, from the chain's integer score.
         steps_per_second: chain steps a second since the first.
     """
 
     steps_done: int
     steps_total: int | None
+    steps_expected: int
     log_likelihood: float
     steps_per_second: float
 
@@ -58,8 +60,8 @@ def infer(
     Equal arguments give equal trees on every device, for any number of slots.
 
     Args:
-        matrix: a path to a file in SCITE's format, or an array of shape (mutations, cells) with entries 0
-            (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
+        matrix: a path to a file in SCITE's format, a stream of one, or an array of shape (mutations, cells)
+            with entries 0 (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
         fp_rate: probability of observing a mutation that is not there (alpha).
         fn_rate: probability of not observing a mutation (beta).
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
@@ -95,10 +97,26 @@ def infer(
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    if isinstance(move_probabilities, Iterator):  # which can be read once only
+        move_probabilities = tuple(move_probabilities)
     observed = load_matrix(matrix, names)
     rates = Rates(fp_rate, fn_rate)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
+    options = {
+        "fp_rate": rates.fp_rate,
+        "fn_rate": rates.fn_rate,
+        "names": _told(names, observed),
+        "chains": chains,
+        "steps": steps,
+        "seed": seed,
+        "gamma": float(gamma),
+        "move_probabilities": [float(weight) for weight in move_probabilities],
+        "device": device,
+        "encoding": encoding,
+        "image": None if image is None else str(path_of("image (--image)", image)),
+        "slots": slots,
+    }
     if image is None:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     else:
@@ -113,6 +131,7 @@ def infer(
                 InferenceProgress(
                     state.steps_done,
                     state.steps_total,
+                    state.steps_expected,
                     problem.to_nats(state.best_score),
                     state.steps_done / max(state.seconds, 1e-9),
                 )
@@ -138,6 +157,7 @@ def infer(
         seed=seed,
         encoding=opened.encoding.name,
         tiers=runner.tiers,
+        options=options,
     )
 
 
@@ -170,10 +190,17 @@ def score(
     return log_likelihood(observed, rates, parents)
 
 
+def _told(names: Names, observed: Matrix) -> str | list[str] | None:
+    """What names were given, as a plain value; an iterator of them has been used up."""
+    if names is None:
+        return None
+    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(observed.mutations)
+
+
 def load_matrix(matrix: Any, names: Names = None) -> Matrix:
     """A Matrix from whatever describes one: see `infer`."""
     if isinstance(matrix, Matrix):
         return with_names(matrix, names)
-    if isinstance(matrix, (str, os.PathLike)):
+    if isinstance(matrix, (str, os.PathLike)) or callable(getattr(matrix, "read", None)):
         return read_matrix(matrix, names)
     return with_names(matrix_from_array(matrix), names)

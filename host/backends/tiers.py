@@ -8,6 +8,7 @@ launches. Chain states are values, and the same on every tier: only the clock ca
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
 __all__ = ["GENERAL", "SPECIALISED", "begin"]
+
+logger = logging.getLogger("syclade.tiers")
 
 SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
 """Tiers: a kernel for these sizes, one for many sizes, one from a file; others have their device's name."""
@@ -53,7 +56,7 @@ def begin(
     if _is_at_hand(device, kernel):
         return TieredRunner(own(), SPECIALISED)
     compilable = can_compile(device)
-    start = partial(Ahead, device, [kernel])
+    start = partial(_begin, device, kernel)
     general = _general(device, plan, encoding)
     if general is not None:
         better = Better(SPECIALISED, start, own, WAIT_SECONDS, needed=False) if compilable else None
@@ -62,6 +65,12 @@ def begin(
         return TieredRunner(own(), SPECIALISED)  # which says why there is none
     better = Better(SPECIALISED, start, own, 0.0, needed=True)
     return TieredRunner(make_runner(NUMPY, plan, encoding, slots, seed), NUMPY.kind, better)
+
+
+def _begin(device: Device, kernel: Kernel) -> Ahead:
+    logger.info("compiling the kernel for %s beside the run: about 10 s, only once", kernel.size)
+    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
+    return Ahead(device, [kernel])
 
 
 def _general(device: Device, plan: Plan, encoding: Encoding) -> Encoding | None:

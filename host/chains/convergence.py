@@ -53,6 +53,17 @@ class StoppingRule:
         needed = max(2, int(np.ceil(self.agreement * len(best_scores))))
         return int((best_scores == best_scores.max()).sum()) >= needed
 
+    def earliest_end(self, steps: int, best_since: int) -> int:
+        """The fewest steps a chain at which to stop next, seen from the end of a round.
+
+        Args:
+            steps: that every chain has done.
+            best_since: as for `satisfied`.
+        """
+        wanted = max(self.least_steps, 2 * best_since, steps + self.round_steps)
+        rounds = -(-wanted // self.round_steps)
+        return min(rounds * self.round_steps, self.most_steps)
+
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
         """Whether to stop.
 
@@ -106,6 +117,7 @@ def run_until_converged(
             states[state.chain] = state, runner.info(slot)
 
     while True:
+        clock.steps_expected = chains * rule.earliest_end(steps, best_since)
         schedule = SlotSchedule(chains, rule.round_steps, runner.slots)
         run_round(runner, schedule, first_step=steps, start=start, finish=finish, clock=clock, sinks=sinks)
         steps += rule.round_steps

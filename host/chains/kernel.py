@@ -52,7 +52,15 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
         records=argument_records(plan, encoding),
         group=encoding.group,
         lanes=encoding.lanes,
+        size=_size_in_words(constants),
     )
+
+
+def _size_in_words(constants: dict[str, int]) -> str:
+    """What a kernel that is specialised by these constants is for."""
+    if not {"nodes", "cells"} <= constants.keys():
+        return "matrices of many sizes"
+    return f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells"
 
 
 def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:

@@ -47,12 +47,14 @@ class Progress:
     Attributes:
         steps_done: chain steps over all chains.
         steps_total: how many there will be; None if that is not known.
+        steps_expected: the same; if that is not known, the fewest that there can be.
         best_score: best integer score yet, in units of 2^-f nat.
         seconds: since the first launch.
     """
 
     steps_done: int
     steps_total: int | None
+    steps_expected: int
     best_score: int
     seconds: float
 
@@ -156,10 +158,18 @@ class Collector:
 
 
 class Clock:
-    """Counts steps and time over all rounds of a run, and reports them."""
+    """Counts steps and time over all rounds of a run, and reports them.
+
+    Attributes:
+        steps_done: chain steps over all chains.
+        steps_expected: as in `Progress`; may change from round to round where the total is not known.
+        launch: steps of the next launch.
+        best_finished: best score of the chains that have left their slots.
+    """
 
     def __init__(self, steps_total: int | None, progress: Callable[[Progress], None] | None) -> None:
         self.steps_done = 0
+        self.steps_expected = steps_total or 0
         self.launch = _FIRST_LAUNCH
         self.best_finished: int | None = None
         self._steps_total = steps_total
@@ -176,7 +186,8 @@ class Clock:
         self.launch = _next_launch(self.launch, length, seconds)
         if self._progress is not None:
             best = best_score if self.best_finished is None else max(best_score, self.best_finished)
-            self._progress(Progress(self.steps_done, self._steps_total, best, self.seconds()))
+            expected = max(self.steps_expected, self.steps_done)
+            self._progress(Progress(self.steps_done, self._steps_total, expected, best, self.seconds()))
 
 
 def run_round(

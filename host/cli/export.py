@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,9 +24,9 @@ MISSING = 0.1  # of a simulated test vector
 @click.option("--mutations", type=POSITIVE, metavar="N", help="Most mutations that shall fit.")
 @click.option(
     "--matrix",
-    type=options.INPUT_FILE,
+    type=options.MATRIX,
     metavar="FILE",
-    help="Matrix of the test vector; without, one of M x N is simulated.",
+    help="Matrix of the test vector, - for standard input; without, one of M x N is simulated.",
 )
 @click.option(
     "--fp-rate",
@@ -59,7 +59,7 @@ def command(
     directory: Path,
     cells: int | None,
     mutations: int | None,
-    matrix: Path | None,
+    matrix: Any,
     fp_rate: float,
     fn_rate: float,
     chains: int,
@@ -97,13 +97,13 @@ def command(
 
 
 def _matrix(
-    path: Path | None, cells: int | None, mutations: int | None, fp_rate: float, fn_rate: float, seed: int
+    given: Any, cells: int | None, mutations: int | None, fp_rate: float, fn_rate: float, seed: int
 ) -> Matrix:
     """The test vector's matrix."""
-    if path is not None:
+    if given is not None:
         from syclade.host.input.matrix import read_matrix
 
-        return read_matrix(path)
+        return read_matrix(given)
     if cells is None or mutations is None:
         raise click.UsageError("Give --cells and --mutations, or --matrix.")
     from syclade.host.model.simulate import simulate

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.errors import OutputError
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
-    from syclade.host.inference import InferenceProgress
     from syclade.host.output.result import Result
 
 __all__ = ["command"]
 
 
 @click.command("infer")
-@click.argument("matrix", type=options.INPUT_FILE)
+@click.argument("matrix", type=options.MATRIX)
 @options.fp_rate_option()
 @options.fn_rate_option()
 @options.names_option()
@@ -62,29 +60,33 @@ __all__ = ["command"]
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell details of kernels and devices, too.")
 def command(
-    matrix: Path,
+    matrix: Any,
     names: Path | None,
     move_probs: tuple[float, float, float],
     out: Path | None,
     force: bool,
     quiet: bool,
+    verbose: bool,
     **settings: Any,
 ) -> None:
     """Infer the maximum-likelihood mutation tree of MATRIX.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing). DIR gets tree.newick, tree.gv and summary.json.
+    3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv, attachments.tsv (the best node
+    of each cell) and summary.json.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output
     from syclade.host.output.rescue import keep
     from syclade.host.output.result import FILES
 
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.")
     if out is not None:
         check_output(out, FILES, force)
-    _show_choices(quiet)
-    with _progress_bar(quiet) as progress:
+    with progress_bar(quiet, show_log(quiet, verbose)) as progress:
         result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
     if not result.converged:
         click.echo(f"syclade: {_doubt(result)}", err=True)
@@ -127,6 +129,11 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
     )
+    tied = int((result.attachment_ties > 1).sum())
+    click.echo(
+        f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
+        f"{tied} of them with more than one equally good node"
+    )
     if out is None:
         newick = result.to_newick().rstrip("\n")
         click.echo(newick)
@@ -144,49 +151,3 @@ def _doubt(result: Result) -> str:
         "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
         "given, may find a better one"
     )
-
-
-def _show_choices(quiet: bool) -> None:
-    """Let the log say which device is taken and why; warnings are shown even when quiet."""
-    import logging
-
-    class ToStderr(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            click.echo(f"syclade: {record.getMessage()}", err=True)
-
-    logger = logging.getLogger("syclade")
-    logger.handlers = [ToStderr()]
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
-
-
-@contextmanager
-def _progress_bar(quiet: bool) -> Iterator[Callable[[InferenceProgress], None] | None]:
-    """A progress bar on standard error, where that is a terminal."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        TextColumn("{task.fields[steps]}"),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("{task.fields[best]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("chains", total=None, steps="", rate="", best="")
-
-        def show(state: InferenceProgress) -> None:
-            bar.update(
-                task,
-                completed=state.steps_done,
-                total=state.steps_total,
-                steps=f"{state.steps_done / 1e6:.1f} Msteps",
-                rate=f"{state.steps_per_second / 1e3:.0f} ksteps/s",
-                best=f"best {state.log_likelihood:.4f}",
-            )
-
-        yield show

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,7 +13,9 @@ from syclade.host.model.defaults import DEFAULT_SEED
 
 __all__ = [
     "INPUT_FILE",
+    "MATRIX",
     "SEED",
+    "MatrixSource",
     "Probability",
     "device_option",
     "encoding_option",
@@ -48,6 +51,20 @@ class Probability(click.ParamType[float]):
         return number
 
 
+class MatrixSource(click.ParamType[Any]):
+    """A path, or ``-`` for standard input, which errors call ``<stdin>``."""
+
+    name = "matrix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A path, or a stream."""
+        if value != "-":
+            return Path(value)
+        if sys.stdin is None:
+            self.fail("standard input is closed.", param, ctx)
+        return sys.stdin.buffer
+
+
 SEED = click.IntRange(0, 2**64 - 1)
 
 
@@ -62,6 +79,7 @@ class _Name(click.Path):
 
 
 INPUT_FILE = _Name(path_type=Path)
+MATRIX = MatrixSource()
 
 
 def fp_rate_option() -> Callable[[Command], Command]:
@@ -102,7 +120,7 @@ def names_option() -> Callable[[Command], Command]:
         "--names",
         type=INPUT_FILE,
         metavar="FILE",
-        help="Names of the mutations, one a line. Without it they are numbered from 1.",
+        help="Names of the mutations, one a line, blanks included. Without it they are numbered from 1.",
     )
 
 

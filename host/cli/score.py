@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,19 +13,19 @@ __all__ = ["command"]
 
 
 @click.command("score")
-@click.argument("matrix", type=options.INPUT_FILE)
+@click.argument("matrix", type=options.MATRIX)
 @click.argument("tree", type=options.INPUT_FILE)
 @options.fp_rate_option()
 @options.fn_rate_option()
 @options.names_option()
 @options.json_option()
 def command(
-    matrix: Path, tree: Path, fp_rate: float, fn_rate: float, names: Path | None, as_json: bool
+    matrix: Any, tree: Path, fp_rate: float, fn_rate: float, names: Path | None, as_json: bool
 ) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's.
+    3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file, syclade's or SCITE's.
     """
     import json
 

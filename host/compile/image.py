@@ -1,9 +1,9 @@
 """Precompiled kernels in a file: for cards whose compiler takes hours, and for machines that shall have none.
 
 An *image* is one line of JSON, which says what it is and where it runs, and the driver's binary. A driver
-checks little of what it is given: damaged machine code would crash the process, so the line has a digest. A
-vendor's own file (.aocx) is taken for cards, with the export's manifest.json beside it. That is untested: no
-card was at hand.
+checks little of what it is given: damaged machine code, or arrays larger than those that the kernel was made
+for, would crash the process, so the line has a digest of all of it. A vendor's own file (.aocx) is taken for
+cards, with the export's manifest.json beside it. That is untested: no card was at hand.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from syclade.host.workarounds.native_programs import opened_place, sycl_program
 if TYPE_CHECKING:
     from syclade.host.encodings import Encoding
 
-__all__ = ["IMAGE_KINDS", "Image", "make_image", "read_image"]
+__all__ = ["IMAGE_KINDS", "Image", "make_image", "packed", "read_image"]
 
 logger = logging.getLogger("syclade.image")
 
@@ -41,6 +41,8 @@ MOST_BYTES = 2**31
 """2 GiB: more than what configures any card."""
 _CAPACITIES = ("nodes", "words", "cells")
 _EQUALS = ("lanes", "values")
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What comes of descriptions that are no JSON, nested without end, or of other types than ours."""
 _EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
 
 
@@ -182,9 +184,24 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
         "arguments": [[argument.name, argument.dtype] for argument in kernel.arguments],
         "sources": kernel.sources,
         "identity": identity,
-        "sha256": hashlib.sha256(binary).hexdigest(),
     }
-    return json.dumps(line).encode() + b"\n" + binary
+    return packed(line, binary)
+
+
+def packed(told: Mapping[str, Any], binary: bytes) -> bytes:
+    """The content of an image.
+
+    Args:
+        told: what its line says, without the digest.
+        binary: the driver's.
+    """
+    return json.dumps({**told, "sha256": _digest(told, binary)}).encode() + b"\n" + binary
+
+
+def _digest(told: Mapping[str, Any], binary: bytes) -> str:
+    """Of what an image's line says, but the digest, and of its binary."""
+    described = {name: value for name, value in told.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
 
 
 def read_image(path: Path) -> Image:
@@ -209,11 +226,11 @@ def read_image(path: Path) -> Image:
     line, _, binary = content.partition(b"\n")
     try:
         told = json.loads(line)
-        if told["sha256"] != hashlib.sha256(binary).hexdigest():
+        if told["sha256"] != _digest(told, binary):
             raise ValueError("its content is not what it was")
         identity = {str(part): str(value) for part, value in told["identity"].items()}
         return _image(path, told, told["kind"], told["sources"], identity, binary)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise DeviceError(f"{path}: the image is damaged: {_reason(error)}", hint=_EXPORT_HINT) from error
 
 
@@ -226,7 +243,7 @@ def _vendor_image(path: Path, content: bytes) -> Image:
         arguments = [[argument["name"], argument["type"]] for argument in kernel["arguments"]]
         described = {**kernel, "encoding": told["encoding"], "constants": told["constants"]}
         return _image(path, described | {"arguments": arguments}, "fpga", told["sources"], None, content)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *_UNREADABLE) as error:
         raise DeviceError(
             f"{path}: a vendor's image needs the manifest.json of its export beside it: {_reason(error)}",
             hint="copy it there from the folder that `syclade export` wrote",

@@ -43,6 +43,7 @@ class Kernel:
         records: the kernel's arguments; each becomes a flat array.
         group: what a slot's lanes are: "sub-group" or "work-group".
         lanes: of a slot.
+        size: for what, in words, for messages; not part of what it is.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Kernel:
     records: tuple[Record, ...]
     group: str
     lanes: int
+    size: str = ""
 
     @property
     def arguments(self) -> tuple[Argument, ...]:

@@ -90,7 +90,8 @@ def _translation() -> list[str]:
 def _compile(kernel: Kernel) -> tuple[str, bytes]:
     """The symbol's name, and the object file."""
     require_current_folder()
-    logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
+    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
+    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
         from syclade.kernels.target.native.lanes import LANES

@@ -20,11 +20,16 @@ _IMPORT = re.compile(
 def digest_of(modules: tuple[str, ...]) -> str:
     """Digest of the sources of modules and of all that they import of their own packages.
 
+    What stands at the top of these packages does not count: it tells users what to import, and edits of it
+    would make every kernel anew.
+
     Args:
         modules: full names.
     """
     digest = hashlib.sha256()
     for name, path in sorted(modules_of(modules).items()):
+        if "." not in name:
+            continue
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -64,7 +64,8 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
         DeviceError: numba-dpex does not import, or cannot compile it, or the current folder was deleted.
     """
     require_current_folder()
-    logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
+    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
+    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         with dpnp_stand_in():
             import numba_dpex  # noqa: F401

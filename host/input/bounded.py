@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any
 
 __all__ = ["MOST_BYTES", "chunks", "read_bounded"]
 
@@ -15,23 +15,25 @@ MOST_BYTES = 2**28
 _CHUNK = 2**20
 
 
-def chunks(stream: BinaryIO, most: int | None = None) -> Iterator[bytes]:
+def chunks(stream: IO[Any], most: int | None = None) -> Iterator[bytes]:
     """What a stream has, piece by piece.
 
     Args:
-        stream: to read to its end.
+        stream: to read to its end, of bytes or of text, which is given as UTF-8.
         most: how long it may be; None takes MOST_BYTES.
 
     Raises:
         OSError: it has more than `most` bytes (EFBIG), or cannot be read.
+        ValueError: it is closed, or its text is none.
     """
     most = MOST_BYTES if most is None else most
     size = 0
     while piece := stream.read(_CHUNK):
-        size += len(piece)
+        data = piece.encode() if isinstance(piece, str) else bytes(piece)
+        size += len(data)
         if size > most:
             raise OSError(errno.EFBIG, f"it has more than {most / 2**20:.0f} MiB")
-        yield piece
+        yield data
 
 
 def read_bounded(path: Path, most: int, begins: tuple[bytes, ...] = ()) -> bytes:

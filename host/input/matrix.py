@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
 from syclade.host.input.names import check_names, default_names, match_names, read_names
-from syclade.host.input.reader import read_values
+from syclade.host.input.reader import values_of
+from syclade.host.input.textfile import read_bytes, read_stream
 from syclade.host.values import shown
 
 __all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
@@ -26,12 +28,14 @@ class Matrix:
         values: uint8, shape (n_mutations, n_cells), C-contiguous, read-only; 0 = not observed,
             1 = mutation, 3 = missing.
         mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
-        source: the file, or ``"array"``.
+        source: the file or stream, or ``"array"``.
+        file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
     """
 
     values: NDArray[np.uint8]
     mutations: tuple[str, ...]
     source: str
+    file_sha256: str | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
@@ -50,26 +54,40 @@ class Matrix:
         """Number of columns."""
         return int(self.values.shape[1])
 
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file's bytes, in hexadecimal; without a file, of ``format_matrix``'s text."""
+        return self.file_sha256 or hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
+
 
 Names = str | os.PathLike[str] | Sequence[str] | None
 """The names of mutations: a file with one a line, or the names themselves; None numbers them from 1."""
 
 
-def read_matrix(path: str | os.PathLike[str], names: Names = None) -> Matrix:
+def read_matrix(file: str | os.PathLike[str] | IO[Any], names: Names = None) -> Matrix:
     """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1 or 3.
 
     Line ends may be LF, CRLF or CR; values are separated by blanks or tabs; blank lines at the end and a
     UTF-8 byte-order mark are ignored.
 
     Args:
-        path: the matrix file.
+        file: a path, or a stream that is open for reading, such as ``sys.stdin.buffer``.
         names: a file with one name a line, or the names themselves; None numbers the mutations from 1.
 
     Raises:
         MatrixError: with file, line and column, and a hint.
     """
-    values = read_values(path)
-    return Matrix(values, _names_of(values.shape, names), os.fspath(path))
+    if isinstance(file, (str, os.PathLike)):
+        source = os.fspath(file)
+        data = read_bytes(file, MatrixError)
+    elif callable(getattr(file, "read", None)):
+        source = str(getattr(file, "name", "<stream>"))
+        data = read_stream(file, source, MatrixError)
+    else:
+        raise MatrixError(f"the file is {shown(file)}, which is no path and no stream")
+    values = values_of(data, source)
+    digest = hashlib.sha256(data).hexdigest()
+    return Matrix(values, _names_of(values.shape, names), source, digest)
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:

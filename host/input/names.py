@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Sequence
 
 from syclade.host.errors import MatrixError
-from syclade.host.input.textfile import read_text
+from syclade.host.input.textfile import excerpt, read_text
+from syclade.host.values import shown
 
 __all__ = ["check_names", "default_names", "match_names", "read_names"]
+
+MOST_CHARACTERS = 1000
+"""Of a name: longer ones would be mistakes, and no table program reads them."""
+
+_MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
 
 
 def default_names(n_mutations: int) -> tuple[str, ...]:
@@ -20,24 +27,23 @@ def default_names(n_mutations: int) -> tuple[str, ...]:
 def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """Reads the names of the mutations, one a line (SCITE's ``.geneNames``).
 
-    Blanks round a name are dropped; blanks inside are part of it, unless every line of the file has the
-    same number of words, which is taken for a table.
+    Blanks round a name are dropped; blanks, commas and all else inside the line are part of the name.
 
     Raises:
-        MatrixError: unreadable or empty file, blank line before the last name, several columns, a name
-            that occurs twice.
+        MatrixError: unreadable or empty file, blank line before the last name, tabs between columns, a
+            matrix in place of names, a name that occurs twice.
     """
     lines = read_text(path, MatrixError).rstrip().split("\n")
     if lines == [""]:
         raise MatrixError("the file is empty", path=path, hint="write one name a line")
-    _refuse_columns(lines, path)
+    _refuse_others(lines, path)
     names = tuple(line.strip() for line in lines)
     check_names(names, path)
     return names
 
 
 def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None) -> None:
-    """Checks that names are distinct, not empty, and fit on one line.
+    """Checks that names are distinct, not empty, not of pages, and fit on one line.
 
     Args:
         names: the names; the i-th is taken to stand in line i of ``path``.
@@ -50,7 +56,7 @@ def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None
     for number, name in enumerate(names, 1):
         problem = _problem(name)
         if problem is None and name in seen:
-            problem = f"the name {name!r} occurs twice, for mutations {seen[name]} and {number}"
+            problem = f"the name {excerpt(name)} occurs twice, for mutations {seen[name]} and {number}"
         if problem is not None:
             line = None if path is None else number
             raise MatrixError(
@@ -86,28 +92,29 @@ def match_names(
 def _problem(name: str) -> str | None:
     """Why this name will not do, or None."""
     if not isinstance(name, str):
-        return f"the name {name!r} is no text"
+        return f"the name {shown(name)} is no text"
     if not name.strip():
         return "a name is empty"
     if name != name.strip():
-        return f"the name {name!r} begins or ends with a blank"
+        return f"the name {excerpt(name)} begins or ends with a blank"
+    if len(name) > MOST_CHARACTERS:
+        return f"the name {excerpt(name)} has {len(name)} characters, more than {MOST_CHARACTERS}"
     if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in name):
-        return f"the name {name!r} contains a control character or a line end"
+        return f"the name {excerpt(name)} contains a control character or a line end"
     return None
 
 
-def _refuse_columns(lines: list[str], path: str | os.PathLike[str]) -> None:
-    """Refuses a table: a tab between words, or the same number of fields in every line."""
-    hint = "keep the column of the names only, one name a line"
+def _refuse_others(lines: list[str], path: str | os.PathLike[str]) -> None:
+    """Refuses what is no list of names: a table with tabs between its columns, or a matrix."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
             column = line.index("\t", len(line) - len(line.lstrip())) + 1
+            hint = "keep the column of the names only, one name a line"
             raise MatrixError("several columns of names", path=path, line=number, column=column, hint=hint)
-    if len(lines) < 2:
-        return
-    for separator in (None, ",", ";"):
-        counts = {len(line.split(separator)) for line in lines}
-        if len(counts) == 1 and counts != {1} and counts != {0}:
-            raise MatrixError(
-                f"every line has {counts.pop()} fields: this looks like a table", path=path, line=1, hint=hint
-            )
+    if all(_MATRIX_ROW.fullmatch(line.strip()) for line in lines):
+        raise MatrixError(
+            "this looks like a matrix, not like names",
+            path=path,
+            line=1,
+            hint="the names of the mutations stand in a file of their own, one a line",
+        )

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
-from syclade.host.input.textfile import read_lines_as_lf
+from syclade.host.input.textfile import as_lf
 
-__all__ = ["ALLOWED", "MEANING", "homozygous_hint", "read_values"]
+__all__ = ["ALLOWED", "MEANING", "homozygous_hint", "values_of"]
 
 ALLOWED = (0, 1, 3)
 MEANING = "0 (not observed), 1 (mutation) or 3 (missing)"
@@ -37,8 +37,12 @@ _SYMBOLS = frozenset(str(value) for value in ALLOWED)
 _MISSING = frozenset({"na", "nan", "n/a", "<na>", "none", "null", "-", ".", "?"})
 
 
-def read_values(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
+def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
     """Reads the values of a matrix file.
+
+    Args:
+        data: all that is in the file.
+        path: the file, for messages.
 
     Returns:
         uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1 or 3.
@@ -46,7 +50,7 @@ def read_values(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
     Raises:
         MatrixError: with line and column of the first thing that is wrong.
     """
-    text = read_lines_as_lf(path, MatrixError).rstrip()
+    text = as_lf(data, path, MatrixError).rstrip()
     if not text:
         raise MatrixError("the file is empty", path=path, hint="write one line a mutation, one column a cell")
     values = _parse(text)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import os
-from typing import BinaryIO
+from typing import IO, Any
 
 from syclade.host.errors import MatrixError, TreeError
 from syclade.host.input.bounded import chunks
 from syclade.host.values import path_of
 
-__all__ = ["read_lines_as_lf", "read_text"]
+__all__ = ["as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
 
 MOST_LINE = 2**23
 """8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
@@ -18,14 +18,26 @@ MOST_LINE = 2**23
 FileErrorType = type[MatrixError] | type[TreeError]
 
 
-def read_lines_as_lf(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def excerpt(text: str, most: int = 60) -> str:
+    """A piece of a file in a message: in quotes, and no longer than a message bears.
+
+    Args:
+        text: the piece.
+        most: characters that are shown; of a longer text the first half of them and the last.
+    """
+    if len(text) > most:
+        text = f"{text[: most // 2]}...{text[-(most // 2) :]}"
+    return repr(text)
+
+
+def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
     """The bytes of a text file, without a byte-order mark, CR and CRLF turned into LF.
 
     Args:
-        path: the file.
-        error: the class to raise when the file cannot be read or is no text.
+        data: all that is in the file.
+        path: the file, for messages.
+        error: the class to raise when the file is no text.
     """
-    data = _read_bytes(path, error)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -41,9 +53,9 @@ def read_lines_as_lf(path: str | os.PathLike[str], error: FileErrorType) -> byte
 def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
     """The text of a UTF-8 file, without a byte-order mark, CR and CRLF turned into LF.
 
-    Raises what ``read_lines_as_lf`` raises, and ``error`` for bytes that are not UTF-8.
+    Raises ``error`` when the file cannot be read, is no text, or has bytes that are not UTF-8.
     """
-    data = read_lines_as_lf(path, error)
+    data = as_lf(read_bytes(path, error), path, error)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -53,7 +65,16 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
         ) from None
 
 
-def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def read_stream(stream: IO[Any], name: str, error: FileErrorType) -> bytes:
+    """All that is left in a stream, of bytes or of text; raises ``error`` when it cannot be read."""
+    try:
+        return _read_text_bytes(stream, name, error)
+    except (OSError, ValueError) as problem:  # closed, of text that is no UTF-8, open for writing only
+        raise error(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=name) from None
+
+
+def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+    """All that is in a file; raises ``error`` when it cannot be read."""
     try:
         with path_of("the file", path, error).open("rb") as stream:
             return _read_text_bytes(stream, path, error)
@@ -67,11 +88,12 @@ def _read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
         raise error(f"cannot be read: {problem}", path=None) from None
 
 
-def _read_text_bytes(stream: BinaryIO, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
+def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileErrorType) -> bytes:
     """What a stream has, up to its end, the bounds of a text, or what shows that it is none.
 
     Raises:
         OSError: it cannot be read, or has no end within the bound.
+        ValueError: see `chunks`.
     """
     data = bytearray()
     begins = 0  # where the last line begins

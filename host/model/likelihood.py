@@ -16,7 +16,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import depths, preorder, validate_parents
 
-__all__ = ["attachments", "event_counts", "log_likelihood", "log_likelihood_of_counts"]
+__all__ = ["event_counts", "log_likelihood", "log_likelihood_of_counts"]
 
 
 def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
@@ -45,34 +45,15 @@ def log_likelihood_of_counts(counts: NDArray[np.int64], rates: Rates) -> float:
 def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int64]:
     """How often each value is observed where the tree has, and has not, the mutation.
 
+    Going through the nodes in preorder, the counts on the path to a node are those of its parent, which
+    are the last ones of the level above, plus the node's own row. So nodes are compared by two integers
+    for each cell, and nodes with equal counts are equal, whatever the order of the path.
+
     Args: as ``log_likelihood``.
 
     Returns:
         int64, shape (4, 2): row d, the observed value; column e, 1 where the mutation is on the path from
         the root to the cell's attachment. The entries add up to n_mutations * n_cells.
-    """
-    _, on_path = _best(matrix, rates, parents)
-    total = np.bincount(matrix.values.ravel(), minlength=4)
-    return np.column_stack([total.astype(np.int64) - on_path, on_path])
-
-
-def attachments(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int32]:
-    """The best node for each cell: int32, shape (n_cells,).
-
-    Of nodes that are equally good it is the first in preorder, children in ascending order: a node rather
-    than its descendants, the root rather than any other.
-
-    Args: as ``log_likelihood``.
-    """
-    return _best(matrix, rates, parents)[0]
-
-
-def _best(matrix: Matrix, rates: Rates, parents: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Each cell's attachment, and how often each value is observed on the paths to them, shape (4,).
-
-    Going through the nodes in preorder, the counts on the path to a node are those of its parent, which
-    are the last ones of the level above, plus the node's own row. So nodes are compared by two integers
-    for each cell, and nodes with equal counts are equal, whatever the order of the path.
     """
     tree = validate_parents(parents)
     if tree.size != matrix.n_mutations + 1:
@@ -85,7 +66,6 @@ def _best(matrix: Matrix, rates: Rates, parents: ArrayLike) -> tuple[NDArray[np.
     order, level = preorder(tree), depths(tree)
     counts = np.zeros((int(level.max()) + 1, 4, matrix.n_cells), np.int32)
     observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
-    best_node = np.full(matrix.n_cells, matrix.n_mutations, np.int32)
     best_score = np.zeros(matrix.n_cells)
     best_counts = counts[0].copy()
     for node in order[1:].tolist():
@@ -94,6 +74,7 @@ def _best(matrix: Matrix, rates: Rates, parents: ArrayLike) -> tuple[NDArray[np.
         score = weights[0] * here[0] + weights[1] * here[1]
         better = score > best_score
         best_score[better] = score[better]
-        best_node[better] = node
         best_counts[:, better] = here[:, better]
-    return best_node, best_counts.sum(axis=1, dtype=np.int64)
+    on_path = best_counts.sum(axis=1, dtype=np.int64)
+    total = np.bincount(matrix.values.ravel(), minlength=4)
+    return np.column_stack([total.astype(np.int64) - on_path, on_path])

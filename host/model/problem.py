@@ -51,6 +51,7 @@ class Problem:
         observed: uint8, shape (n, distinct columns): the class of every entry of the distinct columns;
             len(values) for entries that tell nothing.
         multiplicity: int64, shape (distinct columns,): how many cells have each.
+        column_of: int32, shape (cells,): the distinct column of every cell, in the order of the matrix.
         scale_bits: f; scores are in units of 2^-f nat.
         rates: the weights of the classes.
         base: the score of the tree when every cell is attached to the root, natural log, float64.
@@ -60,6 +61,7 @@ class Problem:
     values: tuple[int, ...]
     observed: NDArray[np.uint8]
     multiplicity: NDArray[np.int64]
+    column_of: NDArray[np.int32]
     scale_bits: int
     rates: SlotRates
     base: float
@@ -145,7 +147,9 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
         matrix: n mutations x m cells.
         rates: error rates.
     """
-    columns, multiplicity = np.unique(matrix.values, axis=1, return_counts=True)
+    columns, column_of, multiplicity = np.unique(
+        matrix.values, axis=1, return_inverse=True, return_counts=True
+    )
     weights = rates.weights()
     scale_bits = _choose_scale(columns, weights)
     scale = math.ldexp(1.0, scale_bits)
@@ -158,6 +162,7 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
         values=_VALUES,
         observed=np.ascontiguousarray(class_of[columns]),
         multiplicity=multiplicity.astype(np.int64),
+        column_of=column_of.reshape(-1).astype(np.int32),  # of two dimensions in numpy 2.0
         scale_bits=scale_bits,
         rates=SlotRates((*integers, 0), round(base * scale)),
         base=base,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from syclade.host.chains.pipeline import Outcome
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.device import Device
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "Result", "make_result"]
 
-FILES = ("tree.newick", "tree.gv", "summary.json")
+FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
+
+_ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,11 +39,15 @@ class Result:
         parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
         log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
         mutations: names of the mutations, in the order of the matrix's rows.
-        n_cells: number of cells.
+        attachment: int32, shape (cells,): the best node of every cell, in the order of the matrix's columns;
+            the root is node n. Of equally good nodes it is the first in preorder, so that none is above it.
+        attachment_ties: int32, shape (cells,): how many nodes are equally good, that one included.
+        cell_log_likelihoods: float64, shape (cells,): of every cell at its node, natural log.
         rates: the error rates.
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
         moves: for each kind of move, steps (proposed, accepted) over all chains.
         chains, seed, gamma: as asked.
+        move_probabilities: by the moves' names, scaled to sum 1.
         steps: that every chain has done.
         converged: whether the chains agree on the best score (`convergence.StoppingRule`); a single chain
             never does.
@@ -47,13 +56,19 @@ class Result:
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
+        matrix: the file or stream of the matrix, as it was named; None for an array.
+        matrix_sha256: of the bytes of that file, in hexadecimal; of an array, of its text in SCITE's format.
+        options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
+        date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
     """
 
     parents: NDArray[np.int32]
     log_likelihood: float
     mutations: tuple[str, ...]
-    n_cells: int
+    attachment: NDArray[np.int32]
+    attachment_ties: NDArray[np.int32]
+    cell_log_likelihoods: NDArray[np.float64]
     rates: Rates
     chain_log_likelihoods: NDArray[np.float64]
     moves: dict[str, tuple[int, int]]
@@ -62,28 +77,40 @@ class Result:
     converged: bool
     seed: int
     gamma: float
+    move_probabilities: Mapping[str, float]
     device: str
     device_name: str
     encoding: str
     tiers: dict[str, int]
     slots: int
     seconds: float
+    matrix: str | None
+    matrix_sha256: str
+    options: Mapping[str, Any]
+    date: str
     version: str
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
-        for name in ("parents", "chain_log_likelihoods"):
+        for name in _ARRAYS:
             own = getattr(self, name).copy()
             own.flags.writeable = False
             object.__setattr__(self, name, own)
 
     def __repr__(self) -> str:
         """In a line, without the arrays."""
-        agreed = "converged" if self.converged else "not converged"
+        agreeing = int((self.chain_log_likelihoods == self.chain_log_likelihoods.max()).sum())
+        ended = "converged" if self.converged else "not converged"
         return (
-            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations, "
-            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps, {agreed}>"
+            f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
+            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps on {self.device}, "
+            f"the best score in {agreeing} of them: {ended}>"
         )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.attachment)
 
     @property
     def steps_per_second(self) -> float:
@@ -109,9 +136,18 @@ class Result:
 
         return to_graphviz(self.parents, self.mutations)
 
+    def to_attachments(self) -> str:
+        """Where every cell sits: tab-separated, a line a cell (`host/output/attachments.py`)."""
+        from syclade.host.output.attachments import format_attachments
+
+        of_cells = Attachments(self.attachment, self.attachment_ties, self.cell_log_likelihoods)
+        return format_attachments(of_cells, self.mutations)
+
     def summary(self) -> dict[str, Any]:
-        """All of it as plain values, as in summary.json."""
+        """All but what is said of each cell, as plain values, as in summary.json."""
         return {
+            "matrix": self.matrix,
+            "matrix_sha256": self.matrix_sha256,
             "log_likelihood": self.log_likelihood,
             "parents": self.parents.tolist(),
             "mutations": list(self.mutations),
@@ -120,6 +156,7 @@ class Result:
             "fp_rate": self.rates.fp_rate,
             "fn_rate": self.rates.fn_rate,
             "gamma": self.gamma,
+            "move_probabilities": dict(self.move_probabilities),
             "chains": self.chains,
             "steps": self.steps,
             "converged": self.converged,
@@ -133,11 +170,13 @@ class Result:
             "slots": self.slots,
             "seconds": self.seconds,
             "steps_per_second": self.steps_per_second,
+            "options": dict(self.options),
+            "date": self.date,
             "version": self.version,
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write tree.newick, tree.gv and summary.json.
+        """Write tree.newick, tree.gv, attachments.tsv and summary.json.
 
         Args:
             directory: made if need be.
@@ -146,7 +185,12 @@ class Result:
         Raises:
             OutputError: files are there and force is not given, or they cannot be written.
         """
-        texts = (self.to_newick(), self.to_graphviz(), json.dumps(self.summary(), indent=2) + "\n")
+        texts = (
+            self.to_newick(),
+            self.to_graphviz(),
+            self.to_attachments(),
+            json.dumps(self.summary(), indent=2) + "\n",
+        )
         write_files(directory, dict(zip(FILES, texts, strict=True)), force)
 
 
@@ -162,17 +206,22 @@ def make_result(
     seed: int,
     encoding: str,
     tiers: dict[str, int],
+    options: Mapping[str, Any],
 ) -> Result:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
 
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
-    problem = plan.problem
+    problem, parents = plan.problem, outcome.best.best_parents
+    cells = attach(problem, rates, parents)
+    weights = options["move_probabilities"]
     return Result(
-        parents=outcome.best.best_parents,
-        log_likelihood=log_likelihood(matrix, rates, outcome.best.best_parents),
+        parents=parents,
+        log_likelihood=log_likelihood(matrix, rates, parents),
         mutations=matrix.mutations,
-        n_cells=matrix.values.shape[1],
+        attachment=cells.node,
+        attachment_ties=cells.ties,
+        cell_log_likelihoods=cells.log_likelihood,
         rates=rates,
         chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
         moves={
@@ -184,12 +233,19 @@ def make_result(
         steps=steps,
         converged=bool(outcome.converged),
         seed=seed,
-        gamma=plan.gamma,
+        gamma=float(plan.gamma),
+        move_probabilities={
+            move.name: weight / sum(weights) for move, weight in zip(plan.moves, weights, strict=True)
+        },
         device=device.filter,
         device_name=device.name,
         encoding=encoding,
         tiers=tiers,
         slots=slots,
         seconds=outcome.seconds,
+        matrix=None if matrix.file_sha256 is None else matrix.source,
+        matrix_sha256=matrix.sha256,
+        options=options,
+        date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
     )

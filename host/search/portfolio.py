@@ -81,7 +81,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     chains = policy.starts.count(BY_CHAIN)
 
     def told(steps: int, best: int) -> None:
-        report(Progress(steps, None, best, time.perf_counter() - begun))
+        report(Progress(steps, None, chains * CHAIN_STEPS, best, time.perf_counter() - begun))
 
     def searched(state: SearchProgress) -> None:
         nats = problem.to_nats(state.best_score) - plan.problem.base

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
+from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
 
@@ -72,7 +73,7 @@ def from_graphviz(
     edges: list[LabelledEdge] = []
     among_cells = False
     for statement in _statements(text, path):
-        if statement[0].text == "node" and any("lightgrey" in token.text for token in statement):
+        if _sets_colour_of_cells(statement):
             # SCITE changes the colour before it lists the cells. So a mutation may be called s1 as well.
             among_cells = True
         if not any(token.kind == "arrow" for token in statement):
@@ -85,6 +86,14 @@ def from_graphviz(
     return parents_from_edges(edges, mutations, path)
 
 
+def _sets_colour_of_cells(statement: list[_Token]) -> bool:
+    """Is this ``node [... lightgrey ...]``; mutations can be called ``"node"`` and ``"lightgrey"``."""
+    kinds = [token.kind for token in statement]
+    return (
+        kinds == ["plain", "attributes"] and statement[0].text == "node" and "lightgrey" in statement[1].text
+    )
+
+
 def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:
     """The edges of ``a -> b -> c [attributes]``."""
     nodes: list[str] = []
@@ -93,7 +102,7 @@ def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iter
         if token.text == "--" and token.kind == "arrow":
             _refuse("an edge without direction", token, path, hint="write edges as: parent -> child;")
         if after_arrow == (token.kind == "arrow"):
-            _refuse(f"{token.text!r} does not belong here", token, path)
+            _refuse(f"{excerpt(token.text)} does not belong here", token, path)
         after_arrow = token.kind == "arrow"
         if not after_arrow:
             if nodes:
@@ -135,9 +144,9 @@ def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
             _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("end", bad, line), path)
         kind, piece, position = str(match.lastgroup), match.group(), match.end()
         if kind == "quoted":
-            yield _Token("node", re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
+            yield _Token(kind, re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
         elif kind not in ("space", "comment"):
-            yield _Token("node" if kind == "plain" else kind, piece, line)
+            yield _Token(kind, piece, line)
         line += piece.count("\n")
 
 

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.input.names import default_names
+from syclade.host.input.textfile import excerpt
 from syclade.host.trees.tree import cycle_text, find_cycle
 
 __all__ = ["LabelledEdge", "parents_from_edges"]
+
+MOST_LISTED = 8
+"""Labels in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def _incoming(edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None
         first = incoming.setdefault(edge.child, edge)
         if first is not edge:
             raise TreeError(
-                f"{edge.child!r} has two parents: {first.parent!r} in line {first.line} and {edge.parent!r}",
+                f"{excerpt(edge.child)} has two parents: {excerpt(first.parent)} in line {first.line} "
+                f"and {excerpt(edge.parent)}",
                 path=path,
                 line=edge.line,
                 hint="in a mutation tree every mutation occurs once and has one parent",
@@ -117,7 +122,7 @@ def _check_names(
         )
     if root in known:
         raise TreeError(
-            f"the mutation {root!r} is the root",
+            f"the mutation {excerpt(root)} is the root",
             path=path,
             hint="above all mutations there must be a root that is no mutation itself",
         )
@@ -130,11 +135,13 @@ def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str
     above = [index.get(edge.parent, len(labels)) for edge in incoming.values()]
     cycle = [labels[node] for node in find_cycle(np.array([*above, len(labels)], np.int32))]
     if cycle:
-        around = cycle_text([repr(label) for label in cycle])
+        around = cycle_text([excerpt(label) for label in cycle])
         raise TreeError(f"these nodes form a cycle: {around}", path=path, line=incoming[cycle[0]].line)
 
 
-def _listed(labels: Iterable[str], most: int = 8) -> str:
-    """The labels in quotes, at most ``most`` of them."""
-    quoted = [repr(label) for label in labels]
-    return ", ".join(quoted[:most]) + (f" and {len(quoted) - most} more" if len(quoted) > most else "")
+def _listed(labels: Iterable[str]) -> str:
+    """The labels in quotes, at most ``MOST_LISTED`` of them."""
+    all_of_them = list(labels)
+    more = len(all_of_them) - MOST_LISTED
+    quoted = ", ".join(excerpt(label) for label in all_of_them[:MOST_LISTED])
+    return f"{quoted} and {more} more" if more > 0 else quoted

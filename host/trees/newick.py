@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
+from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import children, node_labels
 
@@ -103,7 +104,9 @@ class _Builder:
         """Takes the next token; the last one is a semicolon."""
         if token.kind == "label":
             if self._label is not None:
-                self._refuse(f"two labels for one node: {self._label.text!r} and {token.text!r}", token)
+                self._refuse(
+                    f"two labels for one node: {excerpt(self._label.text)} and {excerpt(token.text)}", token
+                )
             self._label = token
         elif token.text == "(":
             if self._label is not None or self._below is not None:
@@ -134,7 +137,7 @@ class _Builder:
             node = _Token("label", "", end.line)
         if node.text in self._seen:
             raise TreeError(
-                f"{node.text!r} occurs twice, first in line {self._seen[node.text]}",
+                f"{excerpt(node.text)} occurs twice, first in line {self._seen[node.text]}",
                 path=self._path,
                 line=node.line,
                 hint="in a mutation tree every mutation occurs once",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +17,7 @@ __all__ = ["command"]
 
 
 @click.command("restarts")
-@click.argument("matrix", type=options.INPUT_FILE, metavar="MATRIX")
+@click.argument("matrix", type=options.MATRIX, metavar="MATRIX")
 @options.fp_rate_option()
 @options.fn_rate_option()
 @click.option(
@@ -50,7 +49,7 @@ __all__ = ["command"]
 @options.seed_option()
 @options.json_option()
 def command(
-    matrix: Path,
+    matrix: Any,
     chain_counts: tuple[int, ...],
     repeats: int,
     as_json: bool,
@@ -59,7 +58,7 @@ def command(
     """Find out how many chains an input needs.
 
     Runs the inference again and again with each number of chains, and counts how often it finds the best tree
-    of all runs. MATRIX is a file in SCITE's format.
+    of all runs. MATRIX is a file in SCITE's format, or - for standard input.
     """
     from syclade.host.input.matrix import read_matrix
     from syclade.quality.bench.restarts import rows_of, run_trials

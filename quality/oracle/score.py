@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 from syclade.quality.oracle.trees import ParentsLike, path_to_root
 
 
-def cell_score(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> int:
-    """Score of one cell at its best node, relative to the root: max over the nodes of the sum along the path.
+def node_scores(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> list[int]:
+    """Score of one cell at each node, relative to the root: the sum along the path.
 
     `column` has the cell's n observed values; `weights[d]` is the worth of carrying a mutation observed as d.
     """
-    root = len(parents) - 1
-    best = 0  # attached to the root, a cell carries nothing
-    for node in range(root):
-        carried = path_to_root(parents, node)[:-1]
-        best = max(best, sum(weights[column[mutation]] for mutation in carried))
-    return best
+    carried = [path_to_root(parents, node)[:-1] for node in range(len(parents))]  # at the root, nothing
+    return [sum(weights[column[mutation]] for mutation in mutations) for mutations in carried]
+
+
+def cell_score(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> int:
+    """Score of one cell at its best node, relative to the root."""
+    return max(node_scores(parents, column, weights))
 
 
 def tree_score(parents: ParentsLike, matrix: NDArray[np.integer[Any]], weights: Sequence[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -26,7 +27,7 @@ EXAMPLE = ROOT / "host" / "data" / "example"
 MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
-FILES = {"tree.newick", "tree.gv", "summary.json"}
+FILES = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json"}
 PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 
 
@@ -54,12 +55,16 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     assert status == 0
     assert {path.name for path in out.iterdir()} == FILES
     summary = json.loads((out / "summary.json").read_text())
-    assert set(summary) >= SUMMARY_FIELDS
+    assert set(summary) == SUMMARY_FIELDS
+    assert summary["options"]["encoding"] == "ancestor"
+    assert summary["options"]["names"] == str(NAMES)
     assert (summary["chains"], summary["steps"], summary["seed"], summary["slots"]) == (2, 60, 9, 1)
     assert summary["mutations"] == NAMES.read_text().split()
     assert (summary["n_mutations"], summary["n_cells"]) == (20, 40)
     assert summary["device_name"] in printed
     assert f"log-likelihood {summary['log_likelihood']:.6f}" in printed
+    assert len((out / "attachments.tsv").read_text().splitlines()) == 1 + 40
+    assert "40 cells at " in printed
     parents = np.array(summary["parents"], np.int32)
     for name in ("tree.newick", "tree.gv"):
         assert name in printed
@@ -67,6 +72,22 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     for name in ("tree.newick", "tree.gv"):
         status, printed, _ = run("score", MATRIX, out / name, "--names", NAMES, *RATES)
         assert (status, float(printed)) == (0, summary["log_likelihood"])
+
+
+def test_names_of_several_words(run: Any, tmp_path: Path) -> None:
+    """In every file as they are, and read back from each."""
+    named = [f"{name} p.{'ab, c;'[number % 6]}" for number, name in enumerate(NAMES.read_text().split())]
+    names, out = tmp_path / "names", tmp_path / "out"
+    names.write_text("\n".join(named) + "\n")
+    assert run("infer", MATRIX, *QUICK, "--names", names, "--out", out)[0] == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["mutations"] == [name.strip() for name in named]
+    for name in ("tree.newick", "tree.gv"):
+        status, score, _ = run("score", MATRIX, out / name, "--names", names, *RATES)
+        assert (status, float(score)) == (0, summary["log_likelihood"])
+    with (out / "attachments.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert {row["name"] for row in rows} <= {*summary["mutations"], "root"}
 
 
 def test_the_settings_reach_the_chain(run: Any, tmp_path: Path) -> None:
@@ -150,7 +171,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     status, _, told = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
     assert time.perf_counter() - started < 5, "refused before the work, not after it"
     assert status == 2
-    assert "already has tree.newick, tree.gv, summary.json" in told
+    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json" in told
     assert "--force" in told
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert run("infer", MATRIX, *QUICK, "--seed", 5, "--out", tmp_path, "--force")[0] == 0

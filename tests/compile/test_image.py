@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 import syclade
 from syclade.host.compile import precompiled, program
-from syclade.host.compile.image import make_image, read_image
+from syclade.host.compile.image import make_image, packed, read_image
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
 from syclade.host.devices.probe import probe_spirv
@@ -30,6 +31,13 @@ CASE = Case(21, 30)
 CAPACITY = AncestorEncoding.capacity(64, 64, 2)
 SETTINGS: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 3, "steps": 200, "seed": 5}
 KINDS = ("cpu", "fpga-emu")
+UNBOUNDED = {
+    "syclade_image": 1,
+    "kind": "cpu",
+    "sources": "",
+    "identity": {},
+    "constants": {"nodes": math.inf},
+}
 
 
 def exported_kernel() -> ExportedKernel:
@@ -58,10 +66,10 @@ def ordinary() -> syclade.Result:
 
 
 def changed(image: Path, target: Path, **changes: Any) -> Path:
-    """A copy of an image with other words in its description."""
+    """A copy of an image that was made with other words in its description."""
     line, _, binary = image.read_bytes().partition(b"\n")
     told = {name: value for name, value in (json.loads(line) | changes).items() if value is not None}
-    target.write_bytes(json.dumps(told).encode() + b"\n" + binary)
+    target.write_bytes(packed({name: told[name] for name in told if name != "sha256"}, binary))
     return target
 
 
@@ -138,6 +146,8 @@ def test_an_image_from_other_sources_is_warned_of(
         (b'{"syclade_image": 1', "the image is damaged"),
         (b'{"syclade_image": 1}\n', "it does not tell sha256"),
         (b'{"syclade_image": 1, "sha256": 0}\n', "its content is not what it was"),
+        (b'{"syclade_image": 1, "x": ' + b"[" * 100_000, "the image is damaged"),
+        (packed(UNBOUNDED, b""), "cannot convert float infinity"),
     ],
 )
 def test_what_is_no_image(tmp_path: Path, content: bytes, message: str) -> None:
@@ -158,7 +168,7 @@ def refusal_without_hint(image: Path) -> str:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("damage", ["cut", "one bit", "appended"])
+@pytest.mark.parametrize("damage", ["cut", "one bit", "appended", "more cells"])
 def test_a_damaged_image_never_reaches_the_driver(
     images: dict[str, Path], tmp_path: Path, damage: str
 ) -> None:
@@ -166,7 +176,10 @@ def test_a_damaged_image_never_reaches_the_driver(
     flipped = bytearray(good)
     flipped[-2000] ^= 1
     file = tmp_path / "damaged"
-    file.write_bytes({"cut": good[:-1], "one bit": bytes(flipped), "appended": good + b"\n"}[damage])
+    more = good.replace(b'"cells": 64', b'"cells": 94')
+    assert more != good
+    damages = {"cut": good[:-1], "one bit": bytes(flipped), "appended": good + b"\n", "more cells": more}
+    file.write_bytes(damages[damage])
     assert "its content is not what it was" in refusal(file)
 
 
@@ -272,7 +285,7 @@ def test_a_bare_binary_is_for_cards_only(vendor_image: Path, device: str) -> Non
     assert f"the image is for fpga, not for {device}" in refusal(vendor_image, device)
 
 
-@pytest.mark.parametrize("manifest", [None, "no json", "{}", '{"kernels": []}'])
+@pytest.mark.parametrize("manifest", [None, "no json", "{}", '{"kernels": []}', "[" * 100_000])
 def test_a_vendors_image_needs_its_manifest(tmp_path: Path, manifest: str | None) -> None:
     file = tmp_path / "design.aocx"
     file.write_bytes(b"\x7fELF")

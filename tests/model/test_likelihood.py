@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError, TreeError
 from syclade.host.input.matrix import matrix_from_array, read_matrix
-from syclade.host.model.likelihood import attachments, event_counts, log_likelihood, log_likelihood_of_counts
+from syclade.host.model.attachment import attach
+from syclade.host.model.likelihood import event_counts, log_likelihood, log_likelihood_of_counts
+from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import random_parents, simulate
-from syclade.host.trees.tree import ancestor_matrix, depths, preorder
+from syclade.host.trees.tree import ancestor_matrix, depths
 from syclade.host.trees.treefile import read_tree
 from syclade.quality.oracle import float_score as oracle_score
 from tests.support.tree_strategies import observations, path_tree, trees
@@ -31,19 +33,13 @@ def test_equals_brute_force(data: st.DataObject, parents: NDArray[np.int32], rat
     table = rates.log_table()
     score = log_likelihood(matrix, rates, parents)
     assert math.isclose(score, oracle_score.log_likelihood(matrix.values, table, parents), abs_tol=1e-9)
-    places = attachments(matrix, rates, parents).tolist()
-    columns = matrix.values.T.tolist()
-    at_places = [
-        oracle_score.cell_log_likelihood(parents.tolist(), node, column, table)
-        for node, column in zip(places, columns, strict=True)
-    ]
-    assert math.isclose(score, math.fsum(at_places), abs_tol=1e-9)
 
 
 @given(st.data(), trees())
 def test_counts_are_those_of_the_attachments(data: st.DataObject, parents: NDArray[np.int32]) -> None:
     matrix = matrix_from_array(data.draw(observations(len(parents) - 1)))
-    truth = ancestor_matrix(parents)[:-1, attachments(matrix, RATES, parents)]
+    places = attach(make_problem(matrix, RATES), RATES, parents).node
+    truth = ancestor_matrix(parents)[:-1, places]
     counts = event_counts(matrix, RATES, parents)
     expected = [[int(((matrix.values == d) & (truth == e)).sum()) for e in (0, 1)] for d in range(4)]
     assert counts.tolist() == expected
@@ -64,26 +60,11 @@ def test_order_does_not_matter(data: st.DataObject, parents: NDArray[np.int32]) 
     assert log_likelihood(matrix_from_array(values[rows][:, columns]), RATES, renamed) == score
 
 
-@given(st.data(), trees())
-def test_ties_go_to_the_first_in_preorder(data: st.DataObject, parents: NDArray[np.int32]) -> None:
-    matrix = matrix_from_array(data.draw(observations(len(parents) - 1)))
-    weights = RATES.weights()
-    path = ancestor_matrix(parents)[:-1].astype(np.int64)
-    zeros = (matrix.values == 0).T.astype(np.int64) @ path
-    ones = (matrix.values == 1).T.astype(np.int64) @ path
-    score = weights[0] * zeros + weights[1] * ones
-    order = preorder(parents)
-    expected = order[np.argmax(score[:, order], axis=1)]
-    np.testing.assert_array_equal(attachments(matrix, RATES, parents), expected)
-
-
 def test_all_missing_and_smallest() -> None:
     missing = matrix_from_array(np.full((3, 2), 3))
     assert log_likelihood(missing, RATES, [1, 2, 3, 3]) == 0.0
-    assert attachments(missing, RATES, [1, 2, 3, 3]).tolist() == [3, 3]
     one = matrix_from_array([[1]])
     assert log_likelihood(one, RATES, [1, 1]) == pytest.approx(math.log(0.8))
-    assert attachments(one, RATES, [1, 1]).tolist() == [0]
     assert event_counts(one, RATES, [1, 1]).tolist() == [[0, 0], [0, 1], [0, 0], [0, 0]]
 
 

@@ -51,6 +51,19 @@ def test_names_that_mean_something_else(write: Writer, read: Reader, name: str) 
 
 
 @FORMATS
+@pytest.mark.parametrize(
+    "others", [("node", "lightgrey"), ("node", "[color=lightgrey]"), ("node[lightgrey", "]")]
+)
+def test_names_that_together_mean_something_else(
+    write: Writer, read: Reader, others: tuple[str, str]
+) -> None:
+    """SCITE's list of cells begins with a statement of these words; then ``s1`` is a cell."""
+    mutations = (*others, "s1", "TP53 p.R175H")
+    parents = np.array([4, 0, 1, 2, 4], np.int32)
+    np.testing.assert_array_equal(read(write(parents, mutations), mutations), parents)
+
+
+@FORMATS
 def test_a_path_of_5000_nodes(write: Writer, read: Reader) -> None:
     mutations = default_names(5000)
     np.testing.assert_array_equal(read(write(path_tree(5000), mutations), mutations), path_tree(5000))
@@ -68,6 +81,23 @@ def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.Data
     (root,) = newick.loads(to_newick(parents, mutations).strip())
     edges = {(node.ancestor.unquoted_name, node.unquoted_name) for node in root.walk() if node.ancestor}
     assert edges == {(labels[parents[node]], labels[node]) for node in range(len(parents) - 1)}
+
+
+def test_a_message_is_no_longer_than_it_bears(tmp_path: Path) -> None:
+    """Whatever the file has in it: a label of 100,000 signs, a cycle of as many nodes."""
+    label = "x" * 100_000
+    cycle = "".join(f"{node} -> {(node + 1) % 100_000};\n" for node in range(100_000))
+    texts = [
+        f"((a,{label})b)r;",
+        f"({label} {label})r;",
+        f"(({label},{label})a)r;",
+        f"digraph {{ {label} {label} }}",
+    ]
+    for text in [*texts, f"digraph {{ a -> {label}; b -> {label} }}", f"digraph {{\n{cycle}}}"]:
+        (tmp_path / "tree").write_text(text)
+        with pytest.raises(TreeError) as caught:
+            read_tree(tmp_path / "tree", AB)
+        assert len(str(caught.value)) < 1000
 
 
 # ---- exact texts

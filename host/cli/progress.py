@@ -1,0 +1,87 @@
+"""What a run says on standard error while it goes on: log lines, and below them a bar with the time left."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from syclade.host.inference import InferenceProgress
+
+__all__ = ["Show", "progress_bar", "show_log", "time_left"]
+
+Show = Callable[["InferenceProgress"], None]
+
+
+class _ToStderr(logging.Handler):
+    """Tells what is logged; a bar that is on the screen lets it be told above itself (`tell`)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tell: Callable[[str], None] = self._echo
+
+    @staticmethod
+    def _echo(text: str) -> None:
+        click.echo(text, err=True)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.tell(f"syclade: {record.getMessage()}")
+
+
+def show_log(quiet: bool, verbose: bool) -> _ToStderr:
+    """Let the log say which device is taken, and what takes time; warnings are shown even when quiet."""
+    handler = _ToStderr()
+    logger = logging.getLogger("syclade")
+    logger.handlers = [handler]
+    logger.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
+    return handler
+
+
+@contextmanager
+def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
+    """A progress bar on standard error, where that is a terminal."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    echo = log.tell
+    with Progress(*columns, console=console, transient=True) as bar:
+        log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
+        task = bar.add_task("starting", total=None)
+
+        def show(state: InferenceProgress) -> None:
+            bar.update(
+                task, description=_in_words(state), completed=state.steps_done, total=state.steps_expected
+            )
+
+        try:
+            yield show
+        finally:
+            log.tell = echo
+
+
+def _in_words(state: InferenceProgress) -> str:
+    return (
+        f"{state.steps_done / 1e6:.1f} Msteps, {state.steps_per_second / 1e3:.0f} ksteps/s, "
+        f"best {state.log_likelihood:.4f}, {time_left(state)}"
+    )
+
+
+def time_left(state: InferenceProgress) -> str:
+    """How long it will take yet, in words; at least, where the chains decide when they stop."""
+    seconds = round((state.steps_expected - state.steps_done) / max(state.steps_per_second, 1e-9))
+    minutes, seconds = divmod(max(seconds, 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return f"{clock} left" if state.steps_total is not None else f"at least {clock} left"

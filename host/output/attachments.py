@@ -1,0 +1,43 @@
+"""The file that says where the cells sit: tab-separated, a line a cell, which any table program reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from syclade.host.model.attachment import Attachments
+from syclade.host.trees.tree import node_labels
+
+__all__ = ["COLUMNS", "format_attachments"]
+
+COLUMNS = ("cell", "node", "name", "ties", "log_likelihood")
+"""The cell's column in the matrix, from 1; its node's number, from 0, and name; how many nodes are equally
+good, that one included; the cell's log-likelihood there (natural log)."""
+
+
+def format_attachments(attachments: Attachments, mutations: Sequence[str]) -> str:
+    """The text of ``attachments.tsv``: a line with ``COLUMNS``, then the cells in the matrix's order.
+
+    Names that have a quote are in quotes, doubled inside, as in CSV; numbers are written in full.
+
+    Args:
+        attachments: of every cell.
+        mutations: the n names of the mutations.
+    """
+    labels = node_labels(mutations)
+    nodes = attachments.node.tolist()
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(COLUMNS)
+    table.writerows(
+        zip(
+            range(1, len(nodes) + 1),
+            nodes,
+            (labels[node] for node in nodes),
+            attachments.ties.tolist(),
+            attachments.log_likelihood.tolist(),
+            strict=True,
+        )
+    )
+    return text.getvalue()

@@ -1,0 +1,156 @@
+"""What is said while a run goes on, and how long it will take."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syclade.host.chains.convergence import StoppingRule, run_until_converged
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.pipeline import Progress
+from syclade.host.cli.progress import time_left
+from syclade.host.compile import machine_code
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
+from syclade.host.inference import InferenceProgress
+from tests.conftest import ROOT
+from tests.support.backends import NUMPY, Case
+
+CASE = Case(21, 30)
+MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
+RUN = [sys.executable, "-m", "syclade", "infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2"]
+DOUBT = r"syclade: warning: the chains do not agree[^━]*"
+"""What two short runs end with, quiet or not."""
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "expected", "words"),
+    [
+        (0, 6000, 6000, "1:00 left"),
+        (5950, 6000, 6000, "0:00 left"),
+        (0, None, 6000, "at least 1:00 left"),
+        (100, None, 366_200, "at least 1:01:01 left"),
+        (700, None, 600, "at least 0:00 left"),
+    ],
+)
+def test_time_left(done: int, total: int | None, expected: int, words: str) -> None:
+    assert time_left(InferenceProgress(done, total, expected, -1.0, 100.0)) == words
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 70), st.integers(1, 30))
+def test_no_run_ends_before_the_time_that_is_told(steps: int, since: int, most: int, least: int) -> None:
+    rule = StoppingRule(round_steps=5, least_steps=5 * least, most_steps=5 * max(most, least))
+    steps, since = 5 * steps, 5 * min(since, steps)
+    end = rule.earliest_end(steps, since)
+    agreed = np.zeros(4, np.int64)
+    later = range(steps + 5, rule.most_steps + 1, 5)
+    assert end == next((one for one in later if rule.satisfied(one, agreed, since)), rule.most_steps)
+
+
+def test_progress_without_a_number_of_steps() -> None:
+    seen: list[Progress] = []
+    rule = StoppingRule(round_steps=100, least_steps=300, most_steps=2000)
+    with NUMPY.runner(CASE.plan(), 3, 1) as runner:
+        run_until_converged(runner, chains=3, rule=rule, progress=seen.append)
+    assert seen[0].steps_total is None
+    assert seen[0].steps_expected == 3 * rule.least_steps
+    assert all(state.steps_done <= state.steps_expected for state in seen)
+    assert seen[-1].steps_done == seen[-1].steps_expected
+
+
+def test_what_a_kernel_is_for_is_not_part_of_its_name() -> None:
+    """In words that a user knows: none of its constants."""
+    plan = CASE.plan()
+    kernel = chain_kernel(plan, AncestorEncoding(plan.problem))
+    assert kernel.size == "up to 31 mutations × 32 distinct cells"
+    assert chain_kernel(plan, GeneralPreorderEncoding(plan.problem)).size == "matrices of many sizes"
+    assert replace(kernel, size="another").key([]) == kernel.key([])
+
+
+def told(*options: str) -> str:
+    command = [*RUN, "--chains", "2", "--steps", "50", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+
+
+def test_compiling_is_told_in_words(own_cache: Path) -> None:
+    """What happens and how long it takes; no constants, but with --verbose; not with --quiet."""
+    ancestor = ["--device", "native", "--encoding", "ancestor"]
+    words = (
+        "syclade: compiling the kernel for up to 31 mutations × 48 distinct cells beside the run: "
+        "about 10 s, only once"
+    )
+    assert words in told(*ancestor).splitlines()
+    assert "{" not in told(*ancestor)
+    assert "'nodes': " in told(*ancestor, "--verbose")
+    assert re.fullmatch(DOUBT, told(*ancestor, "--quiet").rstrip("\n"))
+    assert "compiling" not in told("--device", "native"), "there is a kernel at once"
+
+
+def test_compiling_in_this_process_is_told(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(machine_code, "_loaded", {})
+    plan = CASE.plan()
+    with caplog.at_level("INFO", logger="syclade"):
+        machine_code.load_machine_code(chain_kernel(plan, AncestorEncoding(plan.problem)))
+    assert caplog.messages == [
+        "compiling the kernel for up to 31 mutations × 32 distinct cells: about 10 s, only once"
+    ]
+
+
+def test_quiet_and_verbose_exclude_each_other() -> None:
+    done = subprocess.run([*RUN, "--quiet", "-v"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "exclude each other" in done.stderr
+
+
+def on_a_terminal(*options: str) -> list[str]:
+    """The lines on a terminal's screen after all, with those that the bar has drawn over itself."""
+    import pty
+
+    controller, terminal = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
+    command: list[Any] = [*RUN, *options]
+    process = subprocess.Popen(command, stderr=terminal, stdout=subprocess.PIPE, env=environment)
+    os.close(terminal)
+    pieces = []
+    while True:
+        try:
+            piece = os.read(controller, 4096)
+        except OSError:  # how Linux says that nobody writes any more
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    process.communicate(timeout=60)
+    os.close(controller)
+    assert process.returncode == 0
+    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", b"".join(pieces)).decode()
+    return re.split(r"[\r\n]+", text)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a pseudo-terminal")
+@pytest.mark.sycl
+def test_log_and_bar_have_lines_of_their_own() -> None:
+    lines = on_a_terminal("--device", "auto", "--chains", "2", "--steps", "3000000")
+    logged = [line for line in lines if "syclade:" in line]
+    assert any("the best usable kind is cpu" in line for line in logged)
+    known = rf"syclade: (device|compiling|the kernel)[^━]*|{DOUBT}"
+    assert all(re.fullmatch(known, line.rstrip()) for line in logged)
+    assert any(re.search(r"━.*Msteps, \d+ ksteps/s, best -[\d.]+, \d+:\d\d left", line) for line in lines)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a pseudo-terminal")
+def test_quiet_says_no_more_than_doubt_on_a_terminal() -> None:
+    lines = on_a_terminal("--device", "numpy", "--chains", "2", "--steps", "50", "--quiet")
+    assert re.fullmatch(DOUBT, "".join(lines))

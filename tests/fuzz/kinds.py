@@ -1,0 +1,19 @@
+"""All kinds of inputs, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fuzz.caches import Caches
+from tests.fuzz.images import Images
+from tests.fuzz.matrices import Matrices
+from tests.fuzz.names import Names
+from tests.fuzz.run import Kind
+from tests.fuzz.trees import Trees
+
+__all__ = ["KINDS"]
+
+KINDS: dict[str, Callable[[Path], Kind]] = {
+    kind.name: kind for kind in (Matrices, Names, Trees, Images, Caches)
+}

@@ -1,0 +1,118 @@
+"""Takes inputs one after the other, and notes every end that is neither a result nor a `SycladeError`."""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol
+
+from syclade.host.errors import SycladeError
+
+__all__ = ["MOST_SECONDS", "Failure", "Kind", "Tally", "fuzz", "take"]
+
+MOST_SECONDS = 2.0
+"""Processor time of an input, after which it counts as one that hangs."""
+
+
+class Kind(Protocol):
+    """A kind of input."""
+
+    name: str
+
+    def make(self, draw: Random) -> Any:
+        """An input."""
+
+    def take(self, given: Any) -> None:
+        """What the program does with it; AssertionError if the result is wrong."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An input that ended as none may.
+
+    Attributes:
+        kind, number: with the seed, what makes it again.
+        given: the input.
+        reason: the traceback.
+    """
+
+    kind: str
+    number: int
+    given: Any
+    reason: str
+
+
+@dataclass
+class Tally:
+    """How inputs ended."""
+
+    taken: int = 0
+    refused: int = 0
+
+
+class Hang(BaseException):
+    """Not an Exception: nobody may catch it."""
+
+
+def input_of(kind: Kind, seed: int, number: int) -> Any:
+    """An input by its number."""
+    return kind.make(Random(f"{seed} {kind.name} {number}"))
+
+
+def take(kind: Kind, given: Any) -> bool:
+    """Whether an input was taken; False if it was refused, as it should be, in words that can be printed."""
+    started = time.process_time()
+    try:
+        with _time_limit():
+            kind.take(given)
+    except SycladeError as error:
+        text = str(error)
+        assert text.strip(), "an error without words"
+        assert "\0" not in text, "a null character in a message"
+        assert len(text) < 5000, "a message of more than 5000 characters"
+        text.encode()
+        return False
+    finally:
+        seconds = time.process_time() - started
+    assert seconds < MOST_SECONDS, f"{seconds:.1f} s for an input"
+    return True
+
+
+def fuzz(kind: Kind, seed: int, numbers: range, tally: Tally) -> Iterator[Failure]:
+    """Make and take inputs; the failures among them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number in numbers:
+            given = input_of(kind, seed, number)
+            try:
+                if take(kind, given):
+                    tally.taken += 1
+                else:
+                    tally.refused += 1
+            except (Exception, Hang):
+                yield Failure(kind.name, number, given, traceback.format_exc(limit=-6))
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Ends an input that hangs, where the system has such a clock; it counts processor time."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise Hang(f"more than {MOST_SECONDS} s")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,112 @@
+"""What an inference gives: the cells, a summary that repeats the run, and how a result shows itself."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.input.matrix import format_matrix
+from syclade.host.model.likelihood import event_counts
+from syclade.host.model.rates import Rates
+from syclade.host.trees.tree import ancestor_matrix
+from tests.test_inference import MADE, QUICK, RATES
+
+
+@pytest.fixture(scope="module")
+def result() -> syclade.Result:
+    return syclade.infer(MADE.values, names=MADE.mutations, **QUICK)
+
+
+def test_where_the_cells_sit(result: syclade.Result) -> None:
+    """Every cell of the input in its order, though the chain knows equal ones as one."""
+    values = np.hstack([MADE.values, MADE.values[:, ::-1]])
+    twice = syclade.infer(values, **QUICK)
+    assert twice.attachment.dtype == np.int32
+    assert twice.attachment.shape == (32,)
+    np.testing.assert_array_equal(twice.attachment[:16], twice.attachment[:15:-1])
+    np.testing.assert_array_equal(twice.attachment_ties[:16], twice.attachment_ties[:15:-1])
+    assert math.fsum(result.cell_log_likelihoods) == pytest.approx(result.log_likelihood)
+    truth = ancestor_matrix(result.parents)[:-1, result.attachment]
+    counts = event_counts(MADE, Rates(**RATES), result.parents)
+    assert int((truth & (MADE.values == 1)).sum()) == counts[1, 1]
+    assert result.n_cells == 16
+
+
+def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
+    """Its options are all arguments; the matrix is known by its bytes, whatever its file is called."""
+    file, names = tmp_path / "matrix.csv", tmp_path / "names"
+    file.write_bytes(format_matrix(MADE.values).replace("\n", "\r\n").encode())
+    names.write_text("\n".join(MADE.mutations))
+    asked: dict[str, Any] = {**QUICK, "seed": 3, "gamma": np.float32(1.5), "move_probabilities": (1, 2, 1)}
+    before = datetime.now(UTC).replace(microsecond=0)
+    syclade.infer(file, names=names, **asked).write(tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["matrix"] == str(file)
+    assert summary["matrix_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert summary["move_probabilities"] == {
+        "prune and reattach": 0.25, "swap labels": 0.5, "swap subtrees": 0.25
+    }  # fmt: skip
+    assert before <= datetime.fromisoformat(summary["date"]) <= datetime.now(UTC)
+    assert summary["version"] == syclade.__version__
+    assert set(summary["options"]) == set(inspect.signature(syclade.infer).parameters) - {
+        "matrix",
+        "progress",
+    }
+    again = syclade.infer(summary["matrix"], **summary["options"])
+    assert (again.parents.tolist(), again.moves) == (
+        summary["parents"],
+        {kind: (counts["proposed"], counts["accepted"]) for kind, counts in summary["moves"].items()},
+    )
+
+
+def test_a_matrix_without_a_file(result: syclade.Result) -> None:
+    """Known by the bytes that its file would have."""
+    text = format_matrix(MADE.values)
+    assert (result.matrix, result.matrix_sha256) == (None, hashlib.sha256(text.encode()).hexdigest())
+    assert result.options["names"] == list(MADE.mutations)
+
+
+@pytest.mark.parametrize("sequence", [list, tuple, np.array, iter])
+def test_sequences_of_any_kind_are_told_as_lists(sequence: Callable[[list[Any]], Any]) -> None:
+    given: dict[str, list[Any]] = {"names": ["a", "b"], "move_probabilities": [1.0, 2.0, 1.0]}
+    asked = {name: sequence(values) for name, values in given.items()}
+    made = syclade.infer([[1, 0, 1], [0, 1, 1]], **asked, **RATES, device="numpy", steps=10)
+    options = json.loads(json.dumps(made.summary()))["options"]
+    assert {name: options[name] for name in given} == given
+
+
+def test_a_result_is_a_value() -> None:
+    """Compared, hashed and shown without a fault, and not to be changed."""
+    one, other = (
+        syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device="numpy", steps=10)
+        for _ in range(2)
+    )
+    assert one == one
+    assert one != other
+    assert len({one, other, one}) == 2
+    arrays = (one.attachment, one.attachment_ties, one.cell_log_likelihoods)
+    for array in (one.parents, one.chain_log_likelihoods, *arrays):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+@pytest.mark.parametrize("converged", [True, False])
+def test_a_result_shows_itself_in_a_line(result: syclade.Result, converged: bool) -> None:
+    """What was found, in what, where, and whether the chains agree; no arrays."""
+    shown = replace(result, converged=converged, chain_log_likelihoods=np.array([-2.5, -1.25, -1.25]))
+    assert repr(shown) == (
+        f"<Result: log-likelihood {result.log_likelihood:.4f}, 8 mutations × 16 cells, "
+        f"3 chains of 200 steps on numpy, the best score in 2 of them: "
+        f"{'converged' if converged else 'not converged'}>"
+    )
