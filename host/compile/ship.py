@@ -1,7 +1,8 @@
 """Compile the kernels that come with the package: `make kernels`, after every change of their sources.
 
 Run as `python -m syclade.host.compile.ship [--check]`. Each is compiled in a process of its own, so that the
-same sources and versions always give the same bytes; `--check` compares them with those that are there.
+same sources and versions always give the same bytes; `--check` compares them with those that are there, and
+says of which the content differs, and of which only the key: sources that were changed to no effect.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
-from syclade.host.encodings.preorder_general import FORMS, GeneralPreorderEncoding
+from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -46,7 +47,7 @@ def general_kernels() -> dict[str, Kernel]:
     for form in FORMS:
         cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
         problem = make_problem(simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
-        encoding = GeneralPreorderEncoding(problem)
+        encoding = GeneralPreorderEncoding(problem, MADE_FOR)
         kernel = chain_kernel(make_plan(problem), encoding)
         assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
         kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
@@ -96,6 +97,27 @@ def _make_all() -> Iterator[tuple[dict[str, Any], bytes]]:
             yield entry, content
 
 
+def differences(there: dict[str, Any], made: dict[str, Any]) -> list[str]:
+    """What differs between the manifest that is there and that of kernels compiled now, in words."""
+    found = [
+        f"{name} is {version}, and was {there['versions'].get(name)}"
+        for name, version in made["versions"].items()
+        if version != there["versions"].get(name)
+    ]
+    old = {entry["file"]: entry for entry in there["kernels"]}
+    new = {entry["file"]: entry for entry in made["kernels"]}
+    for file in sorted(old.keys() | new.keys()):
+        if file not in new:
+            found.append(f"{file}: is not among them any more")
+        elif file not in old:
+            found.append(f"{file}: is not there")
+        elif old[file]["sha256"] != new[file]["sha256"]:
+            found.append(f"{file}: its content differs")
+        elif old[file] != new[file]:
+            found.append(f"{file}: its key differs, its content does not")
+    return found
+
+
 def _versions() -> dict[str, str]:
     names = ("numba", "llvmlite", "numba-dpex", "dpcpp-llvm-spirv")
     return {name: metadata.version(name) for name in names}
@@ -111,7 +133,9 @@ def main(arguments: list[str]) -> int:
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
         there = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
-        return int(there != manifest)
+        found = differences(there, manifest)
+        print("\n".join(found) or "all are those of the sources")
+        return int(bool(found))
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()

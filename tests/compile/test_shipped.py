@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host.compile import machine_code, shipped
-from syclade.host.compile.ship import compile_apart, general_kernels
+from syclade.host.compile.ship import compile_apart, differences, general_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
 
@@ -54,6 +54,26 @@ def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
     entry_point, content = compile_apart(name, made_for)
     assert entry_point == entry["entry_point"]
     assert hashlib.sha256(content).hexdigest() == entry["sha256"], ANEW
+
+
+def test_the_check_tells_content_from_keys() -> None:
+    """A change of sources that changes no code is another thing than one that does."""
+    there = json.loads((FOLDER / MANIFEST).read_text())
+    made = json.loads(json.dumps(there))
+    assert differences(there, made) == []
+    first, second, third, *_ = made["kernels"]
+    first["key"] = "of other sources"
+    second |= {"key": "of other sources", "sha256": "of other code"}
+    made["versions"]["numba"] = "1.0"
+    made["kernels"].remove(third)
+    assert sorted(differences(there, made)) == sorted(
+        [
+            f"{first['file']}: its key differs, its content does not",
+            f"{second['file']}: its content differs",
+            f"{third['file']}: is not among them any more",
+            f"numba is 1.0, and was {there['versions']['numba']}",
+        ]
+    )
 
 
 def test_a_kernel_of_other_sources_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
