@@ -19,6 +19,7 @@ from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import find_shipped, own_processor
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
+from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = ["is_at_hand", "load_machine_code", "native_problem"]
 
@@ -88,13 +89,12 @@ def _compile(kernel: Kernel) -> tuple[str, bytes]:
     logger.info("compiling %s for %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
-        from syclade.kernels.target.native.lanes import LANES
     except ImportError as error:
         raise DeviceError(
             f"numba does not import: {error}", hint="install it anew: pip install --force-reinstall numba"
         ) from error
-    if kernel.lanes != LANES:
-        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {LANES}")
+    if kernel.lanes != TRAITS.lanes:
+        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {TRAITS.lanes}")
     from numba.core.errors import NumbaError
 
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]

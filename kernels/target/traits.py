@@ -1,0 +1,17 @@
+"""What an encoding has to know of a target to suit it: each target states its own. No device code."""
+
+from typing import NamedTuple
+
+
+class Traits(NamedTuple):
+    """Sizes that come from the hardware and what was measured there; results do not depend on them.
+
+    Attributes:
+        lanes: of a slot; a power of two, 1 to 64.
+        panel_rounds: cells of a panel that a lane keeps in registers, twice; 1 to 31.
+        sketches_beyond: columns beyond which sketches pay: narrower tables are read whole in less time.
+    """
+
+    lanes: int
+    panel_rounds: int
+    sketches_beyond: int
