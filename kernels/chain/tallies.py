@@ -11,16 +11,11 @@ import numpy as np
 from syclade.kernels.chain.arguments import PARAMETERS
 from syclade.kernels.target import device_function
 
-_BITS = 6
-_MASK = np.int64((1 << _BITS) - 1)
 _ONE = np.int64(1)
 _KINDS = np.uint64(PARAMETERS.index("kinds"))
 
-MOST_KINDS = 63 // _BITS
-"""Kinds of move that fit in one number."""
-
-LONGEST_BATCH = (1 << _BITS) - 1
-"""Steps whose count fits in a kind's bits."""
+FEWEST_BITS = 6
+"""Bits a kind, unless a batch has more steps than they count."""
 
 
 class Tallies(NamedTuple):
@@ -43,8 +38,9 @@ class Tallies(NamedTuple):
 
 def make_tallies(kinds: int, lanes: int) -> Tallies:
     """Device functions for so many kinds: tallies are those proposed of each, then those accepted."""
-    assert kinds <= MOST_KINDS, "more kinds of move than a number counts"
-    assert lanes <= LONGEST_BATCH, "more steps in a batch than a number counts"
+    bits = max(FEWEST_BITS, lanes.bit_length())  # a batch has as many steps as there are lanes
+    assert kinds * bits <= 63, "more kinds of move than a number counts"
+    width, mask = np.int64(bits), np.int64((1 << bits) - 1)
     rounds = -(-2 * kinds // lanes)
     tallies = np.uint64(2 * kinds)
 
@@ -71,7 +67,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
         kind,  # IN int64
     ):
         """One more of a kind (int64)."""
-        return count + (_ONE << (kind * np.int64(_BITS)))
+        return count + (_ONE << (kind * width))
 
     @device_function
     def take_over(
@@ -90,7 +86,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
             is_accepted = -np.int64(tally >= half)
             shift = np.int64(tally) - (is_accepted & np.int64(half))
             both = proposed ^ (is_accepted & (accepted ^ proposed))
-            counts[part] = counts[part] + ((both >> (shift * np.int64(_BITS))) & _MASK)
+            counts[part] = counts[part] + ((both >> (shift * width)) & mask)
 
     @device_function
     def store(

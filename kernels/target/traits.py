@@ -7,9 +7,10 @@ class Traits(NamedTuple):
     """Sizes that come from the hardware and what was measured there; results do not depend on them.
 
     Attributes:
-        lanes: of a slot; a power of two, 1 to 64.
-        panel_rounds: cells of a panel that a lane keeps in registers, twice; 1 to 31.
-        sketches_beyond: columns beyond which sketches pay: narrower tables are read whole in less time.
+        lanes: of a slot; a power of two. A batch of random draws is as many steps.
+        panel_rounds: most cells of a panel that a lane keeps in registers, twice; at most 31.
+        sketches_beyond: columns, padding included, beyond which sketches pay: narrower tables are read whole
+            in less time.
     """
 
     lanes: int

@@ -38,6 +38,7 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
     slack_of_equals = make_slack_of_equals(classes)
     range_rows, _take_range, range_of_cell = make_range_maximum(form)
     rounds, lanes = form.rounds, form.lanes
+    assert rounds < _WORD_BITS, "a lane has more cells of a panel than a word has flags"
     panels_a_word = np.int64(_WORD_BITS // rounds)
     word_cells = np.int64(panels_a_word * rounds * lanes)
     of_cell = score.of_cell
