@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parts import Relations
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
 
 def make_parents_to(relations: Relations, nodes: int, lanes: int) -> Any:
@@ -17,13 +17,13 @@ def make_parents_to(relations: Relations, nodes: int, lanes: int) -> Any:
     def parents_to(
         given,  # IN
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         target,  # OUT int32, flat
-        start,  # IN uint64: where the tree starts in it, (nodes,)
+        start,  # IN address: where the tree starts in it, (nodes,)
     ):
         """Write the lane's nodes' parents; padding stands for anything."""
         for part in range(rounds):
-            node = np.uint64(part * lanes) + here.lane
-            target[start + node] = np.int32(parent_of(given, here, base, np.int64(node)))
+            node = address(part * lanes) + here.lane
+            target[start + node] = np.int32(parent_of(given, here, base, control(node)))
 
     return parents_to

@@ -15,7 +15,7 @@ from syclade.kernels.arguments import Argument
 
 
 class Relations(NamedTuple):
-    """Questions to the tree of a slot. Nodes, sizes and ranks are int64 that lanes share.
+    """Questions to the tree of a slot. Nodes, sizes and ranks are control integers that lanes share.
 
     Attributes:
         is_descendant: (given, here, base, node, ancestor) -> 1 if `ancestor` is the node itself or above it,
@@ -79,7 +79,7 @@ class Evaluation(NamedTuple):
     """A score on an encoding, for given sizes: device functions.
 
     `given` has the kernel's arguments, `here` tells where the slot's parts of them are (a record of the
-    evaluation's own), and `base`, uint64, is where its tree starts: what is written to the tree is read
+    evaluation's own), and `base`, an address, is where its tree starts: what is written to the tree is read
     through a `base` that lanes have been in step at since.
 
     Attributes:

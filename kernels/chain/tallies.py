@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.chain.arguments import PARAMETERS
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, device_function
 
 _ONE = np.int64(1)
-_KINDS = np.uint64(PARAMETERS.index("kinds"))
+_KINDS = address(PARAMETERS.index("kinds"))
 
 FEWEST_BITS = 6
 """Bits a kind, unless a batch has more steps than they count."""
@@ -42,20 +42,20 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     assert kinds * bits <= 63, "more kinds of move than a number counts"
     width, mask = np.int64(bits), np.int64((1 << bits) - 1)
     rounds = -(-2 * kinds // lanes)
-    tallies = np.uint64(2 * kinds)
+    tallies = address(2 * kinds)
 
     @device_function
     def own_tally(part, lane, count):
         """Which of so many the lane keeps in a round; lanes beyond the last one keep that as well."""
-        tally, last = np.uint64(part * lanes) + lane, count - np.uint64(1)
-        return tally - np.uint64(tally > last) * (tally - last)
+        tally, last = address(part * lanes) + lane, count - address(1)
+        return tally - address(tally > last) * (tally - last)
 
     @device_function
     def load(
         counts,  # OUT (rounds,) int64, private
         chain,  # IN the chain's arguments
-        lane,  # IN uint64
-        number,  # IN uint64: the slot
+        lane,  # IN address
+        number,  # IN address: the slot
     ):
         """The slot's tallies that the lane keeps."""
         for part in range(rounds):
@@ -64,7 +64,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     @device_function
     def counted(
         count,  # IN int64
-        kind,  # IN int64
+        kind,  # IN control
     ):
         """One more of a kind (int64)."""
         return count + (_ONE << (kind * width))
@@ -73,14 +73,14 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     def take_over(
         counts,  # IN OUT (rounds,) int64, private
         chain,  # IN the chain's arguments
-        lane,  # IN uint64
+        lane,  # IN address
         proposed,  # IN int64
         accepted,  # IN int64
     ):
         """Add a batch's counts to those of the lane's own tallies."""
         # The number of kinds is read from memory: what follows from a constant and the lane would be kept in
         # vector registers all the time, where score mapping wants them.
-        half = np.uint64(chain.parameters[_KINDS])
+        half = address(chain.parameters[_KINDS])
         for part in range(rounds):
             tally = own_tally(part, lane, half + half)
             is_accepted = -np.int64(tally >= half)
@@ -92,8 +92,8 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     def store(
         counts,  # IN (rounds,) int64, private
         chain,  # OUT
-        lane,  # IN uint64
-        number,  # IN uint64: the slot
+        lane,  # IN address
+        number,  # IN address: the slot
     ):
         """They become the slot's tallies. Lanes that keep the same one write the same."""
         for part in range(rounds):

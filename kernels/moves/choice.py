@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parts import Kinds, Move, Relations
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 from syclade.kernels.words import spread
 
 
@@ -78,11 +78,11 @@ def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
         return last(given, here, base, draw, mutations)
 
     for index in reversed(range(len(own))):
-        propose = _or_propose(np.int64(index), own[index], propose)
+        propose = _or_propose(control(index), own[index], propose)
     return propose
 
 
-def _or_propose(index: np.int64, own: Any, others: Any) -> Any:
+def _or_propose(index: control, own: Any, others: Any) -> Any:
     """The proposal of the move of this number, or that of the others."""
 
     @device_function

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from syclade.kernels.chain.parts import Evaluation
 from syclade.kernels.preorder.edits.edit import make_moved
 from syclade.kernels.preorder.edits.exchange_labels import make_exchange_labels
@@ -19,10 +17,10 @@ from syclade.kernels.preorder.tree.blocks import make_blocks
 from syclade.kernels.preorder.tree.copies import make_copies
 from syclade.kernels.preorder.tree.relations import make_relations
 from syclade.kernels.preorder.tree.renumber import make_fill_order
-from syclade.kernels.target import device_function, in_step
+from syclade.kernels.target import control, device_function, in_step
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 EDITS = (make_reattach, make_exchange_labels, make_turn_over, make_exchange_subtrees)
 """The edits that shift anything, the likeliest first."""

@@ -16,7 +16,7 @@ from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.kernels.target.traits import Traits
 
 SHARED_BYTES = 12_000
-"""Of a slot, in a block of four slots: what a GPU has of shared memory, and two blocks a multiprocessor."""
+"""Of a slot, where four of them share the 48 KiB that a block has on a GPU."""
 
 
 @pytest.mark.parametrize("traits", [TRAITS, TRAITS._replace(lanes=32)])

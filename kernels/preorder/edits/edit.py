@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 
 
 class Edit(NamedTuple):
@@ -18,7 +16,7 @@ class Edit(NamedTuple):
             edit; None where positions keep their places.
     """
 
-    code: np.int64
+    code: control
     moved: Any
     rearranged: Any
 
@@ -36,7 +34,7 @@ def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
     return moved
 
 
-def _or_moved(code: np.int64, own: Any, others: Any) -> Any:
+def _or_moved(code: control, own: Any, others: Any) -> Any:
     @device_function
     def moved(given, here, base, proposal):
         if proposal.edit == code:
@@ -55,7 +53,7 @@ def make_rearranged(edits: Sequence[Edit]) -> Any:
     return rearranged
 
 
-def _or_rearranged(code: np.int64, own: Any, others: Any) -> Any:
+def _or_rearranged(code: control, own: Any, others: Any) -> Any:
     @device_function
     def rearranged(given, here, base, proposal, moved):
         if proposal.edit == code:
