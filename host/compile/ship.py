@@ -2,7 +2,8 @@
 
 Run as `python -m syclade.host.compile.ship [--check]`. Each is compiled in a process of its own, so that the
 same sources and versions always give the same bytes; `--check` compares them with those that are there, and
-says of which the content differs, and of which only the key: sources that were changed to no effect.
+says of which the code differs, of which only names in it, and of which only the key: sources that were
+changed to no effect.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from llvmlite import binding
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
+from syclade.host.compile.spirv import Op, header, instructions, is_spirv
 from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -35,6 +39,8 @@ _NUMBA = {
     "aarch64": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
 }
 """Numba's variables, so that it works for a processor that is meant instead of this one."""
+
+_CODE_SECTIONS = (b".text", b".rodata")
 
 _CELLS = {2: 30, 4: 60, 8: 120}
 _WIDE_CELLS = 1100
@@ -97,8 +103,15 @@ def _make_all() -> Iterator[tuple[dict[str, Any], bytes]]:
             yield entry, content
 
 
-def differences(there: dict[str, Any], made: dict[str, Any]) -> list[str]:
-    """What differs between the manifest that is there and that of kernels compiled now, in words."""
+def differences(
+    there: dict[str, Any], made: dict[str, Any], renamed: Collection[str] = frozenset()
+) -> list[str]:
+    """What differs between the manifest that is there and that of kernels compiled now, in words.
+
+    Args:
+        there, made: both.
+        renamed: files whose contents differ in names only.
+    """
     found = [
         f"{name} is {version}, and was {there['versions'].get(name)}"
         for name, version in made["versions"].items()
@@ -112,10 +125,32 @@ def differences(there: dict[str, Any], made: dict[str, Any]) -> list[str]:
         elif file not in old:
             found.append(f"{file}: is not there")
         elif old[file]["sha256"] != new[file]["sha256"]:
-            found.append(f"{file}: its content differs")
+            what = "names differ, its code does not" if file in renamed else "code differs"
+            found.append(f"{file}: its {what}")
         elif old[file] != new[file]:
             found.append(f"{file}: its key differs, its content does not")
     return found
+
+
+def same_but_for_names(one: bytes, other: bytes) -> bool:
+    """Whether two SPIR-V modules, or two object files, have the same code, whatever its parts are called.
+
+    numba calls a value after its place in the bytecode, and a function after its module and how many there
+    were before: names change with the way sources are written.
+    """
+    return _code_of(one) == _code_of(other)
+
+
+def _code_of(content: bytes) -> list[Any]:
+    """Instructions and constants, without names."""
+    if is_spirv(content):
+        return [header(content), *(one for one in instructions(content) if one.code != Op.NAME)]
+    found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
+    return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
+
+
+def _is_renamed(path: Path, content: bytes) -> bool:
+    return path.exists() and same_but_for_names(lzma.decompress(path.read_bytes()), content)
 
 
 def _versions() -> dict[str, str]:
@@ -133,7 +168,8 @@ def main(arguments: list[str]) -> int:
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
         there = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
-        found = differences(there, manifest)
+        renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
+        found = differences(there, manifest, renamed)
         print("\n".join(found) or "all are those of the sources")
         return int(bool(found))
     FOLDER.mkdir(parents=True, exist_ok=True)

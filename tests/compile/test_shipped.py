@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import platform
 from importlib import metadata
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from syclade.host.compile import machine_code, shipped
-from syclade.host.compile.ship import compile_apart, differences, general_kernels
+from syclade.host.compile.ship import compile_apart, differences, general_kernels, same_but_for_names
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
+from syclade.host.compile.spirv import Instruction, Op, header, instructions, module_of
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
 
 FOLDER = Path(shipped.__file__).parents[1] / "data" / "kernels"
@@ -69,11 +71,30 @@ def test_the_check_tells_content_from_keys() -> None:
     assert sorted(differences(there, made)) == sorted(
         [
             f"{first['file']}: its key differs, its content does not",
-            f"{second['file']}: its content differs",
+            f"{second['file']}: its code differs",
             f"{third['file']}: is not among them any more",
             f"numba is 1.0, and was {there['versions']['numba']}",
         ]
     )
+
+
+def test_names_are_no_code() -> None:
+    module = lzma.decompress((FOLDER / "chain-narrow-2.spirv.xz").read_bytes())
+    body = list(instructions(module))
+    first = next(place for place, one in enumerate(body) if one.code == Op.NAME)
+    renamed = [*body[:first], Instruction(Op.NAME, (body[first].operands[0], 0x61)), *body[first + 1 :]]
+    other = [*body[:first], *(one for one in body[first:] if one.code != Op.STORE)]
+    assert same_but_for_names(module, module_of(header(module), renamed))
+    assert not same_but_for_names(module, module_of(header(module), other))
+    code, others = (
+        lzma.decompress((FOLDER / f"chain-narrow-{rounds}.x86_64-v3.xz").read_bytes()) for rounds in (2, 4)
+    )
+    assert same_but_for_names(code, code.replace(b"NumbaEnv7syclade", b"NumbaEnv7xyclade"))
+    assert not same_but_for_names(code, others)
+    file = "chain-narrow-2.spirv.xz"
+    there = {"versions": {}, "kernels": [{"file": file, "sha256": "one", "key": "one"}]}
+    made = {"versions": {}, "kernels": [{"file": file, "sha256": "other", "key": "other"}]}
+    assert differences(there, made, {file}) == [f"{file}: its names differ, its code does not"]
 
 
 def test_a_kernel_of_other_sources_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
