@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from syclade.kernels.ancestor.arguments import ARGUMENTS
-from syclade.kernels.ancestor.parents import make_parents_to
 from syclade.kernels.ancestor.reduction import make_reduction
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
@@ -37,7 +36,6 @@ def make_evaluation(
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
     total, copy_rows = make_reduction(nodes, words, lanes)
     relations = make_relations(nodes, words)
-    parents_to = make_parents_to(relations, nodes, lanes)
 
     @device_function
     def place(given, number, lane, mutations):
@@ -72,7 +70,7 @@ def make_evaluation(
     def finish(given, here, base):
         """Everything is as the host wants it."""
 
-    return Evaluation(relations, place, start, evaluate, follow, keep, finish, parents_to)
+    return Evaluation(relations, place, start, evaluate, follow, keep, finish)
 
 
 ENCODING = Encoding(name="ancestor", group="work-group", arguments=ARGUMENTS, make_evaluation=make_evaluation)

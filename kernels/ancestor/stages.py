@@ -46,6 +46,7 @@ def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
 
     @device_function
     def ancestor_propose(number, lane, given):
+        """Draw, propose, and write both down."""
         mutations = control(given.parameters[_ZERO])
         batch = number * _FIVE
         words = Words(given.parameters, given.chain, given.move_below, given.log_table, given.draws)
@@ -77,6 +78,7 @@ def make_tree_update_stage(nodes: int, words: int, lanes: int) -> Any:
 
     @device_function
     def ancestor_tree_update(number, lane, given):
+        """Write the proposed tree."""
         at = number * _FIVE
         proposal = Proposal(
             control(given.move[at]),
@@ -100,6 +102,7 @@ def make_score_mapping_stage(
 
     @device_function
     def ancestor_score_mapping(number, lane, given):
+        """Write the lane's share of the proposed tree's score."""
         share = score_mapping(given, number, given.proposal, number * matrix_size, lane)
         given.shares[number * lanes_u + lane] = share
 
@@ -134,6 +137,7 @@ def make_reduction_stage(moves: Sequence[Move], nodes: int, words: int, lanes: i
 
     @device_function
     def ancestor_reduction(number, lane, given):
+        """Accept or reject, and count."""
         base = number * matrix_size
         kind = control(given.move[number * _FIVE])
         current, best, now = given.score[number], given.best_score[number], given.step[number]

@@ -23,7 +23,7 @@ class Relations(NamedTuple):
         subtree_size: (given, here, base, node) -> nodes of its subtree, itself included.
         select: (given, here, base, node, inside, rank) -> the rank-th node, counted from 0 in the order of
             labels, of those in the node's subtree (inside 1) or of the others (0).
-        parent_of: (given, here, base, node) -> its parent.
+        parent_of: (given, here, base, node) -> its parent. The node may be one a lane.
     """
 
     is_descendant: Any
@@ -91,8 +91,6 @@ class Evaluation(NamedTuple):
         follow: (given, here, base, proposal, change): the tree becomes that after the edit.
         keep: (given, here, base): the tree becomes the best tree.
         finish: (given, here, base): after the last step, before the launch ends.
-        parents_to: (given, here, base, target, start): write the tree's parents, (nodes,) int32, to
-            target[start ...].
     """
 
     relations: Relations
@@ -102,7 +100,6 @@ class Evaluation(NamedTuple):
     follow: Any
     keep: Any
     finish: Any
-    parents_to: Any
 
 
 class Encoding(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.kernels.chain.parents import make_parents_to
 from syclade.kernels.chain.parts import Recorder
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 from syclade.kernels.recorders.key import edge_key
@@ -15,12 +16,12 @@ _ZERO = control(0)
 _NEXT = np.int64(1)
 
 
-def make_ring(recorders: Sequence[Recorder], parents_to: Any, **sizes: int) -> tuple[Any, Any]:
+def make_ring(recorders: Sequence[Recorder], parent_of: Any, **sizes: int) -> tuple[Any, Any]:
     """Device functions (is_full, record).
 
     Args:
         recorders: may be none: then the functions are never called.
-        parents_to: `Evaluation.parents_to`.
+        parent_of: of the encoding's `Relations`.
         sizes: `lanes`; if there are recorders `nodes`, and `events`, the ring's length.
     """
     assert len(recorders) <= MOST_RECORDERS, "more recorders than an event tells of"
@@ -29,6 +30,7 @@ def make_ring(recorders: Sequence[Recorder], parents_to: Any, **sizes: int) -> t
     nodes = sizes.get("nodes", 0)
     rounds = nodes // lanes
     capacity = control(length)
+    parents_to = make_parents_to(parent_of, nodes, lanes)
     why_of = _make_why([recorder.wants for recorder in recorders])
 
     @device_function
@@ -94,6 +96,7 @@ def _make_why(wants: Sequence[Any]) -> Any:
 
     @device_function
     def nobody(events, number, step, score, best, accepted):
+        """No bit."""
         return _ZERO
 
     why = nobody
@@ -103,8 +106,11 @@ def _make_why(wants: Sequence[Any]) -> Any:
 
 
 def _or_also(bit: Any, own: Any, others: Any) -> Any:
+    """The bits of the others, and one recorder's own if it wants the state."""
+
     @device_function
     def why(events, number, step, score, best, accepted):
+        """A bit for every recorder that wants the state, as far as here."""
         return others(events, number, step, score, best, accepted) | (
             bit * control(own(events, number, step, score, best, accepted))
         )

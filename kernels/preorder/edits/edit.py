@@ -35,8 +35,11 @@ def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
 
 
 def _or_moved(code: control, own: Any, others: Any) -> Any:
+    """What the edit of this code moves, or another one."""
+
     @device_function
     def moved(given, here, base, proposal):
+        """Moved."""
         if proposal.edit == code:
             return own(given, here, base, proposal)
         return others(given, here, base, proposal)
@@ -54,8 +57,11 @@ def make_rearranged(edits: Sequence[Edit]) -> Any:
 
 
 def _or_rearranged(code: control, own: Any, others: Any) -> Any:
+    """How the edit of this code rearranges the order, or another one."""
+
     @device_function
     def rearranged(given, here, base, proposal, moved):
+        """Rearranged."""
         if proposal.edit == code:
             return own(given, here, base, proposal, moved)
         return others(given, here, base, proposal, moved)

@@ -20,6 +20,7 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.tree.touched import touched_by_shifts
 from syclade.kernels.target import address, choose, control, device_function, less
@@ -35,10 +36,8 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """Two intervals, x's the first one."""
         v, w = proposal.v, proposal.w
-        place_v = control(given.position[base + address(v)])
-        end_v = place_v + control(given.size[base + address(v)])
-        place_w = control(given.position[base + address(w)])
-        end_w = place_w + control(given.size[base + address(w)])
+        place_v, end_v = interval_of(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         y = v + w - x

@@ -15,6 +15,7 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import address, choose, control, device_function, less
 
@@ -46,12 +47,10 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """Two intervals apart; x is the node of the first one."""
         v, w = proposal.v, proposal.w
-        place_v = control(given.position[base + address(v)])
-        end_v = place_v + control(given.size[base + address(v)])
-        above_v = control(given.row_of[base + address(given.parent[base + address(v)])])
-        place_w = control(given.position[base + address(w)])
-        end_w = place_w + control(given.size[base + address(w)])
-        above_w = control(given.row_of[base + address(given.parent[base + address(w)])])
+        place_v, end_v = interval_of(given, base, v)
+        above_v = row_above(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
+        above_w = row_above(given, base, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         a1 = choose(w_first, place_w, place_v)

@@ -16,6 +16,7 @@ from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.find_parent import branch_towards
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import address, control, device_function
 
@@ -36,8 +37,7 @@ def new_place(
 
     Any place among t's children is legal; this is the nearest.
     """
-    place_t = control(given.position[base + address(t)])
-    end_t = place_t + control(given.size[base + address(t)])
+    place_t, end_t = interval_of(given, base, t)
     if place_t > a:
         return a, place_t + _ONE, _ONE
     if end_t <= a:
@@ -88,13 +88,11 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """One interval."""
         v, t = proposal.v, proposal.t
-        a = control(given.position[base + address(v)])
-        b = a + control(given.size[base + address(v)])
-        above = address(given.parent[base + address(v)])
-        row_above = control(given.row_of[base + above])
+        a, b = interval_of(given, base, v)
+        row_old = row_above(given, base, v)
         row_t = control(given.row_of[base + address(t)])
         zero = here.layout.zero
-        return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_above, zero, zero)
+        return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_old, zero, zero)
 
     @device_function
     def rearranged(given, here, base, proposal, moved):

@@ -20,6 +20,7 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import address, control, device_function
 
@@ -35,12 +36,10 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """v's interval, y's, in that of w, which is x's."""
         v, w, t = proposal.v, proposal.w, proposal.t
-        place_v = control(given.position[base + address(v)])
-        end_v = place_v + control(given.size[base + address(v)])
-        above_v = control(given.row_of[base + address(given.parent[base + address(v)])])
-        place_w = control(given.position[base + address(w)])
-        end_w = place_w + control(given.size[base + address(w)])
-        above_w = control(given.row_of[base + address(given.parent[base + address(w)])])
+        place_v, end_v = interval_of(given, base, v)
+        above_v = row_above(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
+        above_w = row_above(given, base, w)
         row_t = control(given.row_of[base + address(t)])
         return Moved(
             ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v, place_v, end_w,

@@ -1,22 +1,26 @@
-"""The parents of a tree that stands as an ancestor matrix: for who wants to see it."""
+"""The parents of a tree, whatever encoding it stands in: for who wants to see it."""
 
 from typing import Any
 
 import numpy as np
 
-from syclade.kernels.chain.parts import Relations
 from syclade.kernels.target import address, control, device_function
 
 
-def make_parents_to(relations: Relations, nodes: int, lanes: int) -> Any:
-    """Device function parents_to."""
+def make_parents_to(parent_of: Any, nodes: int, lanes: int) -> Any:
+    """Device function parents_to.
+
+    Args:
+        parent_of: of the encoding's `Relations`.
+        nodes: of the target, a multiple of `lanes`.
+        lanes: of a slot.
+    """
     rounds = nodes // lanes
-    parent_of = relations.parent_of
 
     @device_function
     def parents_to(
-        given,  # IN
-        here,  # IN
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's stand in them
         base,  # IN address
         target,  # OUT int32, flat
         start,  # IN address: where the tree starts in it, (nodes,)
