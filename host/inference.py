@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
@@ -16,7 +17,12 @@ from syclade.host.values import path_of, whole
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
-__all__ = ["InferenceProgress", "infer", "score"]
+__all__ = ["METHODS", "InferenceProgress", "infer", "score"]
+
+METHODS = ("auto", "search", "chain")
+
+CANNOT_SEARCH = ("fpga", "python")
+"""Devices for which `auto` means chains: cards have no kernels of searches, Python would take for ever."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,8 @@ def infer(
     fp_rate: float,
     fn_rate: float,
     names: Names = None,
-    chains: int = DEFAULT_CHAINS,
+    method: str = "auto",
+    chains: int | None = None,
     steps: int | None = None,
     seed: int = DEFAULT_SEED,
     gamma: float = 1.0,
@@ -55,7 +62,7 @@ def infer(
     slots: int | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
-    """Infer the maximum-likelihood mutation tree with SCITE's Markov chain.
+    """Infer the maximum-likelihood mutation tree: by search, or with SCITE's Markov chain.
 
     Equal arguments give equal trees on every device, for any number of slots.
 
@@ -65,7 +72,9 @@ def infer(
         fp_rate: probability of observing a mutation that is not there (alpha).
         fn_rate: probability of not observing a mutation (beta).
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
-        chains: number of independent chains, each from a uniform random tree.
+        method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
+            a device that cannot search; else search.
+        chains: number of independent chains, each from a uniform random tree; 16 without.
         steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
@@ -84,15 +93,13 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    from syclade.host.backends import default_slots
-    from syclade.host.backends.opening import Opened, open_runner
-    from syclade.host.backends.tiers import begin
-    from syclade.host.chains.convergence import StoppingRule, run_until_converged
-    from syclade.host.chains.pipeline import Progress, run_chains
+    from syclade.host.chains.pipeline import Progress
     from syclade.host.chains.plan import make_plan
-    from syclade.host.compile.precompiled import open_image
+    from syclade.host.chains.run import run_plan
     from syclade.host.output.result import make_result
 
+    by_search = _is_search(method, device, {"--chains": chains, "--steps": steps, "--image": image})
+    chains = DEFAULT_CHAINS if chains is None else chains
     chains = whole("--chains", chains, 1, 2**32 - 1)
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
     seed = whole("--seed", seed, 0, 2**64 - 1)
@@ -107,7 +114,8 @@ def infer(
         "fp_rate": rates.fp_rate,
         "fn_rate": rates.fn_rate,
         "names": _told(names, observed),
-        "chains": chains,
+        "method": "search" if by_search else "chain",
+        "chains": None if by_search else chains,
         "steps": steps,
         "seed": seed,
         "gamma": float(gamma),
@@ -117,13 +125,6 @@ def infer(
         "image": None if image is None else str(path_of("image (--image)", image)),
         "slots": slots,
     }
-    if image is None:
-        opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
-    else:
-        used, chosen, made = open_image(image, device, encoding, plan)
-        capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-        opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
-    runner = opened.runner
 
     def report(state: Progress) -> None:
         if progress is not None:
@@ -137,28 +138,34 @@ def infer(
                 )
             )
 
-    rule = StoppingRule()
-    try:
-        if steps is None:
-            outcome, steps = run_until_converged(runner, chains=chains, rule=rule, progress=report)
-        else:
-            outcome = run_chains(runner, chains=chains, steps=steps, progress=report)
-            outcome = replace(outcome, converged=rule.agree(outcome.best_scores))
-    finally:
-        runner.close()
-    return make_result(
-        observed,
-        rates,
-        plan,
-        outcome,
-        opened.device,
-        slots=opened.slots,
-        steps=steps,
-        seed=seed,
-        encoding=opened.encoding.name,
-        tiers=runner.tiers,
-        options=options,
-    )
+    if by_search:
+        from syclade.host.search.portfolio import find
+
+        found = find(plan, device, encoding, slots=slots, seed=seed, report=report)
+    else:
+        found = run_plan(
+            plan, device, encoding, image, chains=chains, steps=steps, slots=slots, seed=seed, report=report
+        )
+    return make_result(observed, rates, plan, found, seed=seed, options=options)
+
+
+def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
+    """Whether to search; see `infer`.
+
+    Args:
+        method: as asked.
+        device: as asked.
+        of_chains: options that chains alone have, None where they were not given.
+    """
+    if method not in METHODS:
+        raise OptionError(f"--method is {method!r}", hint=f"use one of {', '.join(METHODS)}")
+    given = [option for option, value in of_chains.items() if value is not None]
+    if method == "search" and given:
+        raise OptionError(
+            f"{given[0]} is for chains, and --method is search",
+            hint=f"leave out {given[0]}, or use --method chain",
+        )
+    return method == "search" or (method == "auto" and not given and device not in CANNOT_SEARCH)
 
 
 def score(

@@ -21,13 +21,24 @@ SCRATCH = "scratch"  # the kernel's own; the host neither reads nor writes it
 
 
 class Argument(NamedTuple):
-    """One argument of a kernel."""
+    """One argument of a kernel.
+
+    Attributes:
+        name: of the array.
+        role: one of the above.
+        dtype: numpy's name of the numbers' type.
+        shape: sizes, by their symbols or as numbers.
+        meaning: in words.
+        hot: whether steps read it so often that a target may keep a slot's part in faster memory for a whole
+            launch (shared memory of a GPU), with as many of the others as have room there.
+    """
 
     name: str
     role: str
     dtype: str
     shape: tuple[str | int, ...]
     meaning: str
+    hot: bool = False
 
     def dimensions(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape in numbers."""

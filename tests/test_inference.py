@@ -27,6 +27,8 @@ RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", "encoding": "ancestor"}
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
+    "searches",
+    "search_tier",
     "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "chains", "steps", "seed",
     "device", "device_name", "slots", "seconds", "steps_per_second", "version", "fp_rate", "fn_rate", "gamma",
     "converged", "chain_log_likelihoods", "moves", "encoding", "matrix", "matrix_sha256",

@@ -24,12 +24,14 @@ __all__ = ["command"]
 @options.fn_rate_option()
 @options.names_option()
 @click.option(
-    "--chains",
-    type=click.IntRange(min=1),
-    default=DEFAULT_CHAINS,
+    "--method",
+    type=click.Choice(("auto", "search", "chain")),
+    default="auto",
     show_default=True,
-    help="Independent chains.",
+    help="Search for the most likely tree, or run SCITE's chains; auto: chains where they are asked for by "
+    "--chains, --steps or --image, else search.",
 )
+@click.option("--chains", type=click.IntRange(min=1), help=f"Independent chains; {DEFAULT_CHAINS} without.")
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
@@ -71,7 +73,7 @@ def command(
     verbose: bool,
     **settings: Any,
 ) -> None:
-    """Infer the maximum-likelihood mutation tree of MATRIX.
+    """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
     3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv, attachments.tsv (the best node
@@ -126,8 +128,7 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         return
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
     click.echo(
-        f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
-        f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
+        f"{result.runs} on {result.device} ({result.device_name}): {result.seconds:.2f} s, {_pace(result)}"
     )
     tied = int((result.attachment_ties > 1).sum())
     click.echo(
@@ -143,8 +144,21 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
 
 
+def _pace(result: Result) -> str:
+    if result.searches:
+        return f"the best tree by {result.agreeing} of them"
+    return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
+
+
 def _doubt(result: Result) -> str:
     """Why there may be a better tree, and what to do; of a result that has not converged."""
+    if result.searches:
+        best = max(search.log_likelihood for search in result.searches)
+        others = sorted({one.start for one in result.searches if one.log_likelihood < best})
+        return (
+            "warning: the searches do not agree on the best tree (those that began "
+            f"{', '.join(others)} ended below it): another --seed may find a better one"
+        )
     if result.chains == 1:
         return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
     return (

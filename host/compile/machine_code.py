@@ -21,6 +21,7 @@ from syclade.host.compile.shipped import find_shipped, own_processor
 from syclade.host.compile.sources import digest_of
 from syclade.host.errors import DeviceError
 from syclade.host.install import install_command
+from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = ["is_at_hand", "load_machine_code", "native_problem"]
 
@@ -94,11 +95,10 @@ def _compile(kernel: Kernel) -> tuple[str, bytes]:
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
-        from syclade.kernels.target.native.lanes import LANES
     except Exception as error:  # beside other versions than it is made for it may fail in any way
         raise _broken("numba", error) from error
-    if kernel.lanes != LANES:
-        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {LANES}")
+    if kernel.lanes != TRAITS.lanes:
+        raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {TRAITS.lanes}")
     from numba.core.errors import NumbaError
 
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]

@@ -9,6 +9,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.compile.image import Image, read_image
 from syclade.host.devices.choice import choose_device, list_devices
 from syclade.host.devices.device import Device
+from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import Encoding, make_encoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.values import path_of
@@ -41,7 +42,7 @@ def open_image(
             f"--encoding is {encoding}, and the image {image.path} is for {image.encoding}",
             hint="leave out --encoding: the image decides",
         )
-    made = make_encoding(image.encoding)(plan.problem)
+    made = make_encoding(image.encoding)(plan.problem, traits_of(chosen))
     image.fit(chain_kernel(plan, made), made)
     return image, chosen, made
 

@@ -1,7 +1,9 @@
 """Compile the kernels that come with the package: `make kernels`, after every change of their sources.
 
 Run as `python -m syclade.host.compile.ship [--check]`. Each is compiled in a process of its own, so that the
-same sources and versions always give the same bytes; `--check` compares them with those that are there.
+same sources and versions always give the same bytes; `--check` compares them with those that are there, and
+says of which the code differs, of which only names in it, and of which only the key: sources that were
+changed to no effect.
 """
 
 from __future__ import annotations
@@ -12,19 +14,26 @@ import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from llvmlite import binding
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
-from syclade.host.encodings.preorder_general import FORMS, GeneralPreorderEncoding
+from syclade.host.compile.spirv import Op, header, instructions, is_spirv
+from syclade.host.devices.cores import usable_cores
+from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.search.runner import search_kernel
+from syclade.host.search.work import STAGES
 
 FOLDER = Path(__file__).parents[1] / "data" / "kernels"
 
@@ -35,18 +44,20 @@ _NUMBA = {
 }
 """Numba's variables, so that it works for a processor that is meant instead of this one."""
 
+_CODE_SECTIONS = (b".text", b".rodata")
+
 _CELLS = {2: 30, 4: 60, 8: 120}
 _WIDE_CELLS = 1100
 _MUTATIONS = 40
 
 
-def general_kernels() -> dict[str, Kernel]:
-    """The kernels that are shipped, by name: one a form."""
-    kernels = {}
+def shipped_kernels() -> dict[str, Kernel]:
+    """The kernels that are shipped, by name: of chains one a form, of searches one a stage."""
+    kernels = {f"search-{stage}": search_kernel(stage) for stage in STAGES}
     for form in FORMS:
         cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
         problem = make_problem(simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
-        encoding = GeneralPreorderEncoding(problem)
+        encoding = GeneralPreorderEncoding(problem, MADE_FOR)
         kernel = chain_kernel(make_plan(problem), encoding)
         assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
         kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
@@ -55,7 +66,7 @@ def general_kernels() -> dict[str, Kernel]:
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
     """(entry point, SPIR-V or object file) of a kernel, compiled by this process."""
-    kernel = general_kernels()[name]
+    kernel = shipped_kernels()[name]
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
         from syclade.host.backends.sycl_arrays import open_queue
@@ -80,20 +91,79 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     return entry_point.decode(), content
 
 
-def _make_all() -> Iterator[tuple[dict[str, Any], bytes]]:
-    for name, kernel in general_kernels().items():
-        for made_for in (SPIRV, *PROCESSORS):
-            entry_point, content = compile_apart(name, made_for)
-            entry = {
-                "name": name,
-                "for": made_for,
-                "key": ship_key(kernel, made_for),
-                "entry_point": entry_point,
-                "file": f"{name}.{made_for}.xz",
-                "sha256": hashlib.sha256(content).hexdigest(),
-            }
-            print(f"{entry['file']}: {len(content)} bytes", flush=True)
-            yield entry, content
+def _make_all() -> list[tuple[dict[str, Any], bytes]]:
+    """All of them, a compiler a core."""
+    wanted = [
+        (name, kernel, made_for)
+        for name, kernel in shipped_kernels().items()
+        for made_for in (SPIRV, *PROCESSORS)
+    ]
+    with ThreadPoolExecutor(usable_cores()) as pool:
+        return list(pool.map(lambda one: _make(*one), wanted))
+
+
+def _make(name: str, kernel: Kernel, made_for: str) -> tuple[dict[str, Any], bytes]:
+    entry_point, content = compile_apart(name, made_for)
+    entry = {
+        "name": name,
+        "for": made_for,
+        "key": ship_key(kernel, made_for),
+        "entry_point": entry_point,
+        "file": f"{name}.{made_for}.xz",
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    print(f"{entry['file']}: {len(content)} bytes", flush=True)
+    return entry, content
+
+
+def differences(
+    there: dict[str, Any], made: dict[str, Any], renamed: Collection[str] = frozenset()
+) -> list[str]:
+    """What differs between the manifest that is there and that of kernels compiled now, in words.
+
+    Args:
+        there, made: both.
+        renamed: files whose contents differ in names only.
+    """
+    found = [
+        f"{name} is {version}, and was {there['versions'].get(name)}"
+        for name, version in made["versions"].items()
+        if version != there["versions"].get(name)
+    ]
+    old = {entry["file"]: entry for entry in there["kernels"]}
+    new = {entry["file"]: entry for entry in made["kernels"]}
+    for file in sorted(old.keys() | new.keys()):
+        if file not in new:
+            found.append(f"{file}: is not among them any more")
+        elif file not in old:
+            found.append(f"{file}: is not there")
+        elif old[file]["sha256"] != new[file]["sha256"]:
+            what = "names differ, its code does not" if file in renamed else "code differs"
+            found.append(f"{file}: its {what}")
+        elif old[file] != new[file]:
+            found.append(f"{file}: its key differs, its content does not")
+    return found
+
+
+def same_but_for_names(one: bytes, other: bytes) -> bool:
+    """Whether two SPIR-V modules, or two object files, have the same code, whatever its parts are called.
+
+    numba calls a value after its place in the bytecode, and a function after its module and how many there
+    were before: names change with the way sources are written.
+    """
+    return _code_of(one) == _code_of(other)
+
+
+def _code_of(content: bytes) -> list[Any]:
+    """Instructions and constants, without names."""
+    if is_spirv(content):
+        return [header(content), *(one for one in instructions(content) if one.code != Op.NAME)]
+    found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
+    return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
+
+
+def _is_renamed(path: Path, content: bytes) -> bool:
+    return path.exists() and same_but_for_names(lzma.decompress(path.read_bytes()), content)
 
 
 def _versions() -> dict[str, str]:
@@ -107,11 +177,14 @@ def main(arguments: list[str]) -> int:
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
         return 0
-    made = list(_make_all())
+    made = _make_all()
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
         there = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
-        return int(there != manifest)
+        renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
+        found = differences(there, manifest, renamed)
+        print("\n".join(found) or "all are those of the sources")
+        return int(bool(found))
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()

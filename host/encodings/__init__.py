@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from syclade.host.devices.device import Device
+from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
@@ -56,13 +57,14 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     """
     first = encoding_name(wanted, device)
     candidates = PREFERRED.get(device.kind, _USUAL) if wanted == "auto" and first in ENCODINGS else (first,)
+    traits = traits_of(device)
     reasons: list[str] = []
     for name in candidates:
         kind = make_encoding(name)
-        reason = kind.can_run(problem)
+        reason = kind.can_run(problem, traits)
         if reason is None:
             if reasons:
                 logger.warning("encoding %s: %s", name, "; ".join(reasons))
-            return kind(problem)
+            return kind(problem, traits)
         reasons.append(f"{name} cannot hold this matrix: {reason}")
     raise OptionError("; ".join(reasons), hint="use --encoding auto")

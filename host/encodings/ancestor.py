@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.model.problem import Problem
 from syclade.kernels.ancestor.arguments import ARGUMENTS
+from syclade.kernels.target.traits import Traits
 
 __all__ = ["AncestorEncoding"]
-
-LANES = 16
-"""Work-items a slot: the fastest of 8, 16 and 32 on the CPU device (two AVX-512 registers of words)."""
 
 WORD_BITS = 64
 
@@ -28,19 +26,19 @@ class AncestorEncoding(Encoding):
     device = "syclade.kernels.ancestor.encoding:ENCODING"
     arguments = ARGUMENTS
 
-    def __init__(self, problem: Problem, capacity: Mapping[str, int] | None = None) -> None:
-        super().__init__(problem)
-        least = self.capacity(problem.nodes, problem.columns, len(problem.values))
+    def __init__(self, problem: Problem, traits: Traits, capacity: Mapping[str, int] | None = None) -> None:
+        super().__init__(problem, traits)
+        least = self.capacity(traits, problem.nodes, problem.columns, len(problem.values))
         self.constants = least if capacity is None else dict(capacity)
 
     @staticmethod
-    def capacity(nodes: int, columns: int, values: int) -> dict[str, int]:
+    def capacity(traits: Traits, nodes: int, columns: int, values: int) -> dict[str, int]:
         """Constants of a kernel for so many tree nodes and distinct columns; any with more serve as well."""
         return {
-            "nodes": round_up(nodes, LANES),
+            "nodes": round_up(nodes, traits.lanes),
             "words": round_up(nodes, WORD_BITS) // WORD_BITS,
-            "cells": round_up(columns, LANES),
-            "lanes": LANES,
+            "cells": round_up(columns, traits.lanes),
+            "lanes": traits.lanes,
             "values": values,
             "classes": values + 1,
         }

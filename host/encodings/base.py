@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.kernels.arguments import Argument
+from syclade.kernels.target.traits import Traits
 
 __all__ = ["Encoding", "round_up"]
 
@@ -21,7 +22,7 @@ def round_up(number: int, multiple: int) -> int:
 
 
 class Encoding(ABC):
-    """One way to hold trees on a device, made for one problem.
+    """One way to hold trees on a device, made for one problem and what suits one target.
 
     Attributes:
         name: for users.
@@ -37,8 +38,9 @@ class Encoding(ABC):
     arguments: tuple[Argument, ...]
     constants: dict[str, int]
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, traits: Traits) -> None:
         self.problem = problem
+        self.traits = traits
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -50,8 +52,8 @@ class Encoding(ABC):
         return None
 
     @classmethod
-    def can_run(cls, problem: Problem) -> str | None:
-        """Why the encoding cannot hold a problem, in words; None if it can."""
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """Why the encoding cannot hold a problem on a target, in words; None if it can."""
         return None
 
     def can_score(self, rates: SlotRates) -> str | None:
@@ -72,5 +74,5 @@ class Encoding(ABC):
 
     @property
     def lanes(self) -> int:
-        """Work-items a slot."""
+        """Lanes a slot."""
         return self.constants["lanes"]

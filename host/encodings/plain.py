@@ -12,8 +12,11 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.target.traits import Traits
 
 __all__ = ["PlainEncoding"]
+
+_NO_TARGET = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
 
 
 class PlainEncoding(Encoding):
@@ -28,8 +31,8 @@ class PlainEncoding(Encoding):
         Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
     )
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: Problem, traits: Traits = _NO_TARGET) -> None:
+        super().__init__(problem, traits)
         self.constants = {"nodes": problem.nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:

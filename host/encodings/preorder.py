@@ -13,16 +13,11 @@ from syclade.host.encodings.column_order import like_columns_together
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.trees.tree import preorder
 from syclade.kernels.preorder.arguments import NARROW, WIDE
-from syclade.kernels.preorder.shape import PANEL_ROUNDS, Shape, count_panels, padded_cells
+from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
+from syclade.kernels.target.traits import Traits
 
-__all__ = ["LANES", "PreorderEncoding", "shape_of"]
-
-LANES = 16
-"""Work-items a slot: one AVX-512 register of 32-bit scores."""
-
-SKETCHES_BEYOND = 768
-"""Columns beyond which sketches pay: narrower tables are read whole in less time."""
+__all__ = ["PreorderEncoding", "shape_of"]
 
 
 class PreorderEncoding(Encoding):
@@ -31,9 +26,9 @@ class PreorderEncoding(Encoding):
     name = "preorder"
     group = "sub-group"
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.shape = self.shape_for(problem)
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.shape = self.shape_for(problem, traits)
         self.wide = bool(self.shape.subtrees)
         self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
         self.arguments = WIDE if self.wide else NARROW
@@ -43,7 +38,7 @@ class PreorderEncoding(Encoding):
         }
         del self.constants["subtrees"]
         if not self.wide:
-            self.constants["wide"] = int(_most_of_a_lane(problem, problem.rates) >= 2**31)
+            self.constants["wide"] = int(self._most_of_a_lane(problem.rates) >= 2**31)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -54,21 +49,19 @@ class PreorderEncoding(Encoding):
 
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
-        from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
+        from syclade.host.encodings.preorder_general import GeneralPreorderEncoding as General
 
-        return (
-            None if GeneralPreorderEncoding.can_run(self.problem) else GeneralPreorderEncoding(self.problem)
-        )
+        return None if General.can_run(self.problem, self.traits) else General(self.problem, self.traits)
 
     @staticmethod
-    def shape_for(problem: Problem) -> Shape:
+    def shape_for(problem: Problem, traits: Traits) -> Shape:
         """Sizes of the tables: no larger than they need to be."""
-        return shape_of(problem, PANEL_ROUNDS)
+        return shape_of(problem, traits)
 
     @classmethod
-    def can_run(cls, problem: Problem) -> str | None:
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
         """See `Encoding.can_run`."""
-        shape = cls.shape_for(problem)
+        shape = cls.shape_for(problem, traits)
         numbers = make_layout(shape).rows * shape.cells
         if numbers <= LARGEST_TABLES:
             return None
@@ -80,7 +73,7 @@ class PreorderEncoding(Encoding):
     def can_score(self, rates: SlotRates) -> str | None:
         """See `Encoding.can_score`."""
         narrow_sums = not self.constants.get("wide", 1)
-        if narrow_sums and _most_of_a_lane(self.problem, rates) >= 2**31:
+        if narrow_sums and self._most_of_a_lane(rates) >= 2**31:
             return "a lane's sum of scores could reach 2^31, which the kernel was not made for"
         return super().can_score(rates)
 
@@ -114,38 +107,39 @@ class PreorderEncoding(Encoding):
         """The parents are kept as they are."""
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 
+    def _most_of_a_lane(self, rates: SlotRates) -> int:
+        """No sum over the cells of one lane can be greater."""
+        best = self.problem.most_positive(rates) * self.problem.multiplicity
+        by_lane = np.zeros(self.traits.lanes, dtype=np.int64)
+        np.add.at(by_lane, np.arange(len(best)) % self.traits.lanes, best)
+        return int(by_lane.max())
 
-def shape_of(problem: Problem, panel_rounds: int, panels: int | None = None) -> Shape:
+
+def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) -> Shape:
     """Sizes of a problem's tables.
 
     Args:
         problem: of which.
-        panel_rounds: cells of a panel that a lane has at most; exactly so many, if `panels` are given.
-        panels: so many, all of full width.
+        traits: of the target.
+        panel_rounds: cells that a lane has of every panel; if not given, as few as make no more panels.
     """
-    if panels is None:
-        panels = count_panels(problem.columns, LANES, panel_rounds)
-        cells = padded_cells(problem.columns, LANES, panel_rounds)
+    lanes = traits.lanes
+    if panel_rounds is None:
+        panels = count_panels(problem.columns, lanes, traits.panel_rounds)
+        cells = padded_cells(problem.columns, lanes, traits.panel_rounds)
     else:
-        cells = panels * panel_rounds * LANES
-    wide = cells > SKETCHES_BEYOND
+        panels = count_panels(problem.columns, lanes, panel_rounds)
+        cells = panels * panel_rounds * lanes
+    wide = cells > traits.sketches_beyond
     return Shape(
-        nodes=round_up(problem.nodes + 1, LANES),
-        labels=round_up(problem.nodes, LANES),
+        nodes=round_up(problem.nodes + 1, lanes),
+        labels=round_up(problem.nodes, lanes),
         cells=cells,
         block=_block_for(problem.nodes, wide),
-        lanes=LANES,
+        lanes=lanes,
         panels=panels,
         subtrees=int(wide),
     )
-
-
-def _most_of_a_lane(problem: Problem, rates: SlotRates) -> int:
-    """No sum over the cells of one lane can be greater."""
-    best = problem.most_positive(rates) * problem.multiplicity
-    by_lane = np.zeros(LANES, dtype=np.int64)
-    np.add.at(by_lane, np.arange(len(best)) % LANES, best)
-    return int(by_lane.max())
 
 
 def _block_for(nodes: int, sketches: bool) -> int:

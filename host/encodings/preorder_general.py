@@ -8,22 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.encodings.base import Encoding
-from syclade.host.encodings.preorder import LANES, PreorderEncoding, shape_of
+from syclade.host.encodings.preorder import PreorderEncoding, shape_of
 from syclade.host.model.problem import Problem
 from syclade.kernels.preorder.form import BROAD, Form
-from syclade.kernels.preorder.shape import PANEL_ROUNDS, Shape
+from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.sizes import COUNT, SIZES, make_sizes
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
+from syclade.kernels.target.traits import Traits
 
-__all__ = ["FORMS", "GeneralPreorderEncoding", "constants_of"]
+__all__ = ["FORMS", "MADE_FOR", "GeneralPreorderEncoding", "constants_of"]
+
+MADE_FOR = SYCL
+"""The traits that the kernels are made for; a target with others (native's are the same) has none of them."""
 
 CLASSES = 3
 """Of observed values: mutated, not mutated, and those that tell nothing."""
 
-_NARROW_ROUNDS = (2, 4, PANEL_ROUNDS)
+_NARROW_ROUNDS = (2, 4, MADE_FOR.panel_rounds)
 
 FORMS = (
-    *(Form(LANES, rounds, 0, int(rounds * LANES >= BROAD), 0) for rounds in _NARROW_ROUNDS),
-    Form(LANES, PANEL_ROUNDS, 1, 1, 0),
+    *(Form(MADE_FOR.lanes, rounds, 0, int(rounds * MADE_FOR.lanes >= BROAD), 0) for rounds in _NARROW_ROUNDS),
+    Form(MADE_FOR.lanes, MADE_FOR.panel_rounds, 1, 1, 0),
 )
 """The forms that there are kernels for."""
 
@@ -31,19 +36,21 @@ FORMS = (
 class GeneralPreorderEncoding(PreorderEncoding):
     """The same arrays, somewhat larger: rows are as wide as one of a few forms asks for."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
         form = _form_for(self.shape)
         self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:GENERAL"
         self.arguments = (*self.arguments, SIZES)
         self.constants = constants_of(form)
 
     @classmethod
-    def can_run(cls, problem: Problem) -> str | None:
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
         """See `Encoding.can_run`."""
+        if traits != MADE_FOR:
+            return "the kernels for many sizes are made for other targets"
         if problem.classes != CLASSES:
             return f"the matrix has {problem.classes - 1} kinds of observed values"
-        return super().can_run(problem)
+        return super().can_run(problem, traits)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -55,11 +62,10 @@ class GeneralPreorderEncoding(PreorderEncoding):
         return self
 
     @staticmethod
-    def shape_for(problem: Problem) -> Shape:
+    def shape_for(problem: Problem, traits: Traits) -> Shape:
         """Sizes of the tables: panels of as many rounds as one of the forms has."""
-        columns = problem.columns
-        rounds = next((some for some in _NARROW_ROUNDS if columns <= some * LANES), PANEL_ROUNDS)
-        return shape_of(problem, rounds, panels=-(-columns // (rounds * LANES)))
+        fitting = [rounds for rounds in _NARROW_ROUNDS if problem.columns <= rounds * traits.lanes]
+        return shape_of(problem, traits, panel_rounds=(*fitting, traits.panel_rounds)[0])
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""

@@ -23,6 +23,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
+from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["FILES", "export_folder", "image_name"]
 
@@ -79,8 +80,8 @@ def export_folder(
     device = _compiling_device("cpu")
     queue = open_queue(device.filter)
     plan = make_plan(problem)
-    capacity = AncestorEncoding.capacity(mutations + 1, cells, len(problem.values))
-    encoding = AncestorEncoding(problem, capacity)
+    capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
+    encoding = AncestorEncoding(problem, TRAITS, capacity)
     kernels = exported_kernels(plan, encoding)
     modules = [exported_module(queue, kernel) for kernel in kernels]
     vector = Vector(plan, matrix.n_cells, chains, steps, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
@@ -105,11 +105,8 @@ def _stage(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) 
 
 
 def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dict[str, int]:
-    """Values of the symbols in the arguments' shapes, but for `slots`."""
+    """Values of the symbols in the arguments' shapes, but for `slots`, for as many mutations as shall fit."""
     # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
-    return {
-        **encoding.constants,
-        "log_sizes": mutations + 2,
-        "moves": len(plan.moves),
-        "tallies": 2 * len(plan.kinds),
-    }
+    sizes = chain_sizes(plan, encoding, slots=1) | {"log_sizes": mutations + 2}
+    del sizes["slots"]
+    return sizes

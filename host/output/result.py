@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.pipeline import Outcome
+from syclade.host.chains.found import Found, Search
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.device import Device
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
@@ -49,13 +48,17 @@ class Result:
         chains, seed, gamma: as asked.
         move_probabilities: by the moves' names, scaled to sum 1.
         steps: that every chain has done.
-        converged: whether the chains agree on the best score (`convergence.StoppingRule`); a single chain
+        converged: whether half of the searches, from two kinds of start, have found the best score; or else
+            whether the chains agree on it (`convergence.StoppingRule`); a single chain
             never does.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
-        slots: chain states on the device at once.
-        seconds: wall time of the chains, without start-up.
+        searches: how each search began, and the log-likelihood of its best tree (for rounded weights); none
+            where chains alone ran. The chains are then short ones that some searches start from.
+        search_tier: what did the searches: native, sycl or numpy.
+        slots: chain states, or searches, on the device at once.
+        seconds: wall time of chains and searches, without start-up.
         matrix: the file or stream of the matrix, as it was named; None for an array.
         matrix_sha256: of the bytes of that file, in hexadecimal; of an array, of its text in SCITE's format.
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
@@ -82,6 +85,8 @@ class Result:
     device_name: str
     encoding: str
     tiers: dict[str, int]
+    searches: tuple[Search, ...]
+    search_tier: str
     slots: int
     seconds: float
     matrix: str | None
@@ -99,13 +104,25 @@ class Result:
 
     def __repr__(self) -> str:
         """In a line, without the arrays."""
-        agreeing = int((self.chain_log_likelihoods == self.chain_log_likelihoods.max()).sum())
         ended = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
-            f"{self.n_cells} cells, {self.chains} chains of {self.steps} steps on {self.device}, "
-            f"the best score in {agreeing} of them: {ended}>"
+            f"{self.n_cells} cells, {self.runs} on {self.device}, "
+            f"the best score in {self.agreeing} of them: {ended}>"
         )
+
+    @property
+    def runs(self) -> str:
+        """What was done, in words."""
+        if self.searches:
+            return f"{len(self.searches)} searches"
+        return f"{self.chains} chains of {self.steps} steps"
+
+    @property
+    def agreeing(self) -> int:
+        """How many searches, or chains, have found the best score."""
+        found = [one.log_likelihood for one in self.searches] or self.chain_log_likelihoods.tolist()
+        return found.count(max(found))
 
     @property
     def n_cells(self) -> int:
@@ -167,6 +184,8 @@ class Result:
             "device_name": self.device_name,
             "encoding": self.encoding,
             "tiers": self.tiers,
+            "searches": [search._asdict() for search in self.searches],
+            "search_tier": self.search_tier,
             "slots": self.slots,
             "seconds": self.seconds,
             "steps_per_second": self.steps_per_second,
@@ -198,19 +217,15 @@ def make_result(
     matrix: Matrix,
     rates: Rates,
     plan: Plan,
-    outcome: Outcome,
-    device: Device,
+    found: Found,
     *,
-    slots: int,
-    steps: int,
     seed: int,
-    encoding: str,
-    tiers: dict[str, int],
     options: Mapping[str, Any],
 ) -> Result:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
 
+    outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, outcome.best.best_parents
     cells = attach(problem, rates, parents)
@@ -230,18 +245,20 @@ def make_result(
             if tried
         },
         chains=len(outcome.best_scores),
-        steps=steps,
+        steps=found.steps,
         converged=bool(outcome.converged),
         seed=seed,
         gamma=float(plan.gamma),
         move_probabilities={
             move.name: weight / sum(weights) for move, weight in zip(plan.moves, weights, strict=True)
         },
-        device=device.filter,
-        device_name=device.name,
-        encoding=encoding,
-        tiers=tiers,
-        slots=slots,
+        device=found.device.filter,
+        device_name=found.device.name,
+        encoding=found.encoding,
+        tiers=found.tiers,
+        searches=found.searches,
+        search_tier=found.search_tier,
+        slots=found.slots,
         seconds=outcome.seconds,
         matrix=None if matrix.file_sha256 is None else matrix.source,
         matrix_sha256=matrix.sha256,

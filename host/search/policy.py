@@ -56,6 +56,13 @@ class SearchPolicy:
         """Whether any search starts by columns."""
         return "by-columns" in self.starts
 
+    def agree(self, scores: Sequence[int]) -> bool:
+        """Whether half of the searches, from two kinds of start if there are two, found the best score."""
+        best = max(scores)
+        reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
+        kinds = min(2, len(set(self.starts)))
+        return 2 * len(reached) >= len(scores) and len(reached) >= 2 and len(set(reached)) >= kinds
+
     def enough(self, scores: Sequence[int], before: Sequence[int]) -> bool:
         """Whether to stop: each kind of start has led to the best score, and the last round found nothing.
 

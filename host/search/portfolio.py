@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from syclade.host.backends.opening import Opened, open_runner
+from syclade.host.chains.found import Found, Search
 from syclade.host.chains.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import no_tallies
@@ -25,38 +25,13 @@ from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
 from syclade.host.search.runner import SearchRunner
 from syclade.host.search.runners import begin_search
-from syclade.host.search.search import SearchOutcome, SearchProgress, run_search
+from syclade.host.search.search import SearchProgress, run_search
 
-__all__ = ["Found", "find"]
+__all__ = ["find"]
 
 logger = logging.getLogger("syclade.search")
 
 Report = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What was found, and how.
-
-    Attributes:
-        outcome: as of chains; its best state has the best tree of all, the rest is the short chains'.
-        search: of the searches.
-        log_likelihoods: the best of each search, natural log, for rounded weights.
-        tier: what did the searches: native, sycl or numpy.
-        device: that was chosen.
-        encoding: of the chains; empty if there were none.
-        slots: searches at once.
-        tiers: steps of the chains by tier.
-    """
-
-    outcome: Outcome
-    search: SearchOutcome
-    log_likelihoods: tuple[float, ...]
-    tier: str
-    device: Device
-    encoding: str
-    slots: int
-    tiers: dict[str, int]
 
 
 def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, report: Report) -> Found:
@@ -108,8 +83,14 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         seconds=time.perf_counter() - begun,
         converged=search.agreed,
     )
-    nats = tuple(problem.to_nats(score) for score in search.scores)
-    return Found(outcome, search, nats, runner.tier, device, _encoding_of(opened), count, _tiers_of(opened))
+    searches = tuple(
+        Search(start, problem.to_nats(score))
+        for start, score in zip(search.starts, search.scores, strict=True)
+    )
+    steps = CHAIN_STEPS if chains else 0
+    return Found(
+        outcome, steps, device, _encoding_of(opened), count, _tiers_of(opened), searches, runner.tier
+    )
 
 
 def _open(

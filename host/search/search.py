@@ -43,7 +43,7 @@ class SearchOutcome:
         starts: how each search began.
         scores: the best score of each, in the problem's units.
         legs: that each has done.
-        agreed: whether every kind of start has led to the best score.
+        agreed: whether the policy says that searches agree.
         seconds: wall time.
     """
 
@@ -96,13 +96,12 @@ def run_search(
         before = scores
     scores = [state.best_score for state in states]
     top = max(states, key=lambda state: (state.best_score, -state.search))
-    reached = {start for start, score in zip(policy.starts, scores, strict=True) if score == max(scores)}
     return SearchOutcome(
         top,
         policy.starts,
         tuple(scores),
         done + 1,
-        reached == set(policy.starts),
+        policy.agree(scores),
         time.perf_counter() - begun,
     )
 

@@ -2,27 +2,24 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from syclade.kernels.ancestor.arguments import ARGUMENTS
-from syclade.kernels.ancestor.parents import make_parents_to
 from syclade.kernels.ancestor.reduction import make_reduction
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
-from syclade.kernels.target import device_function, in_step
+from syclade.kernels.target import address, control, device_function, in_step
 
-_ONE = np.int64(1)
+_ONE = control(1)
 
 
 class Here(NamedTuple):
     """Where a slot's parts of the arguments are.
 
     Attributes:
-        number: uint64, the slot.
-        lane: uint64.
-        tree_nodes: int64.
+        number: address, the slot.
+        lane: address.
+        tree_nodes: control.
     """
 
     number: Any
@@ -34,12 +31,11 @@ def make_evaluation(
     score: Score, *, nodes: int, words: int, cells: int, lanes: int, values: int, **_others: int
 ) -> Evaluation:
     """The evaluation of a score for matrices of `nodes` rows of `words` words, and `cells` columns."""
-    matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
+    matrix_size, lanes_u = address(nodes * words), address(lanes)
     tree_update = make_tree_update(nodes, words, lanes)
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
     total, copy_rows = make_reduction(nodes, words, lanes)
     relations = make_relations(nodes, words)
-    parents_to = make_parents_to(relations, nodes, lanes)
 
     @device_function
     def place(given, number, lane, mutations):
@@ -58,7 +54,7 @@ def make_evaluation(
         share = score_mapping(given, here.number, given.proposal, in_step(base), here.lane)
         shares = here.number * lanes_u
         given.shares[shares + here.lane] = share
-        return total(given.shares, in_step(shares)), np.int64(0)
+        return total(given.shares, in_step(shares)), control(0)
 
     @device_function
     def follow(given, here, base, proposal, change):
@@ -74,7 +70,7 @@ def make_evaluation(
     def finish(given, here, base):
         """Everything is as the host wants it."""
 
-    return Evaluation(relations, place, start, evaluate, follow, keep, finish, parents_to)
+    return Evaluation(relations, place, start, evaluate, follow, keep, finish)
 
 
 ENCODING = Encoding(name="ancestor", group="work-group", arguments=ARGUMENTS, make_evaluation=make_evaluation)

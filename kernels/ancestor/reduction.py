@@ -5,37 +5,37 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, device_function
 
 
 def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., Any], ...]:
     """Device functions (total, copy_rows) for matrices of `nodes` rows of `words` words."""
-    row_stride = np.uint64(nodes)
+    row_stride = address(nodes)
     rounds = nodes // lanes
 
     @device_function
     def total(
         shares,  # IN (slots, lanes) int64, flat
-        start,  # IN uint64: where the slot's shares start
+        start,  # IN address: where the slot's shares start
     ):
         """Sum of all lanes' shares (int64); every lane computes it, which is cheaper than a broadcast."""
         score = np.int64(0)
         for lane in range(lanes):
-            score = score + shares[start + np.uint64(lane)]
+            score = score + shares[start + address(lane)]
         return score
 
     @device_function
     def copy_rows(
         source,  # IN (slots, words, nodes) uint64, flat
         target,  # OUT (slots, words, nodes) uint64, flat
-        base,  # IN uint64
-        lane,  # IN uint64
+        base,  # IN address
+        lane,  # IN address
     ):
         """Copy the lane's rows of one slot's matrix."""
         for index in range(words):
-            start = base + np.uint64(index) * row_stride
+            start = base + address(index) * row_stride
             for part in range(rounds):
-                at = start + np.uint64(part * lanes) + lane
+                at = start + address(part * lanes) + lane
                 target[at] = source[at]
 
     return total, copy_rows

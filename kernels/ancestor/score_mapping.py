@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parts import Score
-from syclade.kernels.target import device_function, maximum
+from syclade.kernels.target import address, device_function, maximum
 from syclade.kernels.words import popcount
 
 _COUNT = np.uint64(0x7FFFFFFF)
@@ -26,36 +26,36 @@ def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: 
         lanes: work-items a slot.
         values: planes, one a value that may be observed.
     """
-    row_stride, cell_stride = np.uint64(nodes), np.uint64(cells)
-    plane_stride = np.uint64(words * cells)
-    classes = np.uint64(values + 1)
+    row_stride, cell_stride = address(nodes), address(cells)
+    plane_stride = address(words * cells)
+    classes = address(values + 1)
     rounds = cells // lanes
     of_cell = score.of_cell
 
     @device_function
     def score_mapping(
         given,  # IN planes, multiplicity, weights, and the score's arguments
-        number,  # IN uint64: the slot
+        number,  # IN address: the slot
         tree,  # IN (slots, words, nodes) uint64, flat; rows of padding are 0 and score as the root
-        base,  # IN uint64: where the slot's matrix starts
-        lane,  # IN uint64
+        base,  # IN address: where the slot's matrix starts
+        lane,  # IN address
     ):
         """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
         weights = number * classes
         share = np.int64(0)
         for part in range(rounds):
-            cell = np.uint64(part * lanes) + lane
+            cell = address(part * lanes) + lane
             best = np.int64(0)
             for node in range(nodes):
                 worth = np.int64(0)
                 for value in range(values):
                     count = np.uint64(0)
                     for index in range(words):
-                        row = tree[base + np.uint64(index) * row_stride + np.uint64(node)]
-                        at = np.uint64(value) * plane_stride + np.uint64(index) * cell_stride + cell
+                        row = tree[base + address(index) * row_stride + address(node)]
+                        at = address(value) * plane_stride + address(index) * cell_stride + cell
                         count = count + popcount(row & given.planes[at])
                     # A count and a weight of 32 bits make the product one cheap instruction.
-                    weight = np.int64(np.int32(given.weights[weights + np.uint64(value)]))
+                    weight = np.int64(np.int32(given.weights[weights + address(value)]))
                     worth = worth + np.int64(count & _COUNT) * weight
                 best = maximum(best, worth)
             share = share + np.int64(of_cell(given, number, np.int32(best))) * given.multiplicity[cell]

@@ -18,13 +18,13 @@ import numpy as np
 
 from syclade.kernels.ancestor.find_parent import parent_row_word
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, EXCHANGE_SUBTREES, REATTACH, TURN_OVER
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, device_function
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
 
 
 def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
     """Device function for matrices of `nodes` rows of `words` words, rows dealt out to `lanes` work-items."""
-    row_stride = np.uint64(nodes)
+    row_stride = address(nodes)
     rounds = nodes // lanes
 
     @device_function
@@ -38,8 +38,8 @@ def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
     def tree_update(
         ancestors,  # IN (slots, words, nodes) uint64, flat: the current trees
         proposal,  # OUT (slots, words, nodes) uint64, flat: the proposed trees
-        base,  # IN uint64: where the slot's matrix starts
-        lane,  # IN uint64
+        base,  # IN address: where the slot's matrix starts
+        lane,  # IN address
         edited,  # IN Proposal
     ):
         """Write the lane's rows of the proposed tree."""
@@ -66,7 +66,7 @@ def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
             gain_v = (is_prune & row_t) | (moves_w & above_w)
             gain_w = (is_unrelated & above_v) | (is_related & (above_w | (row_t & ~above_v)))
             for part in range(rounds):
-                row = np.uint64(part * lanes) + lane
+                row = address(part * lanes) + lane
                 word = ancestors[start + row]
                 bit_v = bit_of(ancestors[start_v + row], v)
                 bit_w = bit_of(ancestors[start_w + row], w)

@@ -19,7 +19,7 @@ _LAST = np.uint64(256)
 def negative_log_uniform(
     word,  # IN uint64 < 2^32
     log_table,  # IN (slots, 257) int64, flat: ln(1 + j/256) / gamma in units of 2^-f
-    start,  # IN uint64: where the slot's table starts
+    start,  # IN address: where the slot's table starts
 ):
     """E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f, int64: linear between table entries."""
     odd = (word << np.uint64(1)) | np.uint64(1)

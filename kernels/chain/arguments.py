@@ -23,5 +23,5 @@ ARGUMENTS = (
     Argument("score", STATE, "int64", ("slots",), "score of the tree, in units of 2^-f nat"),
     Argument("best_score", STATE, "int64", ("slots",), "the best score yet"),
     Argument("tallies", INFO, "int64", ("slots", "tallies"), "steps proposed, accepted, by kind of move"),
-    Argument("drawn", SCRATCH, "int64", ("slots", DRAWS, "lanes"), "the draws of a batch of steps"),
+    Argument("drawn", SCRATCH, "int64", ("slots", DRAWS, "lanes"), "the draws of a batch of steps", hot=True),
 )

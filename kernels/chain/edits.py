@@ -7,31 +7,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-REATTACH = np.int64(0)
+from syclade.kernels.target import control
+
+REATTACH = control(0)
 """v goes below t, which is no descendant of v."""
 
-EXCHANGE_LABELS = np.int64(1)
+EXCHANGE_LABELS = control(1)
 """v and w change places, and all else stays where it is."""
 
-EXCHANGE_SUBTREES = np.int64(2)
+EXCHANGE_SUBTREES = control(2)
 """v goes below w's parent and w below v's; neither is above the other."""
 
-TURN_OVER = np.int64(3)
+TURN_OVER = control(3)
 """w is above v: v goes below w's parent, and w below t, a descendant of v (or v itself)."""
 
-NOTHING = np.int64(4)
+NOTHING = control(4)
 """The tree stays as it is."""
+
+NO_CORRECTION = np.int64(0)
+"""Of a proposal that is as probable there as back."""
 
 
 class Proposal(NamedTuple):
-    """What a move proposes; all int64 that lanes share.
+    """What a move proposes; all control integers that lanes share, but for the correction.
 
     Attributes:
         kind: as what the step is counted.
         edit: one of the above.
         v, w, t: its nodes; those that it has not are v.
-        correction: ln of the quotient of the proposal's probabilities there and back, divided by gamma, in
-            units of 2^-f nat.
+        correction: int64: ln of the quotient of the proposal's probabilities there and back, divided by
+            gamma, in units of 2^-f nat.
     """
 
     kind: Any
@@ -46,11 +51,11 @@ class Draw(NamedTuple):
     """What a move gets of a step's random words.
 
     Attributes:
-        v: int64, a node, uniform among the mutations.
-        second: int64, what the move has made of the third word (`Move.second`).
+        v: control, a node, uniform among the mutations.
+        second: control, what the move has made of the third word (`Move.second`).
         extra: uint64 < 2^32, a further random word, from bits that nobody has used.
         log_sizes: (slots, log_sizes) int64, flat: ln(k) / gamma.
-        logs: uint64: where the slot's start.
+        logs: address: where the slot's start.
     """
 
     v: Any

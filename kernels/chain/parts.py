@@ -15,7 +15,7 @@ from syclade.kernels.arguments import Argument
 
 
 class Relations(NamedTuple):
-    """Questions to the tree of a slot. Nodes, sizes and ranks are int64 that lanes share.
+    """Questions to the tree of a slot. Nodes, sizes and ranks are control integers that lanes share.
 
     Attributes:
         is_descendant: (given, here, base, node, ancestor) -> 1 if `ancestor` is the node itself or above it,
@@ -23,7 +23,7 @@ class Relations(NamedTuple):
         subtree_size: (given, here, base, node) -> nodes of its subtree, itself included.
         select: (given, here, base, node, inside, rank) -> the rank-th node, counted from 0 in the order of
             labels, of those in the node's subtree (inside 1) or of the others (0).
-        parent_of: (given, here, base, node) -> its parent.
+        parent_of: (given, here, base, node) -> its parent. The node may be one a lane.
     """
 
     is_descendant: Any
@@ -79,7 +79,7 @@ class Evaluation(NamedTuple):
     """A score on an encoding, for given sizes: device functions.
 
     `given` has the kernel's arguments, `here` tells where the slot's parts of them are (a record of the
-    evaluation's own), and `base`, uint64, is where its tree starts: what is written to the tree is read
+    evaluation's own), and `base`, an address, is where its tree starts: what is written to the tree is read
     through a `base` that lanes have been in step at since.
 
     Attributes:
@@ -91,8 +91,6 @@ class Evaluation(NamedTuple):
         follow: (given, here, base, proposal, change): the tree becomes that after the edit.
         keep: (given, here, base): the tree becomes the best tree.
         finish: (given, here, base): after the last step, before the launch ends.
-        parents_to: (given, here, base, target, start): write the tree's parents, (nodes,) int32, to
-            target[start ...].
     """
 
     relations: Relations
@@ -102,7 +100,6 @@ class Evaluation(NamedTuple):
     follow: Any
     keep: Any
     finish: Any
-    parents_to: Any
 
 
 class Encoding(NamedTuple):

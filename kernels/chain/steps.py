@@ -15,11 +15,12 @@ from syclade.kernels.chain.parts import Encoding, Move, Recorder, Score
 from syclade.kernels.chain.tallies import make_tallies
 from syclade.kernels.moves.choice import count_kinds, make_propose
 from syclade.kernels.recorders.ring import make_ring
-from syclade.kernels.target import apart_from, device_function, in_step, private_array
+from syclade.kernels.target import address, apart_from, control, device_function, in_step, private_array
 
-_ONE = np.int64(1)
-_TWO = np.int64(2)
-_ZERO = np.int64(0)
+_ONE = control(1)
+_TWO = control(2)
+_ZERO = control(0)
+_WIDE_ZERO = np.int64(0)  # of scores, steps and packed counts
 
 
 @device_function
@@ -58,61 +59,61 @@ def make_chain_steps(
     load, counted, take_over, store = tally.load, tally.counted, tally.take_over, tally.store
     rounds = tally.rounds
     recording = int(bool(recorders))
-    is_full, record = make_ring(recorders, evaluation.parents_to, **sizes)
-    lanes_u = np.uint64(lanes)
-    batch_mask = np.int64(lanes - 1)
-    batch_size = np.uint64(5 * lanes)
+    is_full, record = make_ring(recorders, evaluation.relations.parent_of, **sizes)
+    lanes_u = address(lanes)
+    batch_mask = control(lanes - 1)
+    batch_size = address(5 * lanes)
 
     @device_function
     def chain_steps(
-        number,  # IN uint64: the slot
-        lane,  # IN uint64
+        number,  # IN address: the slot
+        lane,  # IN address
         chain,  # IN OUT record of chain/arguments.py
         given,  # IN OUT record of the encoding's and the score's arguments
         events,  # IN OUT record of the recorders' arguments
     ):
         """Take the slot's chain from `step` to `last_step`, or until its ring of events is full."""
-        mutations = chain.parameters[np.uint64(0)]
-        logs = number * np.uint64(mutations + _TWO)
+        mutations = control(chain.parameters[address(0)])
+        logs = number * address(mutations + _TWO)
         batch = number * batch_size
         current = chain.score[number]
         best = chain.best_score[number]
         first_step = chain.step[number]
-        steps = max(chain.last_step[number] - first_step, _ZERO)
+        steps = max(chain.last_step[number] - first_step, _WIDE_ZERO)
         counts = private_array(rounds, np.int64)
         load(counts, chain, lane, number)
-        proposed_tally, accepted_tally = _ZERO, _ZERO
+        proposed_tally, accepted_tally = _WIDE_ZERO, _WIDE_ZERO
         here, base = place(given, number, lane, mutations)
-        if steps > _ZERO:
+        if steps > _WIDE_ZERO:
             base = start(given, here, base)
         for done in range(steps):
-            now = np.int64(done) & batch_mask
+            now = control(done) & batch_mask
             if recording:
                 if is_full(events, number):
                     steps = np.int64(done)
                     break
             if now == _ZERO:
                 take_over(counts, chain, lane, proposed_tally, accepted_tally)
-                proposed_tally, accepted_tally = _ZERO, _ZERO
+                proposed_tally, accepted_tally = _WIDE_ZERO, _WIDE_ZERO
                 batch = in_step(batch)
                 draw_batch(
                     chain, number, batch, lane, np.uint64(first_step + np.int64(done)), np.uint64(mutations)
                 )
                 batch = in_step(batch)
-            at = batch + np.uint64(now)
+            at = batch + address(now)
             draw = Draw(
-                chain.drawn[at + lanes_u],
-                chain.drawn[at + np.uint64(2) * lanes_u],
-                np.uint64(chain.drawn[at + np.uint64(3) * lanes_u]),
+                control(chain.drawn[at + lanes_u]),
+                control(chain.drawn[at + address(2) * lanes_u]),
+                np.uint64(chain.drawn[at + address(3) * lanes_u]),
                 chain.log_sizes,
                 logs,
             )
-            proposal = kept_apart(propose(given, here, base, chain.drawn[at], draw, mutations))
-            threshold = chain.drawn[at + np.uint64(4) * lanes_u] + proposal.correction - current
+            proposal = kept_apart(propose(given, here, base, control(chain.drawn[at]), draw, mutations))
+            threshold = chain.drawn[at + address(4) * lanes_u] + proposal.correction - current
             proposed_tally = counted(proposed_tally, proposal.kind)
             proposed, change = evaluate(given, here, base, proposal, current)
             before, accepted = best, _ZERO
-            if proposed + threshold >= _ZERO:
+            if proposed + threshold >= _WIDE_ZERO:
                 current, accepted = proposed, _ONE
                 accepted_tally = counted(accepted_tally, proposal.kind)
                 follow(given, here, base, proposal, change)
@@ -125,7 +126,7 @@ def make_chain_steps(
                     events, number, lane, given, here, base, mutations, first_step + np.int64(done),
                     current, before, accepted,
                 )  # fmt: skip
-        if steps > _ZERO:
+        if steps > _WIDE_ZERO:
             finish(given, here, base)
         take_over(counts, chain, lane, proposed_tally, accepted_tally)
         store(counts, chain, lane, number)

@@ -9,18 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.chain.arguments import PARAMETERS
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, device_function
 
-_BITS = 6
-_MASK = np.int64((1 << _BITS) - 1)
 _ONE = np.int64(1)
-_KINDS = np.uint64(PARAMETERS.index("kinds"))
+_KINDS = address(PARAMETERS.index("kinds"))
 
-MOST_KINDS = 63 // _BITS
-"""Kinds of move that fit in one number."""
-
-LONGEST_BATCH = (1 << _BITS) - 1
-"""Steps whose count fits in a kind's bits."""
+FEWEST_BITS = 6
+"""Bits a kind, unless a batch has more steps than they count."""
 
 
 class Tallies(NamedTuple):
@@ -43,23 +38,24 @@ class Tallies(NamedTuple):
 
 def make_tallies(kinds: int, lanes: int) -> Tallies:
     """Device functions for so many kinds: tallies are those proposed of each, then those accepted."""
-    assert kinds <= MOST_KINDS, "more kinds of move than a number counts"
-    assert lanes <= LONGEST_BATCH, "more steps in a batch than a number counts"
+    bits = max(FEWEST_BITS, lanes.bit_length())  # a batch has as many steps as there are lanes
+    assert kinds * bits <= 63, "more kinds of move than a number counts"
+    width, mask = np.int64(bits), np.int64((1 << bits) - 1)
     rounds = -(-2 * kinds // lanes)
-    tallies = np.uint64(2 * kinds)
+    tallies = address(2 * kinds)
 
     @device_function
     def own_tally(part, lane, count):
         """Which of so many the lane keeps in a round; lanes beyond the last one keep that as well."""
-        tally, last = np.uint64(part * lanes) + lane, count - np.uint64(1)
-        return tally - np.uint64(tally > last) * (tally - last)
+        tally, last = address(part * lanes) + lane, count - address(1)
+        return tally - address(tally > last) * (tally - last)
 
     @device_function
     def load(
         counts,  # OUT (rounds,) int64, private
         chain,  # IN the chain's arguments
-        lane,  # IN uint64
-        number,  # IN uint64: the slot
+        lane,  # IN address
+        number,  # IN address: the slot
     ):
         """The slot's tallies that the lane keeps."""
         for part in range(rounds):
@@ -68,36 +64,36 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     @device_function
     def counted(
         count,  # IN int64
-        kind,  # IN int64
+        kind,  # IN control
     ):
         """One more of a kind (int64)."""
-        return count + (_ONE << (kind * np.int64(_BITS)))
+        return count + (_ONE << (kind * width))
 
     @device_function
     def take_over(
         counts,  # IN OUT (rounds,) int64, private
         chain,  # IN the chain's arguments
-        lane,  # IN uint64
+        lane,  # IN address
         proposed,  # IN int64
         accepted,  # IN int64
     ):
         """Add a batch's counts to those of the lane's own tallies."""
         # The number of kinds is read from memory: what follows from a constant and the lane would be kept in
         # vector registers all the time, where score mapping wants them.
-        half = np.uint64(chain.parameters[_KINDS])
+        half = address(chain.parameters[_KINDS])
         for part in range(rounds):
             tally = own_tally(part, lane, half + half)
             is_accepted = -np.int64(tally >= half)
             shift = np.int64(tally) - (is_accepted & np.int64(half))
             both = proposed ^ (is_accepted & (accepted ^ proposed))
-            counts[part] = counts[part] + ((both >> (shift * np.int64(_BITS))) & _MASK)
+            counts[part] = counts[part] + ((both >> (shift * width)) & mask)
 
     @device_function
     def store(
         counts,  # IN (rounds,) int64, private
         chain,  # OUT
-        lane,  # IN uint64
-        number,  # IN uint64: the slot
+        lane,  # IN address
+        number,  # IN address: the slot
     ):
         """They become the slot's tallies. Lanes that keep the same one write the same."""
         for part in range(rounds):

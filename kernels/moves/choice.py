@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parts import Kinds, Move, Relations
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 from syclade.kernels.words import spread
 
 
@@ -25,6 +25,7 @@ def make_second(moves: Sequence[Move]) -> Any:
 
     @device_function
     def second(number, word, first, mutations):
+        """What the last way draws."""
         return last(word, first, mutations)
 
     for way in reversed(others):
@@ -38,6 +39,7 @@ def _or_else(numbers: Sequence[int], own: Any, others: Any) -> Any:
 
     @device_function
     def second(number, word, first, mutations):
+        """Both are drawn, and a mask chooses."""
         mask = spread(is_own(number))
         other = others(number, word, first, mutations)
         return other ^ ((own(word, first, mutations) ^ other) & mask)
@@ -51,6 +53,7 @@ def _make_is_one_of(numbers: Sequence[int]) -> Any:
 
     @device_function
     def is_first(number):
+        """1 if it is the first of them."""
         return np.uint64(number == first)
 
     if len(numbers) == 1:
@@ -59,6 +62,7 @@ def _make_is_one_of(numbers: Sequence[int]) -> Any:
 
     @device_function
     def is_one_of(number):
+        """1 if it is the first of them, or one of the others."""
         return is_first(number) | is_other(number)
 
     return is_one_of
@@ -75,18 +79,20 @@ def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
 
     @device_function
     def propose(given, here, base, number, draw, mutations):
+        """The last move's."""
         return last(given, here, base, draw, mutations)
 
     for index in reversed(range(len(own))):
-        propose = _or_propose(np.int64(index), own[index], propose)
+        propose = _or_propose(control(index), own[index], propose)
     return propose
 
 
-def _or_propose(index: np.int64, own: Any, others: Any) -> Any:
+def _or_propose(index: control, own: Any, others: Any) -> Any:
     """The proposal of the move of this number, or that of the others."""
 
     @device_function
     def propose(given, here, base, number, draw, mutations):
+        """By number, one after another."""
         if number == index:
             return own(given, here, base, draw, mutations)
         return others(given, here, base, number, draw, mutations)

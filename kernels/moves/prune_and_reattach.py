@@ -8,35 +8,35 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.chain.edits import REATTACH, Proposal
+from syclade.kernels.chain.edits import NO_CORRECTION, REATTACH, Proposal
 from syclade.kernels.chain.parts import Kinds, Move, Relations
 from syclade.kernels.moves.words import any_node, draw_below
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
     """Device function of the move."""
     is_descendant, subtree_size, select = relations.is_descendant, relations.subtree_size, relations.select
-    pruned = np.int64(kinds.first)
+    pruned = control(kinds.first)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
         here,  # IN where the slot's stand in them
-        base,  # IN uint64
+        base,  # IN address
         draw,  # IN Draw; its second is a candidate, uniform among all nodes
-        mutations,  # IN int64
+        mutations,  # IN control
     ):
         """The candidate; if it is a descendant of v, the node of a random rank among those that are none."""
         t = draw.second
         if is_descendant(given, here, base, t, draw.v) != _ZERO:
             others = mutations + _ONE - subtree_size(given, here, base, draw.v)
-            rank = np.int64(draw_below(draw.extra, np.uint64(others)))
+            rank = control(draw_below(draw.extra, np.uint64(others)))
             t = select(given, here, base, draw.v, _ZERO, rank)
-        return Proposal(pruned, REATTACH, draw.v, draw.v, t, _ZERO)
+        return Proposal(pruned, REATTACH, draw.v, draw.v, t, NO_CORRECTION)
 
     return propose
 

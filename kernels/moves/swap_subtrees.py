@@ -10,28 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.chain.edits import EXCHANGE_SUBTREES, TURN_OVER, Proposal
+from syclade.kernels.chain.edits import EXCHANGE_SUBTREES, NO_CORRECTION, TURN_OVER, Proposal
 from syclade.kernels.chain.parts import Kinds, Move, Relations
 from syclade.kernels.moves.nothing import nothing
 from syclade.kernels.moves.words import draw_below, second_node
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
     """Device function of the move; unrelated and related swaps are counted apart."""
     is_descendant, subtree_size, select = relations.is_descendant, relations.subtree_size, relations.select
-    unrelated, related, null = np.int64(kinds.first), np.int64(kinds.first + 1), np.int64(kinds.null)
+    unrelated, related, null = control(kinds.first), control(kinds.first + 1), control(kinds.null)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
         here,  # IN where the slot's stand in them
-        base,  # IN uint64
+        base,  # IN address
         draw,  # IN Draw; its second is uniform among the other mutations
-        mutations,  # IN int64
+        mutations,  # IN control
     ):
         """Two distinct mutations; nothing where there is only one."""
         if mutations == _ONE:
@@ -39,16 +39,14 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
         v_below = is_descendant(given, here, base, draw.v, draw.second)
         w_below = is_descendant(given, here, base, draw.second, draw.v)
         if v_below + w_below == _ZERO:
-            return Proposal(unrelated, EXCHANGE_SUBTREES, draw.v, draw.second, draw.v, _ZERO)
+            return Proposal(unrelated, EXCHANGE_SUBTREES, draw.v, draw.second, draw.v, NO_CORRECTION)
         lower = draw.v * v_below + draw.second * w_below
         upper = draw.second * v_below + draw.v * w_below
         size_c = subtree_size(given, here, base, lower)
         size_b = subtree_size(given, here, base, upper) - size_c
-        rank = np.int64(draw_below(draw.extra, np.uint64(size_c)))
+        rank = control(draw_below(draw.extra, np.uint64(size_c)))
         t = select(given, here, base, lower, _ONE, rank)
-        correction = (
-            draw.log_sizes[draw.logs + np.uint64(size_c)] - draw.log_sizes[draw.logs + np.uint64(size_b)]
-        )
+        correction = draw.log_sizes[draw.logs + address(size_c)] - draw.log_sizes[draw.logs + address(size_b)]
         return Proposal(related, TURN_OVER, lower, upper, t, correction)
 
     return propose

@@ -1,4 +1,6 @@
-"""The records in which an edit tells what it changes. All numbers are int64 that lanes share. No device code.
+"""The records in which an edit tells what it changes. No device code.
+
+All numbers are control integers that lanes share.
 
 Intervals are subtrees': [a1, b1) and [a2, b2) of positions. Every edit shifts the scores of whole intervals
 by one row each, the difference of two rows of the tables: shift 1 is row plus_1 less row minus_1, and
@@ -7,15 +9,15 @@ likewise shift 2 (docs/model.md, "Intervals").
 
 from typing import Any, NamedTuple
 
-import numpy as np
+from syclade.kernels.target import control
 
-ONE_INTERVAL = np.int64(0)
+ONE_INTERVAL = control(0)
 """[a1, b1) by shift 1."""
 
-TWO_APART = np.int64(1)
+TWO_APART = control(1)
 """[a1, b1) by shift 1, [a2, b2) by shift 2; b1 <= a2."""
 
-ONE_IN_THE_OTHER = np.int64(2)
+ONE_IN_THE_OTHER = control(2)
 """[a1, b1) without [a2, b2) by shift 1, [a2, b2) by shift 2."""
 
 

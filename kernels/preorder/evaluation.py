@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from syclade.kernels.chain.parts import Evaluation
 from syclade.kernels.preorder.edits.edit import make_moved
 from syclade.kernels.preorder.edits.exchange_labels import make_exchange_labels
@@ -16,13 +14,13 @@ from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.follow import make_follow
 from syclade.kernels.preorder.tables.start import make_start
 from syclade.kernels.preorder.tree.blocks import make_blocks
-from syclade.kernels.preorder.tree.copies import make_copies
+from syclade.kernels.preorder.tree.keep import make_keep
 from syclade.kernels.preorder.tree.relations import make_relations
 from syclade.kernels.preorder.tree.renumber import make_fill_order
-from syclade.kernels.target import device_function, in_step
+from syclade.kernels.target import control, device_function, in_step
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 EDITS = (make_reattach, make_exchange_labels, make_turn_over, make_exchange_subtrees)
 """The edits that shift anything, the likeliest first."""
@@ -44,7 +42,7 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
     start_tables = make_start(form, blocks, extras)
     follow = make_follow(form, edits, blocks, extras)
     fill_order = make_fill_order(form)
-    keep, parents_to = make_copies(form)
+    keep = make_keep(form)
     keeps_order = form.subtrees
 
     @device_function
@@ -71,4 +69,4 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
             fill_order(given, here, base)
         given.tables_made[here.number] = _ONE
 
-    return Evaluation(make_relations(form), place, start, evaluate, follow, keep, finish, parents_to)
+    return Evaluation(make_relations(form), place, start, evaluate, follow, keep, finish)

@@ -7,13 +7,13 @@ class Here(NamedTuple):
     """What the device functions take besides the arguments.
 
     Attributes:
-        number: uint64, the slot.
-        lane: uint64.
-        tree_nodes: int64, the mutations and the root.
-        fresh: uint64, where the slot's part of `fresh` starts.
-        table: uint64, likewise of `tables`.
-        sketch: uint64, likewise of `sketch`; 0 where there is none.
-        flags: uint64, likewise of `flagged`; 0 where there is none.
+        number: address, the slot.
+        lane: address.
+        tree_nodes: control, the mutations and the root.
+        fresh: address, where the slot's part of `fresh` starts.
+        table: address, likewise of `tables`.
+        sketch: address, likewise of `sketch`; 0 where there is none.
+        flags: address, likewise of `flagged`; 0 where there is none.
         sizes: Sizes.
         layout: Layout, where rows start.
     """

@@ -2,9 +2,6 @@
 
 from typing import NamedTuple
 
-PANEL_ROUNDS = 8
-"""Cells of a panel that a lane keeps in registers, twice: 16 of the 32 of AVX-512."""
-
 
 class Shape(NamedTuple):
     """Sizes of the tree and of its tables.

@@ -6,16 +6,14 @@ addresses. A general kernel reads them when it begins, and serves every shape of
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from syclade.kernels.arguments import PROBLEM, Argument
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.tables.layout import Layout, make_layout
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
 
 class Sizes(NamedTuple):
-    """All int64 that lanes share; as in `Shape`.
+    """All control integers that lanes share; as in `Shape`.
 
     Attributes:
         nodes: positions, a multiple of the lanes.
@@ -43,11 +41,11 @@ COUNT = len(Sizes._fields) + len(Layout._fields)
 
 
 def make_sizes(shape: Shape, classes: int) -> tuple[Sizes, Layout]:
-    """The sizes of a shape, as int64."""
+    """The sizes of a shape, as control integers."""
     sizes = (
         shape.nodes, shape.labels, shape.cells, shape.panels, shape.block_bits, shape.most_blocks, classes,
     )  # fmt: skip
-    return Sizes(*map(np.int64, sizes)), Layout(*map(np.int64, make_layout(shape)))
+    return Sizes(*map(control, sizes)), Layout(*map(control, make_layout(shape)))
 
 
 def fixed_sizes(shape: Shape, classes: int) -> Any:
@@ -68,12 +66,14 @@ def read_sizes(given):
     sizes = given.sizes
     return (
         Sizes(
-            sizes[np.uint64(0)], sizes[np.uint64(1)], sizes[np.uint64(2)], sizes[np.uint64(3)],
-            sizes[np.uint64(4)], sizes[np.uint64(5)], sizes[np.uint64(6)],
+            control(sizes[address(0)]), control(sizes[address(1)]), control(sizes[address(2)]),
+            control(sizes[address(3)]), control(sizes[address(4)]), control(sizes[address(5)]),
+            control(sizes[address(6)]),
         ),
         Layout(
-            sizes[np.uint64(7)], sizes[np.uint64(8)], sizes[np.uint64(9)], sizes[np.uint64(10)],
-            sizes[np.uint64(11)], sizes[np.uint64(12)], sizes[np.uint64(13)], sizes[np.uint64(14)],
-            sizes[np.uint64(15)], sizes[np.uint64(16)],
+            control(sizes[address(7)]), control(sizes[address(8)]), control(sizes[address(9)]),
+            control(sizes[address(10)]), control(sizes[address(11)]), control(sizes[address(12)]),
+            control(sizes[address(13)]), control(sizes[address(14)]), control(sizes[address(15)]),
+            control(sizes[address(16)]),
         ),
     )  # fmt: skip

@@ -17,11 +17,11 @@ ARGUMENTS = (
 @device_function
 def wants(
     events,  # IN record of the recorders' arguments
-    number,  # IN uint64: the slot
+    number,  # IN address: the slot
     step,  # IN int64: number of the step that was done
     score,  # IN int64
     best,  # IN int64
-    accepted,  # IN int64
+    accepted,  # IN control
 ):
     """Is the number of steps done the first sample's, or that and a multiple of `every`?"""
     since = step + _ONE - events.first_sample[number]

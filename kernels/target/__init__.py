@@ -7,9 +7,12 @@ compiler, nothing is copied or rebound, and one process may have several targets
 A kernel is run by slots and lanes. The lanes of a slot do the same control; what differs between lanes stems
 from the lane's number, is stored to places that depend on it, and decides no branch. A number that lanes
 share is never made of one that differs between them but by the operations in `operations.py`.
+
+Integers that decide are `control`, those that address are `address` (`integers.py`), apart from scores.
 """
 
 from syclade.kernels.target.device_function import DeviceFunction, Operation, device_function
+from syclade.kernels.target.integers import address, control
 from syclade.kernels.target.operations import (
     any_lane,
     apart_from,
@@ -30,9 +33,11 @@ from syclade.kernels.target.operations import (
 __all__ = [
     "DeviceFunction",
     "Operation",
+    "address",
     "any_lane",
     "apart_from",
     "choose",
+    "control",
     "device_function",
     "equal",
     "greater",

@@ -1,12 +1,13 @@
 """The operations of the contract. Their bodies are what they mean, with an array of numpy for what differs
 between lanes; each target has its own, faster ways.
 
-Masks are int64 that lanes share: all ones for true, 0 for false.
+Masks are control integers that lanes share: all ones for true, 0 for false.
 """
 
 import numpy as np
 
 from syclade.kernels.target.device_function import Operation, device_function
+from syclade.kernels.target.integers import control
 
 
 @Operation
@@ -47,7 +48,7 @@ def lane_rank(value):
 
 @Operation
 def in_step(value):
-    """A uint64 that lanes share, once all have come here: what they wrote before is there to be read.
+    """An address that lanes share, once all have come here: what they wrote before is there to be read.
 
     Reads must go through the result, as part of their index.
     """
@@ -56,7 +57,7 @@ def in_step(value):
 
 @Operation
 def apart_from(value):
-    """The same int64, which lanes share, kept apart from code for lanes.
+    """The same integer, which lanes share, kept apart from code for lanes.
 
     A compiler that makes vectors of lanes might otherwise make one of a number that all of them share.
     """
@@ -66,34 +67,34 @@ def apart_from(value):
 @Operation
 def any_lane(flag):
     """Mask: is the flag true in any lane?"""
-    return -np.int64(np.any(flag))
+    return -control(np.any(flag))
 
 
 @Operation
 def less(a, b):
-    """Mask: a < b, for int64 that lanes share."""
-    return -np.int64(a < b)
+    """Mask: a < b, for control integers that lanes share."""
+    return -control(a < b)
 
 
 @Operation
 def equal(a, b):
-    """Mask: a == b, for int64 that lanes share."""
-    return -np.int64(a == b)
+    """Mask: a == b, for control integers that lanes share."""
+    return -control(a == b)
 
 
 @Operation
 def choose(mask, a, b):
-    """a where the mask is all ones, b where it is 0; int64 that lanes share."""
+    """a where the mask is all ones, b where it is 0; control integers that lanes share."""
     return a if mask else b
 
 
 @device_function
 def lesser(a, b):
-    """The lesser of two int64 that lanes share."""
+    """The lesser of two control integers that lanes share."""
     return choose(less(a, b), a, b)
 
 
 @device_function
 def greater(a, b):
-    """The greater of two int64 that lanes share."""
+    """The greater of two control integers that lanes share."""
     return choose(less(a, b), b, a)

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.kernels.target.device_function import DeviceFunction
+from syclade.kernels.target.traits import Traits
+
+TRAITS = Traits(lanes=16, panel_rounds=8, sketches_beyond=768)  # as the others: to debug what they run
 
 
 def kernel_of(

@@ -108,26 +108,31 @@ _barrier = _function_of(_emit_barrier)
 
 @DeviceFunction
 def _maximum(a: Any, b: Any) -> Any:
+    """See `operations.maximum`."""
     return max(a, b)
 
 
 @DeviceFunction
 def _minimum(a: Any, b: Any) -> Any:
+    """See `operations.minimum`."""
     return min(a, b)
 
 
 @DeviceFunction
 def _apart_from(value: Any) -> Any:
+    """See `operations.apart_from`."""
     return np.int64(_first(np.uint64(value)))
 
 
 @DeviceFunction
 def _same(value: Any) -> Any:
+    """Nothing has to be done."""
     return value
 
 
 @DeviceFunction
 def _any_lane(flag: Any) -> Any:
+    """See `operations.any_lane`."""
     # This driver makes sixteen branches of OpGroupAny.
     return _apart_from(-np.int64(_count(np.int32(flag)) != np.int32(0)))
 
@@ -139,17 +144,20 @@ def _any_lane(flag: Any) -> Any:
 
 @DeviceFunction
 def _less(a: Any, b: Any) -> Any:
+    """See `operations.less`."""
     return _apart_from((a - b) >> _SIGN)
 
 
 @DeviceFunction
 def _equal(a: Any, b: Any) -> Any:
+    """See `operations.equal`."""
     difference = a ^ b
     return _apart_from(~((difference | -difference) >> _SIGN))
 
 
 @DeviceFunction
 def _choose(mask: Any, a: Any, b: Any) -> Any:
+    """See `operations.choose`."""
     return b + ((a - b) & mask)
 
 

@@ -18,6 +18,7 @@ from syclade.host.compile import ahead
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
 
 CASE = Case(12, 20)
@@ -28,7 +29,7 @@ on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", ma
 
 
 def opened(plan: Plan, device: str, encoding: str) -> TieredRunner:
-    made = make_encoding(encoding)(plan.problem)
+    made = make_encoding(encoding)(plan.problem, TRAITS)
     runner = begin(choose_device(device), plan, made, SLOTS, CASE.seed)
     for slot in (0, 2):  # one stays empty
         runner.put(slot, initial_state(plan, CASE.seed, slot))
@@ -156,7 +157,7 @@ def test_what_the_compiler_says_comes_back() -> None:
     from syclade.host.chains.kernel import chain_kernel
 
     plan = CASE.plan()
-    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem))
+    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem, TRAITS))
     broken = replace(kernel, factory="syclade.kernels.chain.steps:make_nothing_of_the_kind")
     process = ahead.Ahead(choose_device("native"), [broken])
     deadline = time.monotonic() + PATIENCE
@@ -171,7 +172,7 @@ def test_what_the_compiler_says_comes_back() -> None:
 def test_the_general_kernel_is_as_good_as_the_other_one(device: str) -> None:
     """Padding of another width, the same states; a tree put in one comes out for the other."""
     plan = CASE.plan()
-    special = make_encoding("preorder")(plan.problem)
+    special = make_encoding("preorder")(plan.problem, TRAITS)
     general = special.general()
     assert general is not None
     one = make_runner(choose_device(device), plan, general, 1, CASE.seed)

@@ -23,6 +23,7 @@ from syclade.host.compile import machine_code
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.conftest import ROOT
 from tests.support.backends import NUMPY, Case
 
@@ -71,9 +72,9 @@ def test_progress_without_a_number_of_steps() -> None:
 def test_what_a_kernel_is_for_is_not_part_of_its_name() -> None:
     """In words that a user knows: none of its constants."""
     plan = CASE.plan()
-    kernel = chain_kernel(plan, AncestorEncoding(plan.problem))
+    kernel = chain_kernel(plan, AncestorEncoding(plan.problem, TRAITS))
     assert kernel.size == "up to 31 mutations × 32 distinct cells"
-    assert chain_kernel(plan, GeneralPreorderEncoding(plan.problem)).size == "matrices of many sizes"
+    assert chain_kernel(plan, GeneralPreorderEncoding(plan.problem, TRAITS)).size == "matrices of many sizes"
     assert replace(kernel, size="another").key([]) == kernel.key([])
 
 
@@ -102,7 +103,7 @@ def test_compiling_in_this_process_is_told(
     monkeypatch.setattr(machine_code, "_loaded", {})
     plan = CASE.plan()
     with caplog.at_level("INFO", logger="syclade"):
-        machine_code.load_machine_code(chain_kernel(plan, AncestorEncoding(plan.problem)))
+        machine_code.load_machine_code(chain_kernel(plan, AncestorEncoding(plan.problem, TRAITS)))
     assert caplog.messages == [
         "compiling the kernel for up to 31 mutations × 32 distinct cells: about 10 s, only once"
     ]

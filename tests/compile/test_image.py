@@ -25,10 +25,11 @@ from syclade.host.export.kernels import ExportedKernel, exported_kernels
 from syclade.host.export.manifest import make_manifest
 from syclade.host.export.modules import exported_module
 from syclade.host.workarounds import prepare
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
 CASE = Case(21, 30)
-CAPACITY = AncestorEncoding.capacity(64, 64, 2)
+CAPACITY = AncestorEncoding.capacity(TRAITS, 64, 64, 2)
 SETTINGS: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 3, "steps": 200, "seed": 5}
 KINDS = ("cpu", "fpga-emu")
 UNBOUNDED = {
@@ -43,7 +44,7 @@ UNBOUNDED = {
 def exported_kernel() -> ExportedKernel:
     """The chain's, for CAPACITY."""
     plan = CASE.plan()
-    return exported_kernels(plan, AncestorEncoding(plan.problem, CAPACITY))[0]
+    return exported_kernels(plan, AncestorEncoding(plan.problem, TRAITS, CAPACITY))[0]
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +240,7 @@ def vendor_image(images: dict[str, Path], tmp_path: Path) -> Path:
     file = tmp_path / "design.aocx"
     file.write_bytes(images["fpga-emu"].read_bytes().partition(b"\n")[2])
     plan = CASE.plan()
-    encoding = AncestorEncoding(plan.problem, CAPACITY)
+    encoding = AncestorEncoding(plan.problem, TRAITS, CAPACITY)
     kernels = [(kernel, probe_spirv()) for kernel in exported_kernels(plan, encoding)]
     manifest = make_manifest(kernels, {"cells": 64, "mutations": 63}, CAPACITY, {}, {})
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))

@@ -20,6 +20,7 @@ from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument
+from syclade.kernels.target.native.traits import TRAITS
 from tests.support.backends import Case
 
 X = Argument("x", STATE, "int64", ("slots", 16), "")
@@ -111,7 +112,7 @@ def test_kernels_compile_for_other_processors() -> None:
     from syclade.kernels.target.native.compiler import compile_for
 
     plan = Case(8, 13).plan()
-    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem))
+    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem, TRAITS))
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     symbol, code = compile_for(
         "aarch64-unknown-linux-gnu", kernel.body(), kernel.name, arguments, kernel.record_types()

@@ -21,6 +21,7 @@ from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import STATE, Argument
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
 X = Argument("x", STATE, "int64", (4,), "")
@@ -95,7 +96,7 @@ def test_the_translation_has_the_versions_of_the_compilers() -> None:
 def test_like_inputs_share_a_kernel() -> None:
     def key(case: Case) -> str:
         plan = case.plan()
-        return chain_kernel(plan, make_encoding("ancestor")(plan.problem)).key([])
+        return chain_kernel(plan, make_encoding("ancestor")(plan.problem, TRAITS)).key([])
 
     assert key(Case(3, 4)) == key(Case(15, 16)) != key(Case(16, 16))
 

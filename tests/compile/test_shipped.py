@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import platform
 from importlib import metadata
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from syclade.host.compile import machine_code, shipped
-from syclade.host.compile.ship import compile_apart, general_kernels
+from syclade.host.compile.ship import compile_apart, differences, same_but_for_names, shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
+from syclade.host.compile.spirv import Instruction, Op, header, instructions, module_of
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
 
 FOLDER = Path(shipped.__file__).parents[1] / "data" / "kernels"
@@ -24,7 +26,7 @@ def test_every_kernel_is_there_for_everything_and_of_these_sources() -> None:
     there = {(entry["name"], entry["for"]): entry["key"] for entry in shipped.shipped()}
     wanted = {
         (name, made_for): ship_key(kernel, made_for)
-        for name, kernel in general_kernels().items()
+        for name, kernel in shipped_kernels().items()
         for made_for in (SPIRV, *PROCESSORS)
     }
     assert there == wanted, ANEW
@@ -34,7 +36,7 @@ def test_files_are_those_of_the_manifest() -> None:
     manifest = json.loads((FOLDER / MANIFEST).read_text())
     files = {path.name for path in FOLDER.iterdir()} - {MANIFEST}
     assert files == {entry["file"] for entry in manifest["kernels"]}
-    kernels = general_kernels()
+    kernels = shipped_kernels()
     for entry in manifest["kernels"]:
         found = find_shipped(kernels[entry["name"]], entry["for"])
         assert found is not None
@@ -56,8 +58,47 @@ def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
     assert hashlib.sha256(content).hexdigest() == entry["sha256"], ANEW
 
 
+def test_the_check_tells_content_from_keys() -> None:
+    """A change of sources that changes no code is another thing than one that does."""
+    there = json.loads((FOLDER / MANIFEST).read_text())
+    made = json.loads(json.dumps(there))
+    assert differences(there, made) == []
+    first, second, third, *_ = made["kernels"]
+    first["key"] = "of other sources"
+    second |= {"key": "of other sources", "sha256": "of other code"}
+    made["versions"]["numba"] = "1.0"
+    made["kernels"].remove(third)
+    assert sorted(differences(there, made)) == sorted(
+        [
+            f"{first['file']}: its key differs, its content does not",
+            f"{second['file']}: its code differs",
+            f"{third['file']}: is not among them any more",
+            f"numba is 1.0, and was {there['versions']['numba']}",
+        ]
+    )
+
+
+def test_names_are_no_code() -> None:
+    module = lzma.decompress((FOLDER / "chain-narrow-2.spirv.xz").read_bytes())
+    body = list(instructions(module))
+    first = next(place for place, one in enumerate(body) if one.code == Op.NAME)
+    renamed = [*body[:first], Instruction(Op.NAME, (body[first].operands[0], 0x61)), *body[first + 1 :]]
+    other = [*body[:first], *(one for one in body[first:] if one.code != Op.STORE)]
+    assert same_but_for_names(module, module_of(header(module), renamed))
+    assert not same_but_for_names(module, module_of(header(module), other))
+    code, others = (
+        lzma.decompress((FOLDER / f"chain-narrow-{rounds}.x86_64-v3.xz").read_bytes()) for rounds in (2, 4)
+    )
+    assert same_but_for_names(code, code.replace(b"NumbaEnv7syclade", b"NumbaEnv7xyclade"))
+    assert not same_but_for_names(code, others)
+    file = "chain-narrow-2.spirv.xz"
+    there = {"versions": {}, "kernels": [{"file": file, "sha256": "one", "key": "one"}]}
+    made = {"versions": {}, "kernels": [{"file": file, "sha256": "other", "key": "other"}]}
+    assert differences(there, made, {file}) == [f"{file}: its names differ, its code does not"]
+
+
 def test_a_kernel_of_other_sources_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = general_kernels()["chain-narrow-2"]
+    kernel = shipped_kernels()["chain-narrow-2"]
     assert find_shipped(kernel, SPIRV) is not None
     monkeypatch.setattr(shipped, "digest_of", lambda _modules: "of other sources")
     assert find_shipped(kernel, SPIRV) is None
@@ -87,7 +128,7 @@ def test_a_package_without_them_compiles_as_ever(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(shipped, "_folder", lambda: tmp_path / "absent")
     shipped._by_key.cache_clear()
     assert shipped.shipped() == []
-    assert find_shipped(general_kernels()["chain-narrow-2"], SPIRV) is None
+    assert find_shipped(shipped_kernels()["chain-narrow-2"], SPIRV) is None
     shipped._by_key.cache_clear()
 
 

@@ -12,6 +12,7 @@ from syclade.host.compile import translate
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of, modules_of
 from syclade.host.encodings import make_encoding
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
 NARROW, WIDE = Case(20, 30), Case(20, 900)
@@ -19,7 +20,7 @@ NARROW, WIDE = Case(20, 30), Case(20, 900)
 
 def kernel(encoding: str, case: Case = NARROW) -> Kernel:
     plan = case.plan()
-    return chain_kernel(plan, make_encoding(encoding)(plan.problem))
+    return chain_kernel(plan, make_encoding(encoding)(plan.problem, TRAITS))
 
 
 KERNELS = {

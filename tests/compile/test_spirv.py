@@ -25,6 +25,7 @@ from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.workarounds import prepare
 from syclade.host.workarounds.spirv_modules import with_listed_variables, without_stray_variables
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 from tests.support.spirv_val import complaint
 
@@ -111,6 +112,6 @@ def test_a_kernel_for_sub_groups_is_valid() -> None:
     """As the validator sees it, once what is wrong with every module of numba-dpex is cured."""
     queue = prepare().SyclQueue("opencl:cpu:0")
     plan = Case(8, 13).plan()
-    module = spirv_of(queue, chain_kernel(plan, PreorderEncoding(plan.problem))).module
+    module = spirv_of(queue, chain_kernel(plan, PreorderEncoding(plan.problem, TRAITS))).module
     assert {17, 35} == {one.operands[1] for one in instructions(module) if one.code == 16}
     assert complaint(with_listed_variables(without_stray_variables(module))) is None

@@ -9,15 +9,22 @@ from syclade.host.backends import default_slots, slot_bytes
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan
 from syclade.host.cli import infer
-from syclade.host.devices.device import NUMPY, Device
+from syclade.host.devices import targets
+from syclade.host.devices.device import NUMPY, PYTHON, Device
 from syclade.host.encodings import ENCODINGS, choose_encoding, make_encoding
+from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.host.encodings.preorder_general import MADE_FOR
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.tables.layout import make_layout
+from syclade.kernels.target import python
+from syclade.kernels.target.native.traits import TRAITS as NATIVE
+from syclade.kernels.target.sycl_traits import TRAITS
+from syclade.kernels.target.traits import Traits
 
 CPU = Device("opencl:cpu:0", "a processor", "cpu", 3)
 FPGA = Device("opencl:fpga:0", "an accelerator", "fpga", 1)
@@ -43,15 +50,46 @@ def test_an_unknown_encoding_is_refused() -> None:
         choose_encoding("leaf", NUMPY, problem_of(20, 10))
 
 
+def test_sizes_are_those_that_suit_the_target() -> None:
+    """The same problem for a warp of 32 lanes with few registers."""
+    problem = problem_of(200, 40)
+    warp = Traits(lanes=32, panel_rounds=4, sketches_beyond=100)
+    usual, other = PreorderEncoding(problem, TRAITS).shape, PreorderEncoding(problem, warp).shape
+    assert (usual.lanes, usual.rounds, usual.panels, usual.subtrees) == (16, 7, 2, 0)
+    assert (other.lanes, other.rounds, other.panels, other.subtrees) == (32, 4, 2, 1)
+    assert (usual.nodes, other.nodes) == (48, 64)
+    assert AncestorEncoding(problem, warp).lanes == 32
+    assert AncestorEncoding(problem, warp).constants["cells"] == 224
+
+
+def test_a_device_gets_what_suits_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(20, 10)
+    eight = TRAITS._replace(lanes=8)
+    monkeypatch.setitem(targets._TRAITS, "native", eight)
+    native = Device("native", "this processor", "native", 2)
+    for name in ("ancestor", "preorder"):
+        assert choose_encoding(name, native, problem).lanes == 8
+        assert choose_encoding(name, CPU, problem).lanes == TRAITS.lanes
+        assert choose_encoding(name, PYTHON, problem).lanes == python.TRAITS.lanes
+
+
+def test_kernels_for_many_sizes_are_for_the_targets_that_they_were_made_for() -> None:
+    problem = problem_of(20, 10)
+    assert NATIVE == TRAITS == MADE_FOR
+    assert PreorderEncoding(problem, NATIVE).general() is not None
+    for other in ({"lanes": 32}, {"panel_rounds": 4}, {"sketches_beyond": 100}):
+        assert PreorderEncoding(problem, TRAITS._replace(**other)).general() is None
+
+
 def test_a_problem_that_does_not_fit_is_for_another_encoding(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Tables whose rows do not start at an int32: refused if asked for, and told of if not."""
     problem = problem_of(20, 10)
-    fits = PreorderEncoding(problem).constants
+    fits = PreorderEncoding(problem, TRAITS).sizes
     size = fits["rows"] * fits["cells"]
     monkeypatch.setattr(module, "LARGEST_TABLES", size)
-    assert choose_encoding("preorder", CPU, problem).constants == fits
+    assert choose_encoding("preorder", CPU, problem).sizes == fits
     monkeypatch.setattr(module, "LARGEST_TABLES", size - 1)
     with pytest.raises(OptionError, match=r"10 mutations and .* GiB of tables a chain") as caught:
         choose_encoding("preorder", CPU, problem)
@@ -82,7 +120,7 @@ def test_small_tables_leave_room_for_more_slots() -> None:
 
     def slots(cells: int, mutations: int, chains: int = 1000) -> int:
         problem = problem_of(cells, mutations)
-        return default_slots(CPU, make_plan(problem), PreorderEncoding(problem), chains)
+        return default_slots(CPU, make_plan(problem), PreorderEncoding(problem, TRAITS), chains)
 
     assert slots(32, 31) == 3 * 16
     assert 3 * 4 < slots(64, 63) < 3 * 16
@@ -92,7 +130,7 @@ def test_small_tables_leave_room_for_more_slots() -> None:
 
 def test_bytes_of_a_slot_are_what_a_slot_more_takes() -> None:
     problem = problem_of(20, 10)
-    plan, encoding = make_plan(problem), PreorderEncoding(problem)
+    plan, encoding = make_plan(problem), PreorderEncoding(problem, TRAITS)
 
     def taken(slots: int) -> int:
         sizes = chain_sizes(plan, encoding, slots)

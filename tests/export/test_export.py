@@ -25,6 +25,7 @@ from syclade.host.export.vector import Vector
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.rates import Rates
 from syclade.kernels.ancestor.stage_arguments import IN
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case, without_complaints
 from tests.support.spirv_val import complaint
 
@@ -182,7 +183,7 @@ def test_many_steps_are_expected_from_a_device(monkeypatch: pytest.MonkeyPatch) 
     made = Vector(Case(60, 64).plan(), 64, CHAINS, 30, SEED)
     few = vector.describe_vector(made, b"", choose_device("cpu"))
     monkeypatch.setattr(vector, "_NUMPY_STEPS", 29)
-    monkeypatch.setattr(vector, "choose_encoding", lambda *given: AncestorEncoding(given[2]))
+    monkeypatch.setattr(vector, "choose_encoding", lambda *given: AncestorEncoding(given[2], TRAITS))
     assert vector.describe_vector(made, b"", choose_device("cpu")) == few
 
 

@@ -18,14 +18,17 @@ from syclade.host.export.vector import Vector, vector_file
 from syclade.host.workarounds import prepare
 from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT
 from syclade.kernels.arguments import INFO, STATE
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
 pytestmark = pytest.mark.sycl
 
 CASE = Case(21, 30)
-CAPACITY = AncestorEncoding.capacity(64, 64, 2)  # more than the case needs, and the same as other tests use
+CAPACITY = AncestorEncoding.capacity(
+    TRAITS, 64, 64, 2
+)  # more than the case needs, and the same as other tests use
 PLAN = CASE.plan()
-ENCODING = AncestorEncoding(PLAN.problem, CAPACITY)
+ENCODING = AncestorEncoding(PLAN.problem, TRAITS, CAPACITY)
 KERNELS = {kernel.name: kernel for kernel in exported_kernels(PLAN, ENCODING)}
 SLOTS, STEPS = 3, 40
 DEVICES = ["opencl:cpu:0", "opencl:accelerator:0"]

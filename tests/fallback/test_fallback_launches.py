@@ -12,7 +12,7 @@ from syclade.fallback.chain.tables import Tables
 from syclade.host.backends import default_slots
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
-from syclade.host.encodings import make_encoding
+from syclade.host.encodings.plain import PlainEncoding
 from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
 from tests.support.numpy_chains import chains_of, runner_of
 
@@ -89,5 +89,5 @@ def test_slots_by_default_keep_their_tables(monkeypatch: pytest.MonkeyPatch) -> 
     plan = case.plan()
     problem = plan.problem
     monkeypatch.setattr(chain_steps, "GROUP_BYTES", 7 * 4 * 13 * problem.columns)
-    slots = default_slots(NUMPY_DEVICE, plan, make_encoding("plain")(problem), 10**6)
+    slots = default_slots(NUMPY_DEVICE, plan, PlainEncoding(problem), 10**6)
     assert slots == 7 * usable_cores()

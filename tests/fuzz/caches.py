@@ -21,6 +21,7 @@ from syclade.host.compile.translate import Spirv
 from syclade.host.devices.choice import list_devices
 from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.fuzz.damage import damaged
 from tests.support.backends import Case
 
@@ -58,7 +59,7 @@ class Caches:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "cache"
         plan = Case(5, 6).plan()
-        self._kernel = chain_kernel(plan, AncestorEncoding(plan.problem))
+        self._kernel = chain_kernel(plan, AncestorEncoding(plan.problem, TRAITS))
         self._uses: dict[str, Callable[[], None]] = {
             "spirv": self._use_spirv, "native": self._use_native, "devices": self._use_devices
         }  # fmt: skip

@@ -12,6 +12,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.compile.image import Image, packed, read_image
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import SycladeError
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.fuzz.damage import damaged
 from tests.support.backends import Case
 
@@ -34,7 +35,7 @@ class Images:
 
     def __init__(self, folder: Path) -> None:
         plan = SMALL.plan()
-        self._encoding = AncestorEncoding(plan.problem, AncestorEncoding.capacity(64, 64, 2))
+        self._encoding = AncestorEncoding(plan.problem, TRAITS, AncestorEncoding.capacity(TRAITS, 64, 64, 2))
         self._kernel = chain_kernel(plan, self._encoding)
         self._told: dict[str, Any] = {
             "syclade_image": 1,
@@ -103,7 +104,7 @@ class Images:
     @staticmethod
     def _fit(image: Image, case: Case) -> None:
         plan = case.plan()
-        encoding = AncestorEncoding(plan.problem)
+        encoding = AncestorEncoding(plan.problem, TRAITS)
         image.fit(chain_kernel(plan, encoding), encoding)
 
 

@@ -14,7 +14,9 @@ from syclade.host.chains.pipeline import initial_state
 from syclade.host.cli import main as main_module
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import ENCODINGS, make_encoding
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import OptionError
+from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 from syclade.quality.posterior.transition_fit import fit_transitions
@@ -148,7 +150,7 @@ def test_sizes_that_cannot_be_enumerated_are_refused() -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_many_slots_are_read_as_one_by_one(target: Target, device: str, encoding: str) -> None:
     slots, plan = 6, target.plan
-    made = make_encoding(encoding)(plan.problem)
+    made = make_encoding(encoding)(plan.problem, TRAITS)
     states = [initial_state(plan, 5, chain) for chain in range(slots)]
     together, singly = (make_runner(choose_device(device), plan, made, slots, 5) for _ in range(2))
     together.put_all(states)
@@ -179,9 +181,7 @@ def _assert_alike(left: Runner, right: Runner) -> None:
 
 
 def test_what_is_read_is_a_copy(target: Target) -> None:
-    runner = make_runner(
-        choose_device("numpy"), target.plan, make_encoding("plain")(target.plan.problem), 2, 5
-    )
+    runner = make_runner(choose_device("numpy"), target.plan, PlainEncoding(target.plan.problem), 2, 5)
     runner.put_all([initial_state(target.plan, 5, chain) for chain in range(2)])
     runner.read_all("score")[:] = 99
     assert 99 not in runner.read_all("score")

@@ -83,6 +83,15 @@ def test_enough_is_agreement_of_all_kinds_of_start_and_a_round_in_vain() -> None
     assert not POLICY.enough([5, 4, 5], before=[5, 4, 5]), "one kind of start never got there"
 
 
+def test_agreement_is_half_of_the_searches_from_two_kinds_of_start() -> None:
+    policy = SearchPolicy(("by-mutations", "by-columns", BY_CHAIN, BY_CHAIN), ())
+    assert policy.agree([3, 5, 5, 4])
+    assert not policy.agree([3, 4, 5, 5]), "chains alone"
+    assert not policy.agree([3, 5, 4, 4]), "one of four"
+    assert SearchPolicy(("by-mutations", "by-mutations"), ()).agree([5, 5])
+    assert not SearchPolicy(("by-mutations",), ()).agree([5]), "one search agrees with nobody"
+
+
 def test_any_slots_give_the_same_answer() -> None:
     problem = search_problem(30, 20)
     first, *others = (searched(problem, "native", slots) for slots in (1, 2, 3, 5))

@@ -27,6 +27,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.model.problem import Problem
+from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.oracle import proposal
 from syclade.quality.oracle.moves import neighbourhood_sizes
 from syclade.quality.oracle.proposal import Cuts, Kind, Move, apply, correction_sizes
@@ -118,7 +119,7 @@ def problem_of(n: int) -> Problem:
 
 def rows_of(n: int, trees: list[ParentVector]) -> NDArray[np.uint64]:
     """(trees, words, nodes)."""
-    encoding = AncestorEncoding(problem_of(n))
+    encoding = AncestorEncoding(problem_of(n), TRAITS)
     known = {tree: encoding.encode(np.array(tree, np.int32))["ancestors"] for tree in set(trees)}
     return np.stack([known[tree] for tree in trees])
 
@@ -169,7 +170,7 @@ def outcome(where: str, n: int) -> Outcome:
     if where == "numpy":
         return in_numpy(n, trees, moves)
     problem, ancestors = problem_of(n), rows_of(n, trees)
-    encoding = AncestorEncoding(problem)
+    encoding = AncestorEncoding(problem, TRAITS)
     parts = encoding.problem_arrays()
     count, lanes = len(trees), encoding.lanes
     arrays: dict[str, NDArray[Any]] = {

@@ -7,6 +7,7 @@ import pytest
 
 from syclade.host.chains.recorders import NEW_BEST, every
 from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.kernels.target.python import TRAITS
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone, seen
 
 CASES = {
@@ -23,7 +24,7 @@ CASES = {
 def test_the_chains_are_those_of_numpy(name: str) -> None:
     case, steps = CASES[name]
     encoding = name.partition(",")[0]
-    assert PreorderEncoding(case.problem()).wide == name.endswith("wide")
+    assert PreorderEncoding(case.problem(), TRAITS).wide == name.endswith("wide")
     plan = case.plan(recorders=[every(3), NEW_BEST])
     with Backend("python", encoding).runner(plan, 2, case.seed) as runner:
         for slot in range(2):

@@ -13,6 +13,7 @@ from syclade.host.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import SlotRates, make_problem
 from syclade.host.model.rates import Rates
+from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.proposal import Cuts
 from tests.support.backends import (
@@ -142,7 +143,7 @@ def with_rates_unchecked(plan: Plan, rates: SlotRates) -> ChainState:
 def test_sums_that_a_kernel_has_no_room_for_are_refused() -> None:
     values = np.ones((3, 4000), np.uint8)
     problem = make_problem(matrix_from_array(values), Rates(0.499, 0.499))
-    encoding = PreorderEncoding(problem)
+    encoding = PreorderEncoding(problem, TRAITS)
     assert encoding.constants["wide"] == 0
     assert encoding.can_score(problem.rates) is None
     assert "2^31" in str(encoding.can_score(SlotRates((-1, 2**20, 0), 0)))

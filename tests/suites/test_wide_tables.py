@@ -19,6 +19,7 @@ from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import (
     NUMPY,
     Backend,
@@ -92,7 +93,7 @@ def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) 
 @pytest.mark.parametrize("name", CASES)
 def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
     plan = plan_of(name)
-    encoding = PreorderEncoding(plan.problem)
+    encoding = PreorderEncoding(plan.problem, TRAITS)
     assert encoding.wide == (name != "several panels")
     assert encoding.constants["cells"] > 128, "several panels"
     for ours, expected in zip(chains(backend, plan), chains(NUMPY, plan), strict=True):

@@ -25,6 +25,7 @@ from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
+from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import ENCODINGS, make_encoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding
@@ -34,6 +35,7 @@ from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.workarounds.unknown_processor import UNKNOWN
 from syclade.kernels.arguments import STATE, Argument
+from syclade.kernels.target.traits import Traits
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
@@ -44,26 +46,28 @@ DEVICES = ("cpu", "fpga-emu", "native")
 
 @dataclass(frozen=True)
 class Backend:
-    """A device together with an encoding."""
+    """A device together with an encoding, which suits the device's target or what is given instead."""
 
     device: str
     encoding: str
+    traits: Traits | None = None
 
     @contextmanager
     def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
-        encoding = _encoding(self.encoding, plan)
-        made = make_runner(choose_device(self.device), plan, encoding, slots, seed)
+        device = choose_device(self.device)
+        encoding = _encoding(self.encoding, plan, self.traits or traits_of(device))
+        made = make_runner(device, plan, encoding, slots, seed)
         try:
             yield made
         finally:
             made.close()
 
 
-def _encoding(name: str, plan: Plan) -> Encoding:
+def _encoding(name: str, plan: Plan, traits: Traits) -> Encoding:
     """By its name; `general` is the one for many sizes, where that can run the plan."""
     if name != "general":
-        return make_encoding(name)(plan.problem)
-    made = PreorderEncoding(plan.problem)
+        return make_encoding(name)(plan.problem, traits)
+    made = PreorderEncoding(plan.problem, traits)
     return made if plan.recorders else made.general() or made
 
 

@@ -59,11 +59,12 @@ def main(arguments: list[str]) -> None:
         from syclade.host.model.problem import make_problem
         from syclade.host.model.rates import Rates
         from syclade.host.model.simulate import simulate
+        from syclade.kernels.target.sycl_traits import TRAITS
 
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
         problem = make_problem(matrix, Rates(1e-6, 0.25))
-        kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem))
+        kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem, TRAITS))
     dpctl.program.create_program_from_spirv(queue, spirv_of(queue, kernel).module)
 
 

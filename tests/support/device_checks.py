@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.ancestor.encoding import Here
-from syclade.kernels.ancestor.parents import make_parents_to
 from syclade.kernels.ancestor.reduction import make_reduction
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
 from syclade.kernels.chain.acceptance import negative_log_uniform
 from syclade.kernels.chain.edits import Draw, Proposal
+from syclade.kernels.chain.parents import make_parents_to
 from syclade.kernels.chain.parts import Move, Score
 from syclade.kernels.chain.philox import philox_4x32_10
 from syclade.kernels.moves.choice import make_propose, make_second
@@ -62,7 +62,7 @@ def make_ancestor_check(
     propose, second = make_propose(moves, relations), make_second(moves)
     tree_update = make_tree_update(nodes, words, lanes)
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
-    parents_to = make_parents_to(relations, nodes, lanes)
+    parents_to = make_parents_to(relations.parent_of, nodes, lanes)
     total, _copy_rows = make_reduction(nodes, words, lanes)
     parent_stride = np.uint64(nodes)
 

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 
 
 class Edit(NamedTuple):
@@ -18,7 +16,7 @@ class Edit(NamedTuple):
             edit; None where positions keep their places.
     """
 
-    code: np.int64
+    code: control
     moved: Any
     rearranged: Any
 
@@ -36,9 +34,12 @@ def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
     return moved
 
 
-def _or_moved(code: np.int64, own: Any, others: Any) -> Any:
+def _or_moved(code: control, own: Any, others: Any) -> Any:
+    """What the edit of this code moves, or another one."""
+
     @device_function
     def moved(given, here, base, proposal):
+        """Moved."""
         if proposal.edit == code:
             return own(given, here, base, proposal)
         return others(given, here, base, proposal)
@@ -55,9 +56,12 @@ def make_rearranged(edits: Sequence[Edit]) -> Any:
     return rearranged
 
 
-def _or_rearranged(code: np.int64, own: Any, others: Any) -> Any:
+def _or_rearranged(code: control, own: Any, others: Any) -> Any:
+    """How the edit of this code rearranges the order, or another one."""
+
     @device_function
     def rearranged(given, here, base, proposal, moved):
+        """Rearranged."""
         if proposal.edit == code:
             return own(given, here, base, proposal, moved)
         return others(given, here, base, proposal, moved)

@@ -20,12 +20,13 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.tree.touched import touched_by_shifts
-from syclade.kernels.target import choose, device_function, less
+from syclade.kernels.target import address, choose, control, device_function, less
 
-_ZERO = np.int64(0)
-_NOBODY = np.int64(-1)
+_ZERO = control(0)
+_NOBODY = control(-1)
 
 
 def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
@@ -35,10 +36,8 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """Two intervals, x's the first one."""
         v, w = proposal.v, proposal.w
-        place_v = np.int64(given.position[base + np.uint64(v)])
-        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
-        place_w = np.int64(given.position[base + np.uint64(w)])
-        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
+        place_v, end_v = interval_of(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         y = v + w - x
@@ -63,15 +62,15 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
 def relabelled(
     given,  # IN the tree before the edit
     here,  # IN
-    base,  # IN uint64
+    base,  # IN address
     moved,  # IN Moved
 ):
     """What follows for the tables: Changes."""
     a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
-    above_x = np.int64(given.parent[base + np.uint64(moved.x)])
-    above_y = np.int64(given.parent[base + np.uint64(moved.y)])
-    row_x = row_at(given.places, base + np.uint64(a1))
-    row_y = row_at(given.places, base + np.uint64(a2))
+    above_x = control(given.parent[base + address(moved.x)])
+    above_y = control(given.parent[base + address(moved.y)])
+    row_x = row_at(given.places, base + address(a1))
+    row_y = row_at(given.places, base + address(a2))
     stop_1, start_2, stop_2, start_3, stop_3 = b1, _ZERO, _ZERO, a2, b2
     later, end_later = a2, b2
     node_1, node_2, shifted_from = above_x, above_y, here.tree_nodes
@@ -101,22 +100,22 @@ def relabelled(
 
 @device_function
 def exchanged(label, v, w):
-    """v for w, w for v, any other label for itself (int64)."""
-    return label + np.int64(label == v) * (w - v) + np.int64(label == w) * (v - w)
+    """v for w, w for v, any other label for itself (control)."""
+    return label + control(label == v) * (w - v) + control(label == w) * (v - w)
 
 
 def make_swap_labels(form: Form) -> Any:
     """Device function swap_labels."""
-    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
+    lanes, lane_bits = form.lanes, control(form.lane_bits)
     keeps_order = form.subtrees
 
     @device_function
     def swap_labels(
         given,  # IN OUT parent, order (where it is kept), position, size, row_of
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         moved,  # IN Moved
-        above_x,  # IN int64: the nodes' parents
+        above_x,  # IN control: the nodes' parents
         above_y,
     ):
         """x and y change places: positions keep their rows, labels change."""
@@ -124,20 +123,20 @@ def make_swap_labels(form: Form) -> Any:
         new_above_x = exchanged(above_y, x, y)
         new_above_y = exchanged(above_x, x, y)
         for part in range(here.sizes.labels >> lane_bits):
-            at = np.uint64(part * lanes) + here.lane
-            node = np.int64(at)
-            above = exchanged(np.int64(given.parent[base + at]), x, y)
-            above = above + np.int64(node == x) * (new_above_x - above)
-            above = above + np.int64(node == y) * (new_above_y - above)
+            at = address(part * lanes) + here.lane
+            node = control(at)
+            above = exchanged(control(given.parent[base + at]), x, y)
+            above = above + control(node == x) * (new_above_x - above)
+            above = above + control(node == y) * (new_above_y - above)
             given.parent[base + at] = np.int32(above)
         if keeps_order:
-            given.order[base + np.uint64(a1)] = np.int32(y)
-            given.order[base + np.uint64(a2)] = np.int32(x)
-        given.position[base + np.uint64(x)] = np.int32(a2)
-        given.position[base + np.uint64(y)] = np.int32(a1)
-        given.row_of[base + np.uint64(x)] = np.int32(row_at(given.places, base + np.uint64(a2)))
-        given.row_of[base + np.uint64(y)] = np.int32(row_at(given.places, base + np.uint64(a1)))
-        given.size[base + np.uint64(x)] = np.int32(moved.b2 - a2)
-        given.size[base + np.uint64(y)] = np.int32(moved.b1 - a1)
+            given.order[base + address(a1)] = np.int32(y)
+            given.order[base + address(a2)] = np.int32(x)
+        given.position[base + address(x)] = np.int32(a2)
+        given.position[base + address(y)] = np.int32(a1)
+        given.row_of[base + address(x)] = np.int32(row_at(given.places, base + address(a2)))
+        given.row_of[base + address(y)] = np.int32(row_at(given.places, base + address(a1)))
+        given.size[base + address(x)] = np.int32(moved.b2 - a2)
+        given.size[base + address(y)] = np.int32(moved.b1 - a1)
 
     return swap_labels

@@ -1,7 +1,5 @@
 """Exchange subtrees: two that are apart change places, shifted by the difference of the parents' scores."""
 
-import numpy as np
-
 from syclade.kernels.chain.edits import EXCHANGE_SUBTREES
 from syclade.kernels.preorder.changes import (
     TWO_APART,
@@ -17,19 +15,20 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
-from syclade.kernels.target import choose, device_function, less
+from syclade.kernels.target import address, choose, control, device_function, less
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 @device_function
 def touched_blocks(
     local,  # IN Local
-    run,  # IN int64: where the first run is now: the later one
+    run,  # IN control: where the first run is now: the later one
     end_run,
-    other_run,  # IN int64: where the second one is now
+    other_run,  # IN control: where the second one is now
     end_other_run,
 ):
     """Both runs' blocks, each with the run that has come."""
@@ -48,12 +47,10 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """Two intervals apart; x is the node of the first one."""
         v, w = proposal.v, proposal.w
-        place_v = np.int64(given.position[base + np.uint64(v)])
-        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
-        above_v = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(v)])])
-        place_w = np.int64(given.position[base + np.uint64(w)])
-        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
-        above_w = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(w)])])
+        place_v, end_v = interval_of(given, base, v)
+        above_v = row_above(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
+        above_w = row_above(given, base, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         a1 = choose(w_first, place_w, place_v)
@@ -70,12 +67,12 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
     def rearranged(given, here, base, proposal, moved):
         """Two runs change places around what lies between them."""
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
-        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
-        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
-        row_x = row_at(given.places, base + np.uint64(a1))
-        row_y = row_at(given.places, base + np.uint64(a2))
-        place_above_x = np.int64(given.position[base + np.uint64(above_x)])
-        place_above_y = np.int64(given.position[base + np.uint64(above_y)])
+        above_x = control(given.parent[base + address(moved.x)])
+        above_y = control(given.parent[base + address(moved.y)])
+        row_x = row_at(given.places, base + address(a1))
+        row_y = row_at(given.places, base + address(a2))
+        place_above_x = control(given.position[base + address(above_x)])
+        place_above_y = control(given.position[base + address(above_y)])
         middle = a1 + b2 - a2
         last = middle + a2 - b1
         more = (b2 - a2) - (b1 - a1)

@@ -1,12 +1,10 @@
 """Nothing: no interval is shifted."""
 
-import numpy as np
-
 from syclade.kernels.preorder.changes import ONE_INTERVAL, Moved
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 
-_ONE = np.int64(1)
-_TWO = np.int64(2)
+_ONE = control(1)
+_TWO = control(2)
 
 
 @device_function

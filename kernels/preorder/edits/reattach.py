@@ -1,7 +1,5 @@
 """Reattach: v's subtree goes below t. Its interval shifts by the scores of t less those of v's old parent."""
 
-import numpy as np
-
 from syclade.kernels.chain.edits import REATTACH
 from syclade.kernels.preorder.changes import (
     ONE_INTERVAL,
@@ -18,36 +16,36 @@ from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.find_parent import branch_towards
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 @device_function
 def new_place(
     given,  # IN
-    base,  # IN uint64
-    v,  # IN int64
-    a,  # IN int64: v's interval
+    base,  # IN address
+    v,  # IN control
+    a,  # IN control: v's interval
     b,
-    t,  # IN int64
+    t,  # IN control
 ):
     """Where v's run goes: (start of the change, end of the change, 1 if the run goes to its end).
 
     Any place among t's children is legal; this is the nearest.
     """
-    place_t = np.int64(given.position[base + np.uint64(t)])
-    end_t = place_t + np.int64(given.size[base + np.uint64(t)])
+    place_t, end_t = interval_of(given, base, t)
     if place_t > a:
         return a, place_t + _ONE, _ONE
     if end_t <= a:
         return end_t, b, _ZERO
     # t is above v: go before or behind the branch of t that holds v.
-    branch = np.uint64(branch_towards(given.parent, base, t, v))
-    first = np.int64(given.position[base + branch])
-    last = first + np.int64(given.size[base + branch])
+    branch = address(branch_towards(given.parent, base, t, v))
+    first = control(given.position[base + branch])
+    last = first + control(given.size[base + branch])
     if last - a < b - first:
         return a, last, _ONE
     return first, b, _ZERO
@@ -66,9 +64,9 @@ def permuted(start, stop, to_end, a, b):
 @device_function
 def touched_blocks(
     local,  # IN Local
-    start,  # IN int64: the change
+    start,  # IN control: the change
     stop,
-    run,  # IN int64: where the run is now
+    run,  # IN control: where the run is now
     end_run,
 ):
     """The block that the run has left, which has no changed positions then, and that which it has joined."""
@@ -90,20 +88,18 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """One interval."""
         v, t = proposal.v, proposal.t
-        a = np.int64(given.position[base + np.uint64(v)])
-        b = a + np.int64(given.size[base + np.uint64(v)])
-        above = np.uint64(given.parent[base + np.uint64(v)])
-        row_above = np.int64(given.row_of[base + above])
-        row_t = np.int64(given.row_of[base + np.uint64(t)])
+        a, b = interval_of(given, base, v)
+        row_old = row_above(given, base, v)
+        row_t = control(given.row_of[base + address(t)])
         zero = here.layout.zero
-        return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_above, zero, zero)
+        return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_old, zero, zero)
 
     @device_function
     def rearranged(given, here, base, proposal, moved):
         """One run changes places with what lies between it and its new place."""
         v, t, a, b = moved.x, proposal.t, moved.a1, moved.b1
-        above = np.int64(given.parent[base + np.uint64(v)])
-        row_v = row_at(given.places, base + np.uint64(a))
+        above = control(given.parent[base + address(v)])
+        row_v = row_at(given.places, base + address(a))
         start, stop, to_end = new_place(given, base, v, a, b, t)
         permutation = permuted(start, stop, to_end, a, b)
         run = start
@@ -113,8 +109,8 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
         if run != start:
             neighbour = stop - _ONE
         end_run = run + (b - a)
-        place_above = np.int64(given.position[base + np.uint64(above)])
-        place_t = np.int64(given.position[base + np.uint64(t)])
+        place_above = control(given.position[base + address(above)])
+        place_t = control(given.position[base + address(t)])
         local = joins(given, here, base, a, b, neighbour)
         return Rearranged(
             permutation,

@@ -4,8 +4,6 @@ v's interval shifts by the scores of w's parent less those of v's parent, the re
 t less those of v's parent.
 """
 
-import numpy as np
-
 from syclade.kernels.chain.edits import TURN_OVER
 from syclade.kernels.preorder.changes import (
     ONE_IN_THE_OTHER,
@@ -22,12 +20,13 @@ from syclade.kernels.preorder.changes import (
 from syclade.kernels.preorder.edits.edit import Edit
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.blocks import Blocks
+from syclade.kernels.preorder.tree.intervals import interval_of, row_above
 from syclade.kernels.preorder.tree.places import row_at
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
-_NOBODY = np.int64(-1)
+_ZERO = control(0)
+_ONE = control(1)
+_NOBODY = control(-1)
 
 
 def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
@@ -37,13 +36,11 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
     def moved(given, here, base, proposal):
         """v's interval, y's, in that of w, which is x's."""
         v, w, t = proposal.v, proposal.w, proposal.t
-        place_v = np.int64(given.position[base + np.uint64(v)])
-        end_v = place_v + np.int64(given.size[base + np.uint64(v)])
-        above_v = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(v)])])
-        place_w = np.int64(given.position[base + np.uint64(w)])
-        end_w = place_w + np.int64(given.size[base + np.uint64(w)])
-        above_w = np.int64(given.row_of[base + np.uint64(given.parent[base + np.uint64(w)])])
-        row_t = np.int64(given.row_of[base + np.uint64(t)])
+        place_v, end_v = interval_of(given, base, v)
+        above_v = row_above(given, base, v)
+        place_w, end_w = interval_of(given, base, w)
+        above_w = row_above(given, base, w)
+        row_t = control(given.row_of[base + address(t)])
         return Moved(
             ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v, place_v, end_w,
             row_t, above_v, above_w, above_v,
@@ -53,12 +50,12 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
     def rearranged(given, here, base, proposal, moved):
         """v's run first; in it, behind t, what was around it."""
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
-        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
-        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
-        row_x = row_at(given.places, base + np.uint64(a1))
-        row_y = row_at(given.places, base + np.uint64(a2))
-        place_above_y = np.int64(given.position[base + np.uint64(above_y)])
-        place_t = np.int64(given.position[base + np.uint64(proposal.t)])
+        above_x = control(given.parent[base + address(moved.x)])
+        above_y = control(given.parent[base + address(moved.y)])
+        row_x = row_at(given.places, base + address(a1))
+        row_y = row_at(given.places, base + address(a2))
+        place_above_y = control(given.position[base + address(above_y)])
+        place_t = control(given.position[base + address(proposal.t)])
         second = a1 + place_t - a2 + _ONE
         third = second + a2 - a1
         fourth = third + b1 - b2

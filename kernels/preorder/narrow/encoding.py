@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import NARROW
 from syclade.kernels.preorder.evaluation import compose_evaluation
@@ -13,11 +11,11 @@ from syclade.kernels.preorder.narrow.extras import make_extras
 from syclade.kernels.preorder.narrow.score_mapping import make_score_mapping
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
-from syclade.kernels.target import device_function, lane_sum
+from syclade.kernels.target import address, control, device_function, lane_sum
 
-_ONE = np.int64(1)
-_TWO = np.uint64(2)
-_NONE = np.uint64(0)
+_ONE = control(1)
+_TWO = address(2)
+_NONE = address(0)
 
 
 def make_evaluation(
@@ -66,8 +64,8 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
     def place(given, number, lane, mutations):
         """Where the slot's tree and tables are."""
         sizes, layout = sizes_of(given)
-        base = number * np.uint64(sizes.nodes)
-        table = number * np.uint64(layout.rows * sizes.cells)
+        base = number * address(sizes.nodes)
+        table = number * address(layout.rows * sizes.cells)
         fresh = base * _TWO
         return Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout), base
 

@@ -1,19 +1,17 @@
 """Narrow tables have scores and running maxima, and nothing else."""
 
-import numpy as np
-
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.rows import make_rows
-from syclade.kernels.target import device_function
+from syclade.kernels.target import address, control, device_function
 
-_ALWAYS = np.int64(-1)
+_ALWAYS = control(-1)
 
 
 def make_extras(form: Form) -> Extras:
     """Nothing but to shift a row."""
     add_to_row = make_rows(form).add_to_row
-    panel_size = np.uint64(form.rounds * form.lanes)
+    panel_size = address(form.rounds * form.lanes)
 
     @device_function
     def fill(given, here, base, panel):
@@ -22,7 +20,7 @@ def make_extras(form: Form) -> Extras:
     @device_function
     def shift_row(shift, given, here, panel, row):
         """Add a shift to a score row."""
-        add_to_row(shift, given.tables, here.table + np.uint64(panel) * panel_size + here.lane, row)
+        add_to_row(shift, given.tables, here.table + address(panel) * panel_size + here.lane, row)
 
     @device_function
     def before_shift(given, here, base, panel, climbs):

@@ -11,9 +11,9 @@ from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tables.third_interval import third_interval
 from syclade.kernels.preorder.tree.places import block_at, row_at
-from syclade.kernels.target import device_function, private_array
+from syclade.kernels.target import address, control, device_function, private_array
 
-_ONE = np.int64(1)
+_ONE = control(1)
 
 
 def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> Any:
@@ -46,7 +46,7 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
     def score_mapping(
         given,  # IN tables, places, multiplicity, and the score's arguments
         here,  # IN
-        base,  # IN uint64: where the slot's tree starts
+        base,  # IN address: where the slot's tree starts
         moved,  # IN Moved
     ):
         """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
@@ -55,10 +55,10 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
         best = private_array(rounds, np.int32)
         others = private_array(rounds, np.int32)
         share = np.int64(0) if long or weighted else np.int32(0)
-        left = base + np.uint64(moved.a1 - _ONE)
-        right = base + np.uint64(moved.end)
+        left = base + address(moved.a1 - _ONE)
+        right = base + address(moved.end)
         for panel in range(here.sizes.panels):
-            first_cell = np.uint64(panel * rounds * lanes) + here.lane
+            first_cell = address(panel * rounds * lanes) + here.lane
             column = here.table + first_cell
             take_row(best, given.tables, column, before + block_at(given.places, left) * width)
             raise_by_row(best, given.tables, column, prefix + row_at(given.places, left))
@@ -73,7 +73,7 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
                 take_range(others, given, here, base, column, third, end_third)
                 raise_by_shifted(best, others, given.tables, column, plus_3, moved.minus_1)
             for part in range(rounds):
-                share = add(given, here, share, best[part], first_cell + np.uint64(part * lanes))
+                share = add(given, here, share, best[part], first_cell + address(part * lanes))
         return np.int64(share)
 
     return score_mapping

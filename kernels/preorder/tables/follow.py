@@ -16,10 +16,10 @@ from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.permute import make_permute
 from syclade.kernels.preorder.tree.renumber import make_renumber
 from syclade.kernels.preorder.tree.touched import touched_by_everything
-from syclade.kernels.target import apart_from, device_function, in_step
+from syclade.kernels.target import address, apart_from, control, device_function, in_step
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 @device_function
@@ -69,16 +69,16 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
         renumber(given, here, base, permutation, rearranged.growth)
         base = in_step(base)
         take_permuted(given, here, base, permutation.start_1, permutation.stop)
-        given.parent[base + np.uint64(moved.x)] = np.int32(rearranged.above_x)
-        given.parent[base + np.uint64(moved.y)] = np.int32(rearranged.above_y)
+        given.parent[base + address(moved.x)] = np.int32(rearranged.above_x)
+        given.parent[base + address(moved.y)] = np.int32(rearranged.above_y)
         return change_blocks(given, here, base, rearranged)
 
     @device_function
     def relabel(given, here, base, moved):
         """Two nodes change places, and all positions keep theirs."""
         changes = relabelled(given, here, base, moved)
-        above_x = np.int64(given.parent[base + np.uint64(moved.x)])
-        above_y = np.int64(given.parent[base + np.uint64(moved.y)])
+        above_x = control(given.parent[base + address(moved.x)])
+        above_y = control(given.parent[base + address(moved.y)])
         base = in_step(base)
         swap_labels(given, here, base, moved, above_x, above_y)
         return changes
@@ -87,7 +87,7 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
     def follow(
         given,  # IN OUT the tree and the tables
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):

@@ -15,7 +15,7 @@ LARGEST_TABLES = 2**31
 class Layout(NamedTuple):
     """Where rows start inside a slot's tables; scores stand in the first rows, one a node.
 
-    Python's numbers, or int64 that lanes share.
+    Python's numbers, or control integers that lanes share.
     """
 
     zero: Any  # a row of zeros: the scores of padding positions

@@ -12,10 +12,20 @@ from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tables.renew import make_renew
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
-from syclade.kernels.target import choose, device_function, equal, greater, less, lesser, private_array
+from syclade.kernels.target import (
+    address,
+    choose,
+    control,
+    device_function,
+    equal,
+    greater,
+    less,
+    lesser,
+    private_array,
+)
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 def make_rebuild(form: Form, extras: Extras) -> Any:
@@ -30,13 +40,13 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
     def shift_run(given, here, base, panel, shift, start, stop):
         """Add a shift to the score rows of a run of positions."""
         for place in range(start, stop):
-            shift_row(shift, given, here, panel, row_at(given.places, base + np.uint64(place)))
+            shift_row(shift, given, here, panel, row_at(given.places, base + address(place)))
 
     @device_function
     def rebuild(
         given,  # IN the tree after the edit; IN OUT tables
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         changes,  # IN Changes
     ):
         """Shift the moved rows, then renew the blocks with changed positions."""
@@ -48,7 +58,7 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
         second = greater(touched.end_block_2 - touched.block_2, _ZERO)
         parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1, and joined block 2
         for panel in range(here.sizes.panels):
-            column = here.table + np.uint64(panel * rounds * lanes) + here.lane
+            column = here.table + address(panel * rounds * lanes) + here.lane
             known = before_shift(given, here, base, panel, changes.climbs)
             # Kept, since the rows whose difference they are may move themselves.
             take_shift(shift, given.tables, column, runs.plus_1, runs.minus_1)
@@ -60,8 +70,8 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
             first_block, last_block = blocks, -_ONE
             for count in range(first + second):
                 # One loop for both runs of blocks: a second copy of the code would double its compilation.
-                one = less(np.int64(count), first)
-                number = np.int64(count) + choose(one, touched.block_1, touched.block_2 - first)
+                one = less(control(count), first)
+                number = control(count) + choose(one, touched.block_1, touched.block_2 - first)
                 start = choose(one, touched.change_1, touched.change_2)
                 stop = choose(one, touched.end_change_1, touched.end_change_2)
                 changed = -_ONE

@@ -11,9 +11,18 @@ import numpy as np
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
-from syclade.kernels.target import choose, device_function, greater, less, lesser, private_array
+from syclade.kernels.target import (
+    address,
+    choose,
+    control,
+    device_function,
+    greater,
+    less,
+    lesser,
+    private_array,
+)
 
-_ONE = np.int64(1)
+_ONE = control(1)
 
 
 @cache
@@ -28,29 +37,29 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     def renew_block(
         given,  # IN places, block_start; IN OUT tables
         here,  # IN
-        base,  # IN uint64: where the slot's tree starts
-        column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
-        number,  # IN int64: the block
-        start,  # IN int64: positions that changed; none where a run has left
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        number,  # IN control: the block
+        start,  # IN control: positions that changed; none where a run has left
         stop,
-        joined,  # IN int64: mask: the changed positions have come to the block, which is else as it was
+        joined,  # IN control: mask: the changed positions have come to the block, which is else as it was
     ):
         """Maxima of one block; a mask: did that of the whole block change?"""
         best = private_array(rounds, np.int32)
         prefix, suffix = here.layout.prefix, here.layout.suffix
-        at = base + np.uint64(number)
-        first = np.int64(given.block_start[at])
-        last = np.int64(given.block_start[at + np.uint64(1)]) - _ONE
+        at = base + address(number)
+        first = control(given.block_start[at])
+        last = control(given.block_start[at + address(1)]) - _ONE
         # From behind the block to its start: a maximum that did not change leaves all others as they are.
         place = greater(lesser(stop - _ONE, last), first)
         later = lesser(place + _ONE, last)
-        nearest = row_at(given.places, base + np.uint64(later))
+        nearest = row_at(given.places, base + address(later))
         take_row(best, given.tables, column, choose(less(place, last), suffix + nearest, nearest))
         # Newcomers that do not raise what lies behind them raise nothing that lies before them.
         enough = choose(joined & less(place, last), start, -_ONE)
         going = _ONE
-        while going != np.int64(0):
-            node = row_at(given.places, base + np.uint64(place))
+        while going != control(0):
+            node = row_at(given.places, base + address(place))
             raise_by_row(best, given.tables, column, node)
             changed = replace_row(best, given.tables, column, suffix + node)
             going = less(first, place) & (changed | ~less(place, start))
@@ -61,13 +70,13 @@ def make_renew(form: Form) -> tuple[Any, Any]:
         # From its start on: likewise.
         place = lesser(greater(start, first), last)
         earlier = greater(place - _ONE, first)
-        nearest = row_at(given.places, base + np.uint64(earlier))
+        nearest = row_at(given.places, base + address(earlier))
         take_row(best, given.tables, column, choose(less(first, place), prefix + nearest, nearest))
         enough = choose(joined & less(first, place), stop - _ONE, -_ONE)
         changed = _ONE
         going = _ONE
-        while going != np.int64(0):
-            node = row_at(given.places, base + np.uint64(place))
+        while going != control(0):
+            node = row_at(given.places, base + address(place))
             raise_by_row(best, given.tables, column, node)
             changed = replace_row(best, given.tables, column, prefix + node) | less(place, stop)
             if broad:
@@ -75,7 +84,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
                     changed = differs(best, given.tables, column, prefix + nearest)
             going = less(place, last) & changed
             place = place + _ONE
-        if changed != np.int64(0):
+        if changed != control(0):
             changed = replace_row(best, given.tables, column, here.layout.top + number * here.sizes.cells)
         return changed
 
@@ -83,10 +92,10 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     def renew_around(
         tables,  # IN OUT (slots, rows, cells) int32, flat
         here,  # IN
-        column,  # IN uint64
-        first,  # IN int64: the first and the last block whose maximum changed
+        column,  # IN address
+        first,  # IN control: the first and the last block whose maximum changed
         last,
-        blocks,  # IN int64: how many there are
+        blocks,  # IN control: how many there are
     ):
         """Maxima over all earlier and all later blocks, as far as they change; of few blocks, all."""
         best = private_array(rounds, np.int32)
@@ -95,28 +104,28 @@ def make_renew(form: Form) -> tuple[Any, Any]:
         if few:
             take_row(best, tables, column, before)
             for number in range(most_blocks - 1):
-                raise_by_row(best, tables, column, top + np.int64(number) * width)
-                put_row(best, tables, column, before + np.int64(number + 1) * width)
-            take_row(best, tables, column, after + np.int64(most_blocks - 1) * width)
+                raise_by_row(best, tables, column, top + control(number) * width)
+                put_row(best, tables, column, before + control(number + 1) * width)
+            take_row(best, tables, column, after + control(most_blocks - 1) * width)
             for done in range(most_blocks - 1):
-                raise_by_row(best, tables, column, top + np.int64(most_blocks - 1 - done) * width)
-                put_row(best, tables, column, after + np.int64(most_blocks - 2 - done) * width)
+                raise_by_row(best, tables, column, top + control(most_blocks - 1 - done) * width)
+                put_row(best, tables, column, after + control(most_blocks - 2 - done) * width)
             return
         take_row(best, tables, column, before + first * width)
         number = first
         going = less(number, blocks - _ONE)
-        while going != np.int64(0):
+        while going != control(0):
             raise_by_row(best, tables, column, top + number * width)
             number = number + _ONE
             changed = replace_row(best, tables, column, before + number * width)
             going = less(number, blocks - _ONE) & (changed | ~less(last, number))
         take_row(best, tables, column, after + last * width)
         number = last
-        going = less(np.int64(0), number)
-        while going != np.int64(0):
+        going = less(control(0), number)
+        while going != control(0):
             raise_by_row(best, tables, column, top + number * width)
             number = number - _ONE
             changed = replace_row(best, tables, column, after + number * width)
-            going = less(np.int64(0), number) & (changed | ~less(number, first))
+            going = less(control(0), number) & (changed | ~less(number, first))
 
     return renew_block, renew_around

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.preorder.form import Form
-from syclade.kernels.target import any_lane, device_function, maximum
+from syclade.kernels.target import address, any_lane, control, device_function, maximum
 
 
 class Rows(NamedTuple):
@@ -33,8 +33,8 @@ def make_rows(form: Form) -> Rows:
 
     - values: (cells of a panel / lanes,) int32, private to the lane;
     - tables: (slots, rows, cells) int32, flat;
-    - column: uint64, the lane's first cell of the panel in the first row of the slot's tables;
-    - at: int64, the row: where it starts, as in layout.py.
+    - column: address, the lane's first cell of the panel in the first row of the slot's tables;
+    - at: control, the row: where it starts, as in layout.py.
     """
     rounds, lanes, broad = form.rounds, form.lanes, form.broad
 
@@ -46,9 +46,9 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """values = row."""
-        start = column + np.uint64(at)
+        start = column + address(at)
         for part in range(rounds):
-            values[part] = tables[start + np.uint64(part * lanes)]
+            values[part] = tables[start + address(part * lanes)]
 
     @device_function
     def raise_by_row(
@@ -58,23 +58,23 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """values = max(values, row)."""
-        start = column + np.uint64(at)
+        start = column + address(at)
         for part in range(rounds):
-            values[part] = maximum(values[part], tables[start + np.uint64(part * lanes)])
+            values[part] = maximum(values[part], tables[start + address(part * lanes)])
 
     @device_function
     def take_shift(
         values,  # OUT
         tables,  # IN
         column,  # IN
-        plus,  # IN int64: rows whose difference is the shift
+        plus,  # IN control: rows whose difference is the shift
         minus,
     ):
         """values = shift."""
-        plus_at = column + np.uint64(plus)
-        minus_at = column + np.uint64(minus)
+        plus_at = column + address(plus)
+        minus_at = column + address(minus)
         for part in range(rounds):
-            at = np.uint64(part * lanes)
+            at = address(part * lanes)
             values[part] = np.int32(tables[plus_at + at] - tables[minus_at + at])
 
     @device_function
@@ -83,14 +83,14 @@ def make_rows(form: Form) -> Rows:
         others,  # IN, like values
         tables,  # IN
         column,  # IN
-        plus,  # IN int64: rows whose difference is the shift
+        plus,  # IN control: rows whose difference is the shift
         minus,
     ):
         """values = max(values, others + shift)."""
-        plus_at = column + np.uint64(plus)
-        minus_at = column + np.uint64(minus)
+        plus_at = column + address(plus)
+        minus_at = column + address(minus)
         for part in range(rounds):
-            at = np.uint64(part * lanes)
+            at = address(part * lanes)
             shift = np.int32(tables[plus_at + at] - tables[minus_at + at])
             values[part] = maximum(values[part], np.int32(others[part] + shift))
 
@@ -102,9 +102,9 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """row = row + values."""
-        start = column + np.uint64(at)
+        start = column + address(at)
         for part in range(rounds):
-            place = start + np.uint64(part * lanes)
+            place = start + address(part * lanes)
             tables[place] = np.int32(tables[place] + values[part])
 
     @device_function
@@ -115,9 +115,9 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """row = values."""
-        start = column + np.uint64(at)
+        start = column + address(at)
         for part in range(rounds):
-            tables[start + np.uint64(part * lanes)] = values[part]
+            tables[start + address(part * lanes)] = values[part]
 
     @device_function
     def differs(
@@ -127,10 +127,10 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """Mask: is any lane's row another one?"""
-        start = column + np.uint64(at)
+        start = column + address(at)
         differences = np.int32(0)
         for part in range(rounds):
-            differences = np.int32(differences | (tables[start + np.uint64(part * lanes)] ^ values[part]))
+            differences = np.int32(differences | (tables[start + address(part * lanes)] ^ values[part]))
         return any_lane(differences != np.int32(0))
 
     @device_function
@@ -141,10 +141,10 @@ def make_rows(form: Form) -> Rows:
         at,  # IN
     ):
         """row = values; a mask: was it another one in any lane? For narrow rows always yes: see form.py."""
-        changed = np.int64(-1)
+        changed = control(-1)
         if broad:
             changed = differs(values, tables, column, at)
-        if changed != np.int64(0):
+        if changed != control(0):
             put_row(values, tables, column, at)
         return changed
 

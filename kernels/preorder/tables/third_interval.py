@@ -8,7 +8,7 @@ from syclade.kernels.target import choose, device_function, equal, less
 def third_interval(
     moved,  # IN Moved: TWO_APART or ONE_IN_THE_OTHER
 ):
-    """(start, end, plus_3), int64: an interval that is shifted by row plus_3 less row minus_1.
+    """(start, end, plus_3), control: an interval that is shifted by row plus_3 less row minus_1.
 
     What lies between two apart, which is not shifted; or behind the inner of one in the other, shifted as the
     first part is. Where there is nothing, the first part again.

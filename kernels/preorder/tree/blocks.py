@@ -12,11 +12,11 @@ import numpy as np
 from syclade.kernels.preorder.changes import Local
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tree.places import block_at, place_of, row_at
-from syclade.kernels.target import device_function, minimum
+from syclade.kernels.target import address, control, device_function, minimum
 
-_ONE = np.int64(1)
-_TWO = np.int64(2)
-_ZERO = np.int64(0)
+_ONE = control(1)
+_TWO = control(2)
+_ZERO = control(0)
 
 
 class Blocks(NamedTuple):
@@ -31,94 +31,94 @@ class Blocks(NamedTuple):
 @device_function
 def length_of(
     given,  # IN
-    base,  # IN uint64
-    number,  # IN int64: the block
+    base,  # IN address
+    number,  # IN control: the block
 ):
-    """Positions of a block (int64)."""
-    at = base + np.uint64(number)
-    return np.int64(given.block_start[at + np.uint64(1)]) - np.int64(given.block_start[at])
+    """Positions of a block (control)."""
+    at = base + address(number)
+    return control(given.block_start[at + address(1)]) - control(given.block_start[at])
 
 
 def make_blocks(form: Form) -> Blocks:
     """Device functions for trees of any size."""
-    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
+    lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def joins(
         given,  # IN
         here,  # IN
-        base,  # IN uint64
-        a,  # IN int64: the run that moves
+        base,  # IN address
+        a,  # IN control: the run that moves
         b,
-        neighbour,  # IN int64: position that will come before it
+        neighbour,  # IN control: position that will come before it
     ):
         """Can the run move from its block to its new neighbour's? (Local)"""
-        old = block_at(given.places, base + np.uint64(a))
-        new = block_at(given.places, base + np.uint64(neighbour))
+        old = block_at(given.places, base + address(a))
+        new = block_at(given.places, base + address(neighbour))
         old_length = length_of(given, base, old)
         new_length = length_of(given, base, new)
-        one_block = np.int64(old == block_at(given.places, base + np.uint64(b - _ONE)))
+        one_block = control(old == block_at(given.places, base + address(b - _ONE)))
         longest = _TWO << here.sizes.block_bits
-        fits = np.int64(old_length > b - a) * np.int64(new_length + b - a <= longest)
-        return Local(one_block * max(fits, np.int64(old == new)), old, new)
+        fits = control(old_length > b - a) * control(new_length + b - a <= longest)
+        return Local(one_block * max(fits, control(old == new)), old, new)
 
     @device_function
     def exchange(
         given,  # IN
         here,  # IN
-        base,  # IN uint64
-        a1,  # IN int64: the runs that change places
+        base,  # IN address
+        a1,  # IN control: the runs that change places
         b1,
         a2,
         b2,
     ):
         """Can each run move from its block to the other's? (Local)"""
-        first = block_at(given.places, base + np.uint64(a1))
-        second = block_at(given.places, base + np.uint64(a2))
+        first = block_at(given.places, base + address(a1))
+        second = block_at(given.places, base + address(a2))
         first_length = length_of(given, base, first)
         second_length = length_of(given, base, second)
-        one_block = np.int64(first == block_at(given.places, base + np.uint64(b1 - _ONE)))
-        other_one = np.int64(second == block_at(given.places, base + np.uint64(b2 - _ONE)))
+        one_block = control(first == block_at(given.places, base + address(b1 - _ONE)))
+        other_one = control(second == block_at(given.places, base + address(b2 - _ONE)))
         more = (b2 - a2) - (b1 - a1)
         longest = _TWO << here.sizes.block_bits
-        fits = np.int64(first_length + more <= longest) * np.int64(second_length - more <= longest)
-        return Local(one_block * other_one * max(fits, np.int64(first == second)), first, second)
+        fits = control(first_length + more <= longest) * control(second_length - more <= longest)
+        return Local(one_block * other_one * max(fits, control(first == second)), first, second)
 
     @device_function
     def move_to_block(
         given,  # IN OUT places, block_start
         here,  # IN
-        base,  # IN uint64
-        run,  # IN int64: where the run stands now
+        base,  # IN address
+        run,  # IN control: where the run stands now
         end_run,
-        old,  # IN int64: the block it has left
-        new,  # IN int64: the block it joins
+        old,  # IN control: the block it has left
+        new,  # IN control: the block it joins
     ):
         """Enter the run's new block, and shift the starts of the blocks between; each lane its own part."""
         length = end_run - run
         for part in range((here.sizes.blocks >> lane_bits) + _ONE):
-            at = np.uint64(part * lanes) + here.lane
-            block = np.int64(at)
-            left = np.int64(block > old) * np.int64(block <= new)
-            right = np.int64(block > new) * np.int64(block <= old)
-            start = np.int64(given.block_start[base + at])
+            at = address(part * lanes) + here.lane
+            block = control(at)
+            left = control(block > old) * control(block <= new)
+            right = control(block > new) * control(block <= old)
+            start = control(given.block_start[base + at])
             given.block_start[base + at] = np.int32(start + (right - left) * length)
         for place in range(run, end_run):
-            at = base + np.uint64(place)
+            at = base + address(place)
             given.places[at] = place_of(row_at(given.places, at), new)
 
     @device_function
     def cut_anew(
         given,  # IN OUT places; OUT block_start
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
     ):
         """Equal blocks; padding counts to the last one."""
         block_bits = here.sizes.block_bits
         last = (here.tree_nodes - _ONE) >> block_bits
         for part in range(here.sizes.nodes >> lane_bits):
-            at = np.uint64(part * lanes) + here.lane
-            place = np.int64(at)
+            at = address(part * lanes) + here.lane
+            place = control(at)
             given.places[base + at] = place_of(
                 row_at(given.places, base + at), minimum(place >> block_bits, last)
             )

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.preorder.form import Form
-from syclade.kernels.target import apart_from, device_function
+from syclade.kernels.target import address, apart_from, control, device_function
 
 
 def make_permute(form: Form) -> tuple[Any, Any]:
     """Device functions (permute, take_permuted); they write the order only where it is kept."""
-    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
-    all_lanes = np.int64(lanes - 1)
+    lanes, lane_bits = form.lanes, control(form.lane_bits)
+    all_lanes = control(lanes - 1)
     keeps_order = form.subtrees
 
     @device_function
     def permute(
         given,  # IN order, places; OUT fresh
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         runs,  # IN Permutation
     ):
         """Write the lane's part of the changed places."""
@@ -36,30 +36,30 @@ def make_permute(form: Form) -> tuple[Any, Any]:
         add_3 = np.int32(apart_from(runs.offset_3 - runs.offset_2))
         add_4 = np.int32(apart_from(runs.offset_4 - runs.offset_3))
         for part in range(runs.start_1 >> lane_bits, (runs.stop + all_lanes) >> lane_bits):
-            at = np.uint64(part * lanes) + here.lane
+            at = address(part * lanes) + here.lane
             place = np.int32(at)
             offset = np.int32(add_1 + np.int32(np.int32(place >= second) * add_2))
             offset = np.int32(offset + np.int32(np.int32(place >= third) * add_3))
             offset = np.int32(offset + np.int32(np.int32(place >= fourth) * add_4))
             inside = np.int32(np.int32(place >= first) & np.int32(place < behind))
-            source = base + np.uint64(np.int64(np.int32(place + np.int32(inside * offset))))
+            source = base + address(control(np.int32(place + np.int32(inside * offset))))
             given.fresh[here.fresh + at] = given.places[source]
             if keeps_order:
-                given.fresh[here.fresh + np.uint64(here.sizes.nodes) + at] = np.int64(given.order[source])
+                given.fresh[here.fresh + address(here.sizes.nodes) + at] = np.int64(given.order[source])
 
     @device_function
     def take_permuted(
         given,  # IN fresh; OUT order, places
         here,  # IN
-        base,  # IN uint64
-        start,  # IN int64: the change
+        base,  # IN address
+        start,  # IN control: the change
         stop,
     ):
         """Make the changed places the current ones."""
         for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
-            at = np.uint64(part * lanes) + here.lane
+            at = address(part * lanes) + here.lane
             given.places[base + at] = given.fresh[here.fresh + at]
             if keeps_order:
-                given.order[base + at] = np.int32(given.fresh[here.fresh + np.uint64(here.sizes.nodes) + at])
+                given.order[base + at] = np.int32(given.fresh[here.fresh + address(here.sizes.nodes) + at])
 
     return permute, take_permuted

@@ -6,7 +6,7 @@ half is the number of its block.
 
 import numpy as np
 
-from syclade.kernels.target import device_function
+from syclade.kernels.target import control, device_function
 
 _BLOCK_BITS = np.int64(32)
 _ROW_MASK = np.int64(0xFFFFFFFF)
@@ -15,25 +15,25 @@ _ROW_MASK = np.int64(0xFFFFFFFF)
 @device_function
 def row_at(
     places,  # IN (slots, nodes) int64, flat
-    at,  # IN uint64: where the position stands in it
+    at,  # IN address: where the position stands in it
 ):
-    """Score row of the position (int64)."""
-    return places[at] & _ROW_MASK
+    """Score row of the position (control)."""
+    return control(places[at] & _ROW_MASK)
 
 
 @device_function
 def block_at(
     places,  # IN (slots, nodes) int64, flat
-    at,  # IN uint64
+    at,  # IN address
 ):
-    """Block of the position (int64)."""
-    return places[at] >> _BLOCK_BITS
+    """Block of the position (control)."""
+    return control(places[at] >> _BLOCK_BITS)
 
 
 @device_function
 def place_of(
-    row,  # IN int64
-    block,  # IN int64
+    row,  # IN control
+    block,  # IN control
 ):
     """Both in one (int64)."""
-    return row | (block << _BLOCK_BITS)
+    return np.int64(row) | (np.int64(block) << _BLOCK_BITS)

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.preorder.form import Form
-from syclade.kernels.target import apart_from, device_function
+from syclade.kernels.target import address, apart_from, control, device_function
 
 
 def make_renumber(form: Form) -> Any:
     """Device function renumber."""
-    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
+    lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def renumber(
         given,  # IN OUT position, size
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
         runs,  # IN Permutation
         growth,  # IN Growth
     ):
@@ -43,7 +43,7 @@ def make_renumber(form: Form) -> Any:
         under_2 = np.int32(apart_from(growth.place_2))
         from_2 = np.int32(apart_from(growth.floor_2))
         for part in range(here.sizes.labels >> lane_bits):
-            at = base + np.uint64(part * lanes) + here.lane
+            at = base + address(part * lanes) + here.lane
             begin = given.position[at]
             length = given.size[at]
             over_1 = np.int32(np.uint32(np.int32(under_1 - begin)) < np.uint32(length))
@@ -62,17 +62,17 @@ def make_renumber(form: Form) -> Any:
 
 def make_fill_order(form: Form) -> Any:
     """Device function fill_order."""
-    lanes, lane_bits = form.lanes, np.int64(form.lane_bits)
+    lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def fill_order(
         given,  # IN position; OUT order
         here,  # IN
-        base,  # IN uint64
+        base,  # IN address
     ):
         """The order, from the nodes' positions."""
         for part in range(here.sizes.labels >> lane_bits):
-            label = np.uint64(part * lanes) + here.lane
-            given.order[base + np.uint64(given.position[base + label])] = np.int32(label)
+            label = address(part * lanes) + here.lane
+            given.order[base + address(given.position[base + label])] = np.int32(label)
 
     return fill_order

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import WIDE
 from syclade.kernels.preorder.evaluation import compose_evaluation
@@ -13,10 +11,10 @@ from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
 from syclade.kernels.preorder.wide.extras import make_extras
 from syclade.kernels.preorder.wide.score_change import make_score_change
-from syclade.kernels.target import device_function, lane_sum
+from syclade.kernels.target import address, control, device_function, lane_sum
 
-_ONE = np.int64(1)
-_TWO = np.uint64(2)
+_ONE = control(1)
+_TWO = address(2)
 
 
 def make_evaluation(
@@ -64,12 +62,12 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, classes: int, weighted:
     def place(given, number, lane, mutations):
         """Where the slot's tree and tables are."""
         sizes, layout = sizes_of(given)
-        base = number * np.uint64(sizes.nodes)
+        base = number * address(sizes.nodes)
         here = Here(
             number, lane, mutations + _ONE, base * _TWO,
-            number * np.uint64(layout.rows * sizes.cells),
-            number * np.uint64(layout.sketched * sizes.cells),
-            number * np.uint64(sizes.cells),
+            number * address(layout.rows * sizes.cells),
+            number * address(layout.sketched * sizes.cells),
+            number * address(sizes.cells),
             sizes, layout,
         )  # fmt: skip
         return here, base

@@ -7,10 +7,21 @@ from syclade.kernels.preorder.tables.extras import Extras
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.wide.sketches import make_sketches
 from syclade.kernels.preorder.wide.subtree_maxima import make_subtree_maxima
-from syclade.kernels.target import any_lane, choose, device_function, greater, less, lesser, maximum, minimum
+from syclade.kernels.target import (
+    address,
+    any_lane,
+    choose,
+    control,
+    device_function,
+    greater,
+    less,
+    lesser,
+    maximum,
+    minimum,
+)
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
 
 def make_extras(form: Form) -> Extras:
@@ -19,32 +30,32 @@ def make_extras(form: Form) -> Extras:
     sketch_row = make_sketches(form).sketch_row
     fill_subtrees, climb, reaches = make_subtree_maxima(form)
     rounds, lanes = form.rounds, form.lanes
-    panel_size = np.uint64(rounds * lanes)
+    panel_size = address(rounds * lanes)
 
     @device_function
     def fill(given, here, base, panel):
         """All sketches, and the subtrees' maxima."""
-        column = here.table + np.uint64(panel) * panel_size + here.lane
-        sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
+        column = here.table + address(panel) * panel_size + here.lane
+        sketch_column = here.sketch + address(panel) * panel_size + here.lane
         sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.zero)
         for gene in range(here.sizes.nodes):
-            weights = here.layout.weights + np.int64(gene) * here.sizes.cells
+            weights = here.layout.weights + control(gene) * here.sizes.cells
             sketch_row(given.tables, given.sketch, column, sketch_column, weights)
         fill_subtrees(given, here, base, column, sketch_column)
 
     @device_function
     def shift_row(shift, given, here, panel, row):
         """Add a shift to a score row and to the maxima of its node's subtree."""
-        column = here.table + np.uint64(panel) * panel_size + here.lane
-        sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
+        column = here.table + address(panel) * panel_size + here.lane
+        sketch_column = here.sketch + address(panel) * panel_size + here.lane
         add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, row)
         add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, here.layout.subtree + row)
 
     @device_function
     def upper_rows(given, here, base, climbs):
-        """Rows of the maxima of the subtrees from which may be climbed (two int64)."""
-        place_1 = np.uint64(given.position[base + np.uint64(climbs.node_1)])
-        place_2 = np.uint64(given.position[base + np.uint64(greater(climbs.node_2, _ZERO))])
+        """Rows of the maxima of the subtrees from which may be climbed (two control integers)."""
+        place_1 = address(given.position[base + address(climbs.node_1)])
+        place_2 = address(given.position[base + address(greater(climbs.node_2, _ZERO))])
         subtree = here.layout.subtree
         upper_1 = subtree + row_at(given.places, base + place_1)
         return upper_1, subtree + row_at(given.places, base + place_2)
@@ -52,7 +63,7 @@ def make_extras(form: Form) -> Extras:
     @device_function
     def before_shift(given, here, base, panel, climbs):
         """Masks: has a subtree that leaves had a maximum of the node above it?"""
-        column = here.table + np.uint64(panel) * panel_size + here.lane
+        column = here.table + address(panel) * panel_size + here.lane
         upper_1, upper_2 = upper_rows(given, here, base, climbs)
         subtree = here.layout.subtree
         everywhere = less(climbs.shifted_from, here.tree_nodes)
@@ -63,32 +74,32 @@ def make_extras(form: Form) -> Extras:
     @device_function
     def after_shift(given, here, base, panel, climbs, known):
         """Climb where maxima were lost, or where a subtree that has come brings higher ones."""
-        column = here.table + np.uint64(panel) * panel_size + here.lane
-        sketch_column = here.sketch + np.uint64(panel) * panel_size + here.lane
+        column = here.table + address(panel) * panel_size + here.lane
+        sketch_column = here.sketch + address(panel) * panel_size + here.lane
         upper_1, upper_2 = upper_rows(given, here, base, climbs)
         subtree = here.layout.subtree
         due_1, due_2 = known
         due_1 = due_1 | reaches(given.tables, column, subtree + climbs.gains_1, upper_1, np.int32(0))
         due_2 = due_2 | reaches(given.tables, column, subtree + climbs.gains_2, upper_2, np.int32(0))
         due_2 = due_2 & less(-_ONE, climbs.node_2)
-        for count in range(choose(due_1, _ZERO, _ONE), choose(due_2, np.int64(2), _ONE)):
-            node = choose(less(_ZERO, np.int64(count)), climbs.node_2, climbs.node_1)
+        for count in range(choose(due_1, _ZERO, _ONE), choose(due_2, control(2), _ONE)):
+            node = choose(less(_ZERO, control(count)), climbs.node_2, climbs.node_1)
             climb(given, here, base, column, sketch_column, node, climbs.shifted_from)
 
     @device_function
     def may_have_lost(given, here, base, column, number, gap, climbs, shift):
         """Has the run that has left, whose maxima are shifted now, had any of the block?"""
-        block = base + np.uint64(number)
-        first = np.int64(given.block_start[block])
-        last = np.int64(given.block_start[block + np.uint64(1)]) - _ONE
-        place = base + np.uint64(lesser(gap, last))
-        earlier = here.layout.prefix + row_at(given.places, base + np.uint64(greater(gap - _ONE, first)))
+        block = base + address(number)
+        first = control(given.block_start[block])
+        last = control(given.block_start[block + address(1)]) - _ONE
+        place = base + address(lesser(gap, last))
+        earlier = here.layout.prefix + row_at(given.places, base + address(greater(gap - _ONE, first)))
         later = here.layout.suffix + row_at(given.places, place)
-        subtree_at = column + np.uint64(here.layout.subtree + climbs.loses_1)
-        earlier_at, later_at = column + np.uint64(earlier), column + np.uint64(later)
+        subtree_at = column + address(here.layout.subtree + climbs.loses_1)
+        earlier_at, later_at = column + address(earlier), column + address(later)
         most = np.int32(-1)
         for part in range(rounds):
-            cell = np.uint64(part * lanes)
+            cell = address(part * lanes)
             others = minimum(given.tables[earlier_at + cell], given.tables[later_at + cell])
             most = maximum(most, np.int32(given.tables[subtree_at + cell] - shift[part] - others))
         return any_lane(most > np.int32(0)) | ~less(first, gap) | less(last, gap)

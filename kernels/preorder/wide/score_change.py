@@ -17,11 +17,11 @@ from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.third_interval import third_interval
 from syclade.kernels.preorder.tree.places import block_at, row_at
 from syclade.kernels.preorder.wide.sketches import make_sketches, make_slack_of_equals
-from syclade.kernels.target import device_function, equal, in_step, maximum
+from syclade.kernels.target import address, control, device_function, equal, in_step, maximum
 from syclade.kernels.words import popcount
 
 _NONE = np.uint64(0)
-_ONE = np.int64(1)
+_ONE = control(1)
 _WORD_BITS = 32
 
 
@@ -38,24 +38,25 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
     slack_of_equals = make_slack_of_equals(classes)
     range_rows, _take_range, range_of_cell = make_range_maximum(form)
     rounds, lanes = form.rounds, form.lanes
-    panels_a_word = np.int64(_WORD_BITS // rounds)
-    word_cells = np.int64(panels_a_word * rounds * lanes)
+    assert rounds < _WORD_BITS, "a lane has more cells of a panel than a word has flags"
+    panels_a_word = control(_WORD_BITS // rounds)
+    word_cells = control(panels_a_word * rounds * lanes)
     of_cell = score.of_cell
 
     @device_function
     def cell_of(
         tables,  # IN (slots, rows, cells) int32, flat
-        at,  # IN uint64: a cell in the first row of the slot's tables
-        row,  # IN int64: where it starts
+        at,  # IN address: a cell in the first row of the slot's tables
+        row,  # IN control: where it starts
     ):
         """The cell's score in a row."""
-        return tables[at + np.uint64(row)]
+        return tables[at + address(row)]
 
     @device_function
     def shift_of(
         tables,  # IN (slots, rows, cells) int32, flat
-        at,  # IN uint64
-        plus,  # IN int64: rows whose difference is the shift
+        at,  # IN address
+        plus,  # IN control: rows whose difference is the shift
         minus,
     ):
         """The cell's shift (int32)."""
@@ -64,17 +65,17 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
     @device_function
     def all_lanes(
         flagged,  # IN (slots, cells) uint32, flat
-        base,  # IN uint64: where the word's flags start, one a lane
+        base,  # IN address: where the word's flags start, one a lane
     ):
         """The flags that any lane has (uint64)."""
         found = np.uint32(0)
         for other in range(lanes):
-            found = np.uint32(found | flagged[base + np.uint64(other)])
+            found = np.uint32(found | flagged[base + address(other)])
         return np.uint64(found)
 
     @device_function
     def words_of(here):
-        """Words of flags that the cells have (int64)."""
+        """Words of flags that the cells have (control)."""
         return (here.sizes.panels + panels_a_word - _ONE) // panels_a_word
 
     @device_function
@@ -82,11 +83,11 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
         """A bit for each of the lane's cells whose best score may change, in words of `flagged`."""
         subtree, panels = here.layout.subtree, here.sizes.panels
         now_row = subtree + row_at(given.places, base)
-        first = subtree + row_at(given.places, base + np.uint64(moved.a1))
-        second = subtree + row_at(given.places, base + np.uint64(moved.a2))
+        first = subtree + row_at(given.places, base + address(moved.a1))
+        second = subtree + row_at(given.places, base + address(moved.a2))
         for word in range(words_of(here)):
-            first_cell = np.uint64(np.int64(word) * word_cells) + here.lane
-            count = min(panels_a_word, panels - np.int64(word) * panels_a_word)
+            first_cell = address(control(word) * word_cells) + here.lane
+            count = min(panels_a_word, panels - control(word) * panels_a_word)
             column = here.sketch + first_cell
             own = may_change(given.sketch, column, count, now_row, first, moved.plus_1, moved.minus_1, spare)
             if moved.shape != ONE_INTERVAL:
@@ -94,13 +95,13 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
                     given.sketch, column, count, now_row, second, moved.plus_2, moved.minus_2, spare
                 )
                 own = np.uint32(own | others)
-            given.flagged[here.flags + np.uint64(word * lanes) + here.lane] = own
+            given.flagged[here.flags + address(word * lanes) + here.lane] = own
 
     @device_function
     def score_change(
         given,  # IN tables, sketch, places, multiplicity, and the score's arguments
         here,  # IN
-        base,  # IN uint64: where the slot's tree starts
+        base,  # IN address: where the slot's tree starts
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
@@ -109,31 +110,31 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
         tables = given.tables
         layout, width = here.layout, here.sizes.cells
         subtree = layout.subtree
-        left, right = base + np.uint64(moved.a1 - _ONE), base + np.uint64(moved.end)
+        left, right = base + address(moved.a1 - _ONE), base + address(moved.end)
         before_row = layout.before + block_at(given.places, left) * width
         prefix_row = layout.prefix + row_at(given.places, left)
         after_row = layout.after + block_at(given.places, right) * width
         suffix_row = layout.suffix + row_at(given.places, right)
         now_row = subtree + row_at(given.places, base)
-        first = subtree + row_at(given.places, base + np.uint64(moved.a1))
-        second = subtree + row_at(given.places, base + np.uint64(moved.a2))
+        first = subtree + row_at(given.places, base + address(moved.a1))
+        second = subtree + row_at(given.places, base + address(moved.a2))
         one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, here, base, moved.a1, moved.end_first)
         third, end_third, plus_3 = third_interval(moved)
         one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, here, base, third, end_third)
         # Of score rows, equal sketches do not say that they are equal; of weights, they may.
         of_weights = equal(proposal.edit, EXCHANGE_LABELS)
         spare = np.int32(
-            of_weights & slack_of_equals(given.weights, here.number * np.uint64(here.sizes.classes))
+            of_weights & slack_of_equals(given.weights, here.number * address(here.sizes.classes))
         )
         flag_cells(given, here, base, moved, spare)
         flags_base = in_step(here.flags)
         for word in range(words_of(here)):
-            first_cell = np.uint64(np.int64(word) * word_cells) + here.lane
-            flags = all_lanes(given.flagged, flags_base + np.uint64(word * lanes))
+            first_cell = address(control(word) * word_cells) + here.lane
+            flags = all_lanes(given.flagged, flags_base + address(word * lanes))
             while flags != _NONE:
                 group = popcount(~flags & (flags - np.uint64(1)))  # the lowest flag
                 flags = flags & (flags - np.uint64(1))
-                cell = first_cell + group * np.uint64(lanes)
+                cell = first_cell + group * address(lanes)
                 at = here.table + cell
                 best = maximum(cell_of(tables, at, before_row), cell_of(tables, at, prefix_row))
                 best = maximum(best, maximum(cell_of(tables, at, after_row), cell_of(tables, at, suffix_row)))

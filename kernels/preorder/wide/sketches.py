@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.preorder.form import Form
-from syclade.kernels.target import device_function, maximum
+from syclade.kernels.target import address, control, device_function, maximum
 
 SKETCH_BITS = 15
 """Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
@@ -36,20 +36,20 @@ def make_slack_of_equals(classes: int) -> Any:
     @device_function
     def slack_of_equals(
         weights,  # IN (slots, classes) int64, flat
-        start,  # IN uint64: where the slot's weights start
+        start,  # IN address: where the slot's weights start
     ):
-        """What `may_change` may take off where weights have equal sketches: all, if they are equal (int64).
+        """What `may_change` may take off where weights have equal sketches: all, if they are equal (control).
 
         Weights that differ but are near each other have the same sketch: then nothing.
         """
-        alike = np.int64(0)
+        alike = control(0)
         for one in range(classes):
-            weight = weights[start + np.uint64(one)]
+            weight = weights[start + address(one)]
             for other in range(one):
-                other_weight = weights[start + np.uint64(other)]
-                same_sketch = np.int64((weight >> _BITS) == (other_weight >> _BITS))
-                alike = alike | (same_sketch * np.int64(weight != other_weight))
-        return np.int64(_SLACK) * (np.int64(1) - alike)
+                other_weight = weights[start + address(other)]
+                same_sketch = control((weight >> _BITS) == (other_weight >> _BITS))
+                alike = alike | (same_sketch * control(weight != other_weight))
+        return control(_SLACK) * (control(1) - alike)
 
     return slack_of_equals
 
@@ -62,8 +62,8 @@ def make_sketches(form: Form) -> Sketches:
 
     - values: (cells of a panel / lanes,) int32, private to the lane;
     - sketch: (slots, sketched, cells) int16, flat;
-    - sketch_column: uint64, the lane's first cell of the panel in the first row of the slot's sketches;
-    - at: int64, the row: where it starts, as in layout.py.
+    - sketch_column: address, the lane's first cell of the panel in the first row of the slot's sketches;
+    - at: control, the row: where it starts, as in layout.py.
     """
     rounds, lanes = form.rounds, form.lanes
 
@@ -71,10 +71,10 @@ def make_sketches(form: Form) -> Sketches:
     def may_change(
         sketch,  # IN
         sketch_column,  # IN: of the first panel
-        count,  # IN int64: panels, at most `panels_a_word`
-        best,  # IN int64: row of the best scores
+        count,  # IN control: panels, at most `panels_a_word`
+        best,  # IN control: row of the best scores
         at,  # IN: row of the maxima of a subtree that moves
-        plus,  # IN int64: rows whose difference is its shift
+        plus,  # IN control: rows whose difference is its shift
         minus,
         spare,  # IN int32: what to take off where the two have equal sketches
     ):
@@ -82,17 +82,17 @@ def make_sketches(form: Form) -> Sketches:
 
         It may if the subtree's maximum is the best score and goes down, or if it goes above the best score.
         """
-        best_at = sketch_column + np.uint64(best)
-        maxima_at = sketch_column + np.uint64(at)
-        plus_at = sketch_column + np.uint64(plus)
-        minus_at = sketch_column + np.uint64(minus)
+        best_at = sketch_column + address(best)
+        maxima_at = sketch_column + address(at)
+        plus_at = sketch_column + address(plus)
+        minus_at = sketch_column + address(minus)
         flags = np.uint32(0)
         for counted in range(count):
             # The last panel first, so that all shifts are by constants: others would be done in 64 bits.
-            first_cell = np.uint64(count - np.int64(1) - np.int64(counted)) * np.uint64(rounds * lanes)
+            first_cell = address(count - control(1) - control(counted)) * address(rounds * lanes)
             flags = np.uint32(flags << np.uint32(rounds))
             for part in range(rounds):
-                cell = first_cell + np.uint64(part * lanes)
+                cell = first_cell + address(part * lanes)
                 shift = np.int32(np.int32(sketch[plus_at + cell]) - np.int32(sketch[minus_at + cell]))
                 gap = np.int32(np.int32(sketch[maxima_at + cell]) - np.int32(sketch[best_at + cell]))
                 same = np.int32(shift == np.int32(0))
@@ -106,14 +106,14 @@ def make_sketches(form: Form) -> Sketches:
         values,  # IN
         tables,  # IN OUT (slots, rows, cells) int32, flat
         sketch,  # OUT
-        column,  # IN uint64: like sketch_column, in the tables
+        column,  # IN address: like sketch_column, in the tables
         sketch_column,  # IN
         at,  # IN
     ):
         """row = row + values, in the tables and in the sketches."""
-        start = np.uint64(at)
+        start = address(at)
         for part in range(rounds):
-            place = start + np.uint64(part * lanes)
+            place = start + address(part * lanes)
             value = np.int32(tables[column + place] + values[part])
             tables[column + place] = value
             sketch[sketch_column + place] = np.int16(value >> _SHIFT)
@@ -122,14 +122,14 @@ def make_sketches(form: Form) -> Sketches:
     def sketch_row(
         tables,  # IN (slots, rows, cells) int32, flat
         sketch,  # OUT
-        column,  # IN uint64: like sketch_column, in the tables
+        column,  # IN address: like sketch_column, in the tables
         sketch_column,  # IN
         at,  # IN
     ):
         """Sketch a row of the tables."""
-        start = np.uint64(at)
+        start = address(at)
         for part in range(rounds):
-            place = start + np.uint64(part * lanes)
+            place = start + address(part * lanes)
             sketch[sketch_column + place] = np.int16(tables[column + place] >> _SHIFT)
 
     return Sketches(may_change, add_to_row, sketch_row)

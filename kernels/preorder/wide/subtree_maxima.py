@@ -12,10 +12,10 @@ from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.preorder.wide.sketches import make_sketches
-from syclade.kernels.target import any_lane, device_function, less, maximum, private_array
+from syclade.kernels.target import address, any_lane, control, device_function, less, maximum, private_array
 
-_ONE = np.int64(1)
-_ZERO = np.int64(0)
+_ONE = control(1)
+_ZERO = control(0)
 
 
 @cache
@@ -30,36 +30,36 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     def renew_node(
         given,  # IN order, size, places; IN OUT tables
         here,  # IN
-        base,  # IN uint64: where the slot's tree starts
-        column,  # IN uint64: the lane's first cell of the panel in the first row of the slot's tables
-        place,  # IN int64: the node's position
-        end,  # IN int64: end of its subtree
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        place,  # IN control: the node's position
+        end,  # IN control: end of its subtree
     ):
         """A node's maxima from its children's; a mask: did they change?"""
         best = private_array(rounds, np.int32)
         subtree = here.layout.subtree
-        node = row_at(given.places, base + np.uint64(place))
+        node = row_at(given.places, base + address(place))
         take_row(best, given.tables, column, node)
         child = place + _ONE
         while child < end:
-            at = base + np.uint64(child)
+            at = base + address(child)
             raise_by_row(best, given.tables, column, subtree + row_at(given.places, at))
-            child = child + np.int64(given.size[base + np.uint64(given.order[at])])
+            child = child + control(given.size[base + address(given.order[at])])
         return replace_row(best, given.tables, column, subtree + node)
 
     @device_function
     def fill_subtrees(
         given,  # IN order, size, places; IN OUT tables, sketch
         here,  # IN
-        base,  # IN uint64
-        column,  # IN uint64
-        sketch_column,  # IN uint64: likewise, of the slot's sketches
+        base,  # IN address
+        column,  # IN address
+        sketch_column,  # IN address: likewise, of the slot's sketches
     ):
         """The maxima of all nodes, leaves first, and all sketches but those of weights."""
         for done in range(here.tree_nodes):
-            place = here.tree_nodes - _ONE - np.int64(done)
-            node = row_at(given.places, base + np.uint64(place))
-            end = place + np.int64(given.size[base + np.uint64(given.order[base + np.uint64(place)])])
+            place = here.tree_nodes - _ONE - control(done)
+            node = row_at(given.places, base + address(place))
+            end = place + control(given.size[base + address(given.order[base + address(place)])])
             renew_node(given, here, base, column, place, end)
             sketch_row(given.tables, given.sketch, column, sketch_column, node)
             sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.subtree + node)
@@ -68,11 +68,11 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     def climb(
         given,  # IN the tree; IN OUT tables, sketch
         here,  # IN
-        base,  # IN uint64
-        column,  # IN uint64
-        sketch_column,  # IN uint64
-        node,  # IN int64: the first one to renew
-        shifted_from,  # IN int64: first position whose own maxima the move has shifted
+        base,  # IN address
+        column,  # IN address
+        sketch_column,  # IN address
+        node,  # IN control: the first one to renew
+        shifted_from,  # IN control: first position whose own maxima the move has shifted
     ):
         """Renew a node and those above it, as far as they change.
 
@@ -80,29 +80,29 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
         """
         going = _ONE
         while going != _ZERO:
-            place = np.int64(given.position[base + np.uint64(node)])
-            end = place + np.int64(given.size[base + np.uint64(node)])
+            place = control(given.position[base + address(node)])
+            end = place + control(given.size[base + address(node)])
             changed = renew_node(given, here, base, column, place, end)
             if changed != _ZERO:
-                at = here.layout.subtree + row_at(given.places, base + np.uint64(place))
+                at = here.layout.subtree + row_at(given.places, base + address(place))
                 sketch_row(given.tables, given.sketch, column, sketch_column, at)
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
-            node = np.int64(given.parent[base + np.uint64(node)])
+            node = control(given.parent[base + address(node)])
 
     @device_function
     def reaches(
         tables,  # IN (slots, rows, cells) int32, flat
-        column,  # IN uint64
-        at,  # IN int64: a row
-        upper,  # IN int64: another
+        column,  # IN address
+        at,  # IN control: a row
+        upper,  # IN control: another
         more,  # IN int32
     ):
         """Mask: is a value of the row, and so much more, above the other's in any cell of the panel?"""
-        start = column + np.uint64(at)
-        upper_start = column + np.uint64(upper)
+        start = column + address(at)
+        upper_start = column + address(upper)
         most = np.int32(-1)
         for part in range(rounds):
-            cell = np.uint64(part * lanes)
+            cell = address(part * lanes)
             most = maximum(most, np.int32(np.int32(tables[start + cell] + more) - tables[upper_start + cell]))
         return any_lane(most > np.int32(0))
 

@@ -15,8 +15,10 @@ from numba.core.datamodel import register_default
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.typeconv import Conversion
 
-LANES = 16
-"""Lanes of a slot: a register of AVX-512 has so many scores, and narrower registers take several."""
+from syclade.kernels.target.native.traits import TRAITS
+
+LANES = TRAITS.lanes
+"""Of a slot."""
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
 

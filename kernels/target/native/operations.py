@@ -16,36 +16,43 @@ from syclade.kernels.target.native.memory import private_array
 
 @DeviceFunction
 def _maximum(a: Any, b: Any) -> Any:
+    """See `operations.maximum`."""
     return max(a, b)
 
 
 @DeviceFunction
 def _minimum(a: Any, b: Any) -> Any:
+    """See `operations.minimum`."""
     return min(a, b)
 
 
 @DeviceFunction
 def _same(value: Any) -> Any:
+    """Nothing has to be done."""
     return value
 
 
 @DeviceFunction
 def _any_lane(flag: Any) -> Any:
+    """See `operations.any_lane`."""
     return -np.int64(any_of_them(flag))
 
 
 @DeviceFunction
 def _less(a: Any, b: Any) -> Any:
+    """See `operations.less`."""
     return -np.int64(a < b)
 
 
 @DeviceFunction
 def _equal(a: Any, b: Any) -> Any:
+    """See `operations.equal`."""
     return -np.int64(a == b)
 
 
 @DeviceFunction
 def _choose(mask: Any, a: Any, b: Any) -> Any:
+    """See `operations.choose`."""
     return a if mask != np.int64(0) else b
 
 

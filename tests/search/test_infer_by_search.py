@@ -1,0 +1,89 @@
+"""`infer` by search: what it says, where it refuses, and that it is the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.errors import OptionError
+from syclade.host.model.simulate import simulate
+
+RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
+MADE = simulate(40, 25, 0.01, 0.2, 0.1, 1).matrix
+
+
+def test_it_is_the_default_and_says_how_each_search_began() -> None:
+    result = syclade.infer(MADE, **RATES, device="native")
+    assert [search.start for search in result.searches] == ["by-mutations", "by-columns", *["by-chain"] * 6]
+    best = max(search.log_likelihood for search in result.searches)
+    assert result.log_likelihood == pytest.approx(best, rel=1e-3)
+    assert result.log_likelihood == syclade.score(MADE, result.parents, **RATES)
+    assert result.search_tier == "native"
+    assert result.options["method"] == "search"
+    assert "8 searches on native" in repr(result)
+
+
+@pytest.mark.parametrize("asked", [{"chains": 2}, {"steps": 100}, {"method": "chain", "steps": 100}])
+def test_chains_run_where_they_are_asked_for(asked: dict[str, Any]) -> None:
+    options = {"steps": 100} | asked
+    result = syclade.infer(MADE, **RATES, device="native", **options)
+    assert result.searches == ()
+    assert result.options["method"] == "chain"
+    assert result.chains == asked.get("chains", 16)
+
+
+def test_a_search_is_never_below_the_chains() -> None:
+    by_chains = syclade.infer(MADE, **RATES, device="native", chains=16)
+    assert syclade.infer(MADE, **RATES, device="native").log_likelihood >= by_chains.log_likelihood - 1e-9
+
+
+@pytest.mark.parametrize("option", [{"chains": 2}, {"steps": 10}])
+def test_options_of_chains_do_not_go_with_a_search(option: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="is for chains, and --method is search"):
+        syclade.infer(MADE, **RATES, method="search", **option)
+
+
+def test_another_method_is_refused() -> None:
+    with pytest.raises(OptionError, match="--method is 'guess'"):
+        syclade.infer(MADE, **RATES, method="guess")
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", ["cpu", "fpga-emu", "numpy"])
+def test_one_seed_gives_one_answer(device: str) -> None:
+    expected = syclade.infer(MADE, **RATES, device="native", seed=5)
+    for slots in (1, 3):
+        found = syclade.infer(MADE, **RATES, device=device, seed=5, slots=slots)
+        np.testing.assert_array_equal(found.parents, expected.parents)
+        assert found.searches == expected.searches
+
+
+@pytest.mark.parametrize(("cells", "mutations"), [(1, 1), (5, 1), (1, 6), (2, 2)])
+def test_the_smallest_matrices(cells: int, mutations: int) -> None:
+    result = syclade.infer(np.ones((mutations, cells), dtype=np.uint8), **RATES, device="native")
+    assert len(result.parents) == mutations + 1
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("name", "fp_rate", "fn_rate", "best"),
+    [
+        ("dataNavin.csv", 1.24e-6, 0.0973, -579.4966),
+        ("dataXu.csv", 2.67e-5, 0.1643, -153.0791),
+        ("pat_2.csv", 3.45e-3, 0.146, -476.0789),
+        ("real/hgsoc1.csv", 1e-3, 0.2, -4088.0760),
+    ],
+)
+def test_known_answers(
+    name: str, fp_rate: float, fn_rate: float, best: float, seed: int, shared_dir: Path
+) -> None:
+    result = syclade.infer(
+        shared_dir / "data" / name, fp_rate=fp_rate, fn_rate=fn_rate, device="native", seed=seed
+    )
+    assert result.log_likelihood >= best - 1e-3
+    assert result.converged

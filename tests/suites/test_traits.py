@@ -1,0 +1,105 @@
+"""Chains do not depend on what suits a target: lanes of a slot, width of panels, where sketches begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from syclade.host.chains.events import Event
+from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.kernels.chain.tallies import make_tallies
+from syclade.kernels.target.traits import Traits
+from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
+
+SMALL = Case(8, 13, gamma=0.3)
+LARGE = Case(40, 70, gamma=0.05)
+REPEATED = Case(12, 70, kind="duplicates", gamma=0.3)
+ALWAYS, NEVER = 0, 10**6
+"""Columns beyond which there are sketches."""
+
+
+def assert_chains_of_numpy(backend: Backend, case: Case, steps: int) -> None:
+    """Two chains, in one launch of several batches; every kind of move is among the steps."""
+    for chain in range(2):
+        found = run_alone(backend, case, chain, steps)
+        assert_equal_chains(found, run_alone(NUMPY, case, chain, steps))
+    assert (found.tallies[:4] > 0).all()
+
+
+@pytest.mark.parametrize("sketches_beyond", [ALWAYS, NEVER])
+@pytest.mark.parametrize("lanes", [4, 8, 32, 64])
+def test_any_number_of_lanes(lanes: int, sketches_beyond: int) -> None:
+    backend = Backend("python", "preorder", Traits(lanes, 2, sketches_beyond))
+    assert_chains_of_numpy(backend, SMALL, 130)
+    assert_chains_of_numpy(backend, LARGE, 100)
+    assert_chains_of_numpy(backend, REPEATED, 100)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 32, 64])
+def test_any_number_of_lanes_on_ancestor_matrices(lanes: int) -> None:
+    assert_chains_of_numpy(Backend("python", "ancestor", Traits(lanes, 8, NEVER)), SMALL, 130)
+
+
+@pytest.mark.parametrize("sketches_beyond", [ALWAYS, NEVER])
+@pytest.mark.parametrize(("panel_rounds", "panels"), [(1, 9), (3, 3), (5, 2), (9, 1), (31, 1)])
+def test_any_width_of_panels(panel_rounds: int, panels: int, sketches_beyond: int) -> None:
+    traits = Traits(8, panel_rounds, sketches_beyond)
+    assert PreorderEncoding(LARGE.problem(), traits).shape.panels == panels
+    assert_chains_of_numpy(Backend("python", "preorder", traits), LARGE, 100)
+
+
+@pytest.mark.parametrize(("sketches_beyond", "wide"), [(72, False), (71, True)])
+def test_any_threshold_of_sketches(sketches_beyond: int, wide: bool) -> None:
+    """70 columns, padded to 72."""
+    traits = Traits(8, 9, sketches_beyond)
+    assert PreorderEncoding(LARGE.problem(), traits).wide == wide
+    assert_chains_of_numpy(Backend("python", "preorder", traits), LARGE, 100)
+
+
+@pytest.mark.parametrize("encoding", ["ancestor", "preorder"])
+@pytest.mark.parametrize("lanes", [4, 32])
+def test_events_on_any_number_of_lanes(lanes: int, encoding: str) -> None:
+    """Their keys are sums over lanes."""
+
+    def events(backend: Backend) -> list[Event]:
+        with backend.runner(SMALL.plan(recorders=[every(3), NEW_BEST]), 1, SMALL.seed) as runner:
+            runner.put(0, SMALL.start(2))
+            return runner.advance(np.array([40])).events
+
+    found = events(Backend("python", encoding, Traits(lanes, 8, NEVER)))
+    expected = events(NUMPY)
+    assert [(one.step, one.why, one.key) for one in found] == [
+        (one.step, one.why, one.key) for one in expected
+    ]
+    assert len(found) > 10
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize(
+    ("lanes", "encoding", "sketches_beyond"),
+    [
+        (8, "preorder", NEVER),
+        (8, "preorder", ALWAYS),
+        (32, "preorder", NEVER),
+        (64, "preorder", ALWAYS),
+        (32, "ancestor", NEVER),
+    ],
+)
+def test_sub_groups_and_work_groups_of_other_sizes(lanes: int, encoding: str, sketches_beyond: int) -> None:
+    """The CPU driver takes sub-groups of 4 to 64."""
+    backend = Backend("cpu", encoding, Traits(lanes, 2, sketches_beyond))
+    for case in (LARGE, Case(40, 70, gamma=0.05, seed=3)):
+        assert_chains_of_numpy(backend, case, 1000)
+
+
+def test_tallies_have_room_for_a_batch_of_one_kind() -> None:
+    """Five kinds of move and 64 lanes; more kinds than fit are told of when the kernel is made."""
+    counted = make_tallies(kinds=5, lanes=64).counted
+    count = np.int64(0)
+    for _ in range(64):
+        count = counted(count, np.int64(3))
+    assert int(count) == 64 << 3 * 7
+    make_tallies(kinds=10, lanes=32)
+    with pytest.raises(AssertionError, match="more kinds of move than a number counts"):
+        make_tallies(kinds=10, lanes=64)
