@@ -34,6 +34,11 @@ def noise_of(work: Work, unit: float) -> int:
     return 0 if work.gamma is None else round(NOISE_SCALE * unit / work.gamma)
 
 
+def search_log_table() -> NDArray[np.int64]:
+    """ln(1 + j/256) in units of 2^-16, of which noise is made."""
+    return log_tables(1, _LOG_BITS, 1.0).log_table
+
+
 def search_kernel(stage: str) -> Kernel:
     """The kernel of a stage."""
     return Kernel(
@@ -177,7 +182,7 @@ def search_arrays(problem: SearchProblem, sizes: Mapping[str, int], seed: int) -
     columns[:, : problem.mutations] = problem.weights.T
     return {
         "parameters": parameters,
-        "log_table": log_tables(1, _LOG_BITS, 1.0).log_table,
+        "log_table": search_log_table(),
         "weights": weights,
         "columns": columns,
         "falling": problem.falling,

@@ -12,6 +12,7 @@ from syclade.host.compile import machine_code
 from syclade.host.compile.ahead import Ahead
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
+from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.runner import (
     LANES,
@@ -108,6 +109,8 @@ def make_search_runner(
     Raises:
         DeviceError: the device does not open, cannot build a kernel, or has too little memory.
     """
+    if device.kind == "numpy":
+        return NumpySearchRunner(problem, slots, seed)
     if device.kind == "native":
         return NativeSearchRunner(problem, slots, seed, by_columns)
     return SyclSearchRunner(problem, slots, seed, by_columns, device.filter)

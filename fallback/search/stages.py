@@ -1,0 +1,94 @@
+"""Stages of a search: a few sweeps of one kind of move (the mirror of `kernels/search/stages.py`)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.search.draws import Draws
+from syclade.fallback.search.mutation_tree import MutationTree
+
+
+class Given(NamedTuple):
+    """What is searched.
+
+    Attributes:
+        weights: (mutations, columns) int32: what a mutation adds to a column below it.
+        falling: (mutations,): those seen in most cells first.
+        fullest: (columns,): those with most mutations first.
+    """
+
+    weights: NDArray[np.int32]
+    falling: NDArray[np.int32]
+    fullest: NDArray[np.int32]
+
+
+@dataclass
+class Standing:
+    """Where a search is; a stage takes it on, in place.
+
+    Attributes:
+        parents: int32, (mutations + 1,).
+        score: of the tree.
+        sweep: sweeps done.
+        best_parents, best_score: the best tree yet.
+    """
+
+    parents: NDArray[np.int32]
+    score: int
+    sweep: int
+    best_parents: NDArray[np.int32]
+    best_score: int
+
+    def take(self, tree: MutationTree, score: int) -> None:
+        """The tree, and for the best one if it is."""
+        self.parents, self.score = tree.parents.astype(np.int32), score
+        if score > self.best_score:
+            self.best_parents, self.best_score = self.parents, score
+
+
+Stage = Callable[[Given, Standing, Draws, int, int], None]
+"""(given, standing, draws, repeats, noise)."""
+
+
+class Move(Protocol):
+    """A kind of move in a mutation tree, made anew for every sweep."""
+
+    def __init__(self, tree: MutationTree) -> None: ...
+
+    def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
+        """Take v where it is best, given the tree's score and the noise of places; the score then."""
+        ...
+
+
+def sweeps_of(move: type[Move], places: int = 1) -> Stage:
+    """The stage of moves in the mutation tree: sweeps until one of them changes nothing.
+
+    Args:
+        move: which.
+        places: how many there are a node.
+    """
+
+    def sweep_once(tree: MutationTree, score: int, draws: Draws, sweep: int, noise: int) -> tuple[int, bool]:
+        turns = draws.shuffled(tree.root, sweep)
+        lucks = draws.luck(tree.root, places * (tree.root + 1), sweep, noise)
+        take, changed = move(tree), False
+        for v, luck in zip(turns, lucks, strict=True):
+            before, score = score, take(v, score, luck)
+            changed |= score != before
+        return score, changed
+
+    def sweeps(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+        """One move of every mutation a sweep."""
+        tree = MutationTree(standing.parents, given.weights)
+        standing.take(tree, tree.score())
+        for _ in range(repeats):
+            score, changed = sweep_once(tree, standing.score, draws, standing.sweep, noise)
+            standing.take(tree, score)
+            standing.sweep += 1
+            if not changed:
+                break
+
+    return sweeps

@@ -1,0 +1,43 @@
+"""Starts: a tree from nothing; one mutation or one column after another goes to its best place.
+
+The mirror of `kernels/search/starts.py`.
+"""
+
+import numpy as np
+
+from syclade.fallback.search.cell_tree import CellTree
+from syclade.fallback.search.conversions import to_mutation_tree
+from syclade.fallback.search.draws import Draws
+from syclade.fallback.search.exact_move import PLACES, ExactMove
+from syclade.fallback.search.mutation_tree import MutationTree
+from syclade.fallback.search.regraft_move import RegraftMove
+from syclade.fallback.search.stages import Given, Standing
+
+
+def by_mutations(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+    """Those seen in most cells first."""
+    nodes = len(given.weights) + 1
+    tree = MutationTree(np.arange(nodes), given.weights)
+    move, silence = ExactMove(tree), np.zeros(PLACES * nodes, dtype=np.int64)
+    score = 0
+    for v in given.falling.tolist():
+        score = move(v, score, silence)
+    standing.take(tree, score)
+    standing.sweep += 1
+
+
+def by_columns(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
+    """Those with most mutations first, into a cell tree."""
+    first, *others = given.fullest.tolist()
+    cells = CellTree(np.ascontiguousarray(given.weights.T), root=first)
+    move = RegraftMove(cells)
+    for free, x in enumerate(others, len(others) + 1):
+        move.graft(x, free)
+    tree = MutationTree(to_mutation_tree(cells), given.weights)
+    standing.take(tree, tree.score())
+    standing.sweep += 1
+
+
+BY_MUTATIONS = by_mutations
+
+BY_COLUMNS = by_columns
