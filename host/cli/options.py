@@ -58,6 +58,8 @@ class MatrixSource(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A path, or a stream."""
+        if value == "":
+            self.fail("the name is empty.", param, ctx)
         if value != "-":
             return Path(value)
         if sys.stdin is None:

@@ -73,10 +73,22 @@ def test_without_numba_the_device_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 RUN = """
 import json, sys
-import syclade
-result = syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device="native", steps=10)
+import numpy as np
+from syclade.host.backends import make_runner
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import make_plan
+from syclade.host.devices.choice import choose_device
+from syclade.host.encodings import choose_encoding
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+plan = make_plan(make_problem(matrix_from_array(np.eye(3, dtype=np.uint8)), Rates(0.01, 0.1)))
+device = choose_device("native")
+runner = make_runner(device, plan, choose_encoding("auto", device, plan.problem), 1, 1)
+runner.put(0, initial_state(plan, 1, 0))
+runner.advance(np.array([10]))
 loaded = [name for name in ("numba", "numba_dpex", "dpctl") if name in sys.modules]
-print(json.dumps([loaded, result.device, result.parents.tolist()]))
+print(json.dumps([loaded, device.kind, runner.get(0).parents.tolist()]))
 """
 
 
