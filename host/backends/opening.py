@@ -14,7 +14,7 @@ from syclade.host.devices.device import Device, own_devices
 from syclade.host.encodings import Encoding, choose_encoding
 from syclade.host.errors import DeviceError, DeviceMemoryError
 
-__all__ = ["Opened", "open_runner"]
+__all__ = ["Opened", "open_on", "open_runner"]
 
 logger = logging.getLogger("syclade.devices")
 
@@ -60,7 +60,7 @@ def open_runner(
     others = [one for one in own_devices() if one.usable]
     while True:
         try:
-            return _open(device, encoding, plan, chains, slots, seed)
+            return open_on(device, encoding, plan, chains, slots, seed)
         except DeviceMemoryError:
             raise  # fewer slots would do, on this device as on any
         except DeviceError as error:
@@ -72,7 +72,8 @@ def open_runner(
             device = others[0]
 
 
-def _open(device: Device, encoding: str, plan: Plan, chains: int, slots: int | None, seed: int) -> Opened:
+def open_on(device: Device, encoding: str, plan: Plan, chains: int, slots: int | None, seed: int) -> Opened:
+    """A runner on a device that was chosen already; see `open_runner`."""
     made = choose_encoding(encoding, device, plan.problem)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
     return Opened(begin(device, plan, made, count, seed), device, made, count)

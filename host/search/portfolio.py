@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from syclade.host.backends.opening import Opened, open_runner
+from syclade.host.backends.opening import Opened, open_on
 from syclade.host.chains.found import Found, Search
 from syclade.host.chains.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.plan import Plan
@@ -65,7 +65,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     try:
         opened, short = None, []
         if chains:
-            opened = open_runner(device.filter, encoding, plan, chains=chains, slots=None, seed=seed)
+            opened = open_on(device, encoding, plan, chains, None, seed)
             try:
                 best = opened.runner.best_scores
                 short = run_short_chains(opened.runner, chains, lambda steps: told(steps, int(best().max())))
