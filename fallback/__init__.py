@@ -1,1 +1,1 @@
-"""The chain in numpy, plain, vectorised over the slots: for where there is neither device nor compiler."""
+"""Chains and searches in numpy, plain: for where there is neither device nor compiler."""

@@ -91,8 +91,12 @@ def _choose_unit(exact: NDArray[np.float64], counts: NDArray[np.float64]) -> tup
     heads = np.unique(np.rint(np.linspace(max(top / 2, 1.0), top, _CANDIDATES)))[::-1]
     units = heads / float(np.abs(exact).max())
     products = np.outer(units, exact)
+    rounded = np.rint(products)
+    # Rounding up many weights by half a unit may pass the limit that the exact ones keep.
+    sums = np.maximum(np.maximum(rounded, 0) @ counts, np.maximum(-rounded, 0) @ counts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.abs(np.rint(products) / products - 1.0)
+        errors = np.abs(rounded / products - 1.0)
     errors = np.where(exact == 0.0, 0.0, errors).max(axis=1)
+    errors[sums >= 2.0**SUM_BITS] = np.inf
     unit = float(units[int(errors.argmin())])
     return np.rint(exact * unit).astype(np.int64), unit

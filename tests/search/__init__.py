@@ -1,0 +1,1 @@
+"""The search for the most likely tree, on every device."""

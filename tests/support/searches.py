@@ -1,0 +1,91 @@
+"""Searches on every device, and what the tests of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.host.devices.choice import choose_device
+from syclade.host.search.problem import SearchProblem, make_search_problem
+from syclade.host.search.runner import SearchRunner
+from syclade.host.search.runners import make_search_runner
+from syclade.host.search.work import SearchState, Work, fresh_state
+from tests.support.backends import Case
+
+COMPILED = ("native", "cpu", "fpga-emu")
+
+on_every_compiled = pytest.mark.parametrize(
+    "device",
+    [pytest.param(name, marks=[] if name == "native" else [pytest.mark.sycl]) for name in COMPILED],
+)
+
+CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work("exact", 5))
+
+
+@cache
+def problem_of(case: Case) -> SearchProblem:
+    """Of kind `coarse`: all weights are one unit or none, so that nearly all places are as good as others."""
+    made = make_search_problem(case.problem())
+    return replace(made, weights=np.sign(made.weights), unit=1.0) if case.kind == "coarse" else made
+
+
+@contextmanager
+def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[SearchRunner]:
+    """A runner with these searches in its slots, which have done nothing yet."""
+    problem = problem_of(case)
+    runner = make_search_runner(choose_device(device), problem, len(searches), case.seed, by_columns=True)
+    try:
+        for slot, search in enumerate(searches):
+            runner.put(slot, fresh_state(search, problem.mutations))
+        yield runner
+    finally:
+        runner.close()
+
+
+def states_of(device: str, case: Case, search: int, works: Sequence[Work]) -> list[SearchState]:
+    """A search after each of these stages."""
+    states = []
+    with searches_on(device, case, [search]) as runner:
+        for work in works:
+            (score,) = runner.run([work])
+            states.append(runner.get(0))
+            assert score == states[-1].score
+    return states
+
+
+@cache
+def numpy_states(case: Case, search: int, works: tuple[Work, ...]) -> list[SearchState]:
+    return states_of("numpy", case, search, works)
+
+
+def fields_of(state: SearchState) -> dict[str, Any]:
+    """Every field, in a form that compares."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in vars(state).items()
+    }
+
+
+def assert_equal_searches(one: SearchState, other: SearchState, note: object = "") -> None:
+    assert fields_of(one) == fields_of(other), note
+
+
+def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
+    """The sum over columns of the greatest sum of weights on a path from the root."""
+    tree, total = parents.tolist(), 0
+    for column in problem.weights.T.tolist():
+        best = 0
+        for node in range(problem.mutations):
+            here, way = 0, node
+            while way != problem.mutations:
+                here, way = here + column[way], tree[way]
+            best = max(best, here)
+        total += best
+    return total
