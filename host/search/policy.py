@@ -57,22 +57,23 @@ class SearchPolicy:
         return "by-columns" in self.starts
 
     def agree(self, scores: Sequence[int]) -> bool:
-        """Whether half of the searches, from two kinds of start if there are two, found the best score."""
+        """Whether half of the searches, from two different starts, have found the best score.
+
+        Every chain is a start of its own, from its own random tree.
+        """
         best = max(scores)
         reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
-        kinds = min(2, len(set(self.starts)))
-        return 2 * len(reached) >= len(scores) and len(reached) >= 2 and len(set(reached)) >= kinds
+        different = len(set(reached) - {BY_CHAIN}) + reached.count(BY_CHAIN)
+        return 2 * len(reached) >= len(scores) and different >= 2
 
     def enough(self, scores: Sequence[int], before: Sequence[int]) -> bool:
-        """Whether to stop: each kind of start has led to the best score, and the last round found nothing.
+        """Whether to stop: the searches agree, and the last round found nothing better.
 
         Args:
             scores: the best of each search.
             before: likewise, a round ago.
         """
-        best = max(scores)
-        reached = {start for start, score in zip(self.starts, scores, strict=True) if score == best}
-        return reached == set(self.starts) and max(before) == best
+        return self.agree(scores) and max(before) == max(scores)
 
 
 def policy_for(mutations: int, columns: int) -> SearchPolicy:

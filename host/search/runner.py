@@ -127,7 +127,14 @@ class ArraySearchRunner(SearchRunner):
         )
 
     def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
-        """See `SearchRunner.run`."""
+        """See `SearchRunner.run`.
+
+        Raises:
+            ValueError: a start by columns, for which the arrays have no room.
+        """
+        room = self._arrays.sizes["joints"] >= 2 * self.problem.columns
+        if not room and any(work is not None and work.stage == "by-columns" for work in works):
+            raise ValueError("a start by columns, and the runner was not made for one")
         write = self._arrays.write
         write("stage", [0 if work is None else _CODES[work.stage] for work in works])
         write("repeats", [0 if work is None else work.sweeps for work in works])

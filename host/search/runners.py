@@ -12,6 +12,7 @@ from syclade.host.compile import machine_code
 from syclade.host.compile.ahead import Ahead
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
+from syclade.host.errors import DeviceError
 from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.runner import (
@@ -113,6 +114,8 @@ def make_search_runner(
         return NumpySearchRunner(problem, slots, seed)
     if device.kind == "native":
         return NativeSearchRunner(problem, slots, seed, by_columns)
+    if device.kind == "python":
+        raise DeviceError("searches do not run on the device python", hint="use --method chain")
     return SyclSearchRunner(problem, slots, seed, by_columns, device.filter)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.devices.choice import choose_device
+from syclade.host.errors import DeviceError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -17,7 +18,7 @@ from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
 from syclade.host.search.runners import make_search_runner
 from syclade.host.search.search import SearchOutcome, run_search
-from syclade.host.search.work import STAGES, Work
+from syclade.host.search.work import STAGES, Work, fresh_state
 from syclade.host.trees.tree import validate_parents
 
 RATES = Rates(0.01, 0.2)
@@ -77,18 +78,18 @@ def test_a_policy_for_every_size(mutations: int, columns: int) -> None:
     assert all(leg.from_best for leg in policy.rounds)
 
 
-def test_enough_is_agreement_of_all_kinds_of_start_and_a_round_in_vain() -> None:
-    assert POLICY.enough([5, 5, 5], before=[5, 3, 3])
+def test_enough_is_agreement_and_a_round_in_vain() -> None:
+    assert POLICY.enough([5, 5, 4], before=[5, 3, 3])
     assert not POLICY.enough([5, 5, 5], before=[4, 4, 4]), "the last round found something"
-    assert not POLICY.enough([5, 4, 5], before=[5, 4, 5]), "one kind of start never got there"
+    assert not POLICY.enough([5, 4, 4], before=[5, 4, 4]), "one search alone has it"
 
 
-def test_agreement_is_half_of_the_searches_from_two_kinds_of_start() -> None:
+def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
     policy = SearchPolicy(("by-mutations", "by-columns", BY_CHAIN, BY_CHAIN), ())
     assert policy.agree([3, 5, 5, 4])
-    assert not policy.agree([3, 4, 5, 5]), "chains alone"
+    assert policy.agree([3, 4, 5, 5]), "every chain is a start of its own"
     assert not policy.agree([3, 5, 4, 4]), "one of four"
-    assert SearchPolicy(("by-mutations", "by-mutations"), ()).agree([5, 5])
+    assert not SearchPolicy(("by-mutations", "by-mutations"), ()).agree([5, 5]), "the same start twice"
     assert not SearchPolicy(("by-mutations",), ()).agree([5]), "one search agrees with nobody"
 
 
@@ -128,3 +129,17 @@ def test_another_seed_takes_another_way() -> None:
     problem = search_problem(60, 50)
     sweeps = {searched(problem, "native", 3, seed).best.sweep for seed in range(6)}
     assert len(sweeps) > 1
+
+
+def test_a_start_that_there_is_no_room_for_is_refused() -> None:
+    problem = search_problem(60, 4)
+    runner = make_search_runner(choose_device("native"), problem, 1, 1, by_columns=False)
+    runner.put(0, fresh_state(0, 4))
+    with pytest.raises(ValueError, match="by columns"):
+        runner.run([Work("by-columns")])
+    runner.close()
+
+
+def test_searches_do_not_run_in_python() -> None:
+    with pytest.raises(DeviceError, match="do not run on the device python"):
+        make_search_runner(choose_device("python"), search_problem(5, 4), 1, 1, by_columns=True)
