@@ -60,7 +60,7 @@ def open_runner(
     others = [one for one in own_devices() if one.usable]
     while True:
         try:
-            return open_on(device, encoding, plan, chains, slots, seed)
+            return open_on(device, encoding, plan, chains, slots, seed, needed=wanted != "auto")
         except DeviceMemoryError:
             raise  # fewer slots would do, on this device as on any
         except DeviceError as error:
@@ -72,8 +72,17 @@ def open_runner(
             device = others[0]
 
 
-def open_on(device: Device, encoding: str, plan: Plan, chains: int, slots: int | None, seed: int) -> Opened:
-    """A runner on a device that was chosen already; see `open_runner`."""
+def open_on(
+    device: Device,
+    encoding: str,
+    plan: Plan,
+    chains: int,
+    slots: int | None,
+    seed: int,
+    *,
+    needed: bool = True,
+) -> Opened:
+    """A runner on a device that was chosen already; see `open_runner`, and for `needed` `begin`."""
     made = choose_encoding(encoding, device, plan.problem)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
-    return Opened(begin(device, plan, made, count, seed), device, made, count)
+    return Opened(begin(device, plan, made, count, seed, needed=needed), device, made, count)

@@ -126,7 +126,8 @@ class TieredRunner(Runner):
         except DeviceError as error:
             if better.needed:
                 raise
-            logger.info("going on with the %s kernel: %s", self.tier, error)
+            level = logging.WARNING if self.tier == "numpy" else logging.INFO
+            logger.log(level, "going on with the %s kernel: %s", self.tier, error)
         finally:
             self._forget_better()
 

@@ -37,12 +37,20 @@ WAIT_SECONDS = 4.0
 
 
 def begin(
-    device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
+    device: Device,
+    plan: Plan,
+    encoding: Encoding,
+    slots: int,
+    seed: int,
+    image: Image | None = None,
+    *,
+    needed: bool = True,
 ) -> TieredRunner:
     """A runner that begins at once, if anything can.
 
     Args:
         device, plan, encoding, slots, seed, image: as for `make_runner`.
+        needed: whether a run that begins in numpy has to get to the device, or may go on there.
 
     Raises:
         DeviceError: see `make_runner`.
@@ -63,7 +71,7 @@ def begin(
         return TieredRunner(make_runner(device, plan, general, slots, seed), GENERAL, better)
     if not compilable:
         return TieredRunner(own(), SPECIALISED)  # which says why there is none
-    better = Better(SPECIALISED, start, own, 0.0, needed=True)
+    better = Better(SPECIALISED, start, own, 0.0, needed=needed)
     return TieredRunner(make_runner(NUMPY, plan, encoding, slots, seed), NUMPY.kind, better)
 
 

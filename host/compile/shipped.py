@@ -84,8 +84,10 @@ def own_processor() -> str | None:
         return "aarch64"
     if platform.machine() != "x86_64":
         return None
-    from llvmlite import binding
-
+    try:
+        from llvmlite import binding
+    except Exception:  # whatever is wrong with it is told where it is needed
+        return None
     features = {name for name, there in binding.get_host_cpu_features().items() if there}
     return next((name for name, needed in PROCESSORS.items() if needed and needed <= features), None)
 

@@ -48,36 +48,38 @@ def infer(broken: str, device: str, cache: Path) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize(
-    ("broken", "reason"),
-    [
-        ("numba_dpex", "opencl:cpu:0: numba-dpex does not import: module 'numpy' has no attribute"),
-        ("dpctl", "dpctl does not import: module 'numpy' has no attribute"),
-        ("compiling", "opencl:cpu:0: numba-dpex cannot compile preorder_chain_steps: this does not compile"),
-    ],
-)
-def test_auto_goes_on_without_a_stack_that_is_broken(own_cache: Path, broken: str, reason: str) -> None:
-    done = infer(broken, "auto", own_cache)
+@pytest.mark.parametrize("broken", ["numba_dpex", "compiling", "numba_dpex,numba"])
+def test_without_a_compiler_the_kernels_of_the_package_run(own_cache: Path, broken: str) -> None:
+    for device in ("auto", "cpu"):
+        done = infer(broken, device, own_cache)
+        assert done.returncode == 0, done.stderr
+        assert float(done.stdout) < 0
+        assert "falling back" not in done.stderr
+
+
+@pytest.mark.sycl
+def test_auto_goes_on_without_a_stack_that_is_broken(own_cache: Path) -> None:
+    reason = "dpctl does not import: module 'numpy' has no attribute"
+    done = infer("dpctl", "auto", own_cache)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 0
     assert "syclade: falling back to native: " in done.stderr
     assert reason in done.stderr
-    done = infer(broken, "cpu", own_cache)
+    done = infer("dpctl", "cpu", own_cache)
     assert (done.returncode, done.stdout) == (2, "")
     assert "syclade: error: " in done.stderr
-    assert reason.removeprefix("opencl:cpu:0: ") in done.stderr
+    assert reason in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.sycl
 def test_auto_goes_on_in_numpy_where_numba_is_broken_too(own_cache: Path) -> None:
-    done = infer("numba_dpex,numba", "auto", own_cache)
+    done = infer("dpctl,llvmlite", "auto", own_cache)
     assert done.returncode == 0, done.stderr
-    assert "falling back to native: opencl:cpu:0: numba-dpex does not import" in done.stderr
-    assert "falling back to numpy, which is slower: native: numba does not import" in done.stderr
-    done = infer("numba", "native", own_cache)
+    assert "falling back to numpy, which is slower: native: llvmlite does not import" in done.stderr
+    done = infer("llvmlite", "native", own_cache)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "syclade: error: numba does not import" in done.stderr
+    assert "syclade: error: llvmlite does not import" in done.stderr
     assert "pip install --force-reinstall 'syclade[" in done.stderr
 
 
@@ -86,13 +88,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The devices that were tried to open; `auto` takes the CPU, and all fail until a test says otherwise."""
     tried: list[str] = []
 
-    def fail(device: Device, *_: object) -> None:
+    def fail(device: Device, *_: object, **__: object) -> None:
         tried.append(device.filter)
         raise DeviceError("it is tired")
 
     monkeypatch.setattr(opening, "choose_device", lambda wanted: NUMPY if wanted == "numpy" else CPU)
     monkeypatch.setattr(opening, "own_devices", lambda: [native_device(), NUMPY])
-    monkeypatch.setattr(opening, "make_runner", fail)
+    monkeypatch.setattr(opening, "begin", fail)
     return tried
 
 
@@ -110,9 +112,9 @@ def test_what_was_asked_for_is_not_replaced(opened: list[str], wanted: str) -> N
 
 
 def test_too_little_memory_is_not_a_broken_device(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise DeviceMemoryError("no memory", hint="use fewer --slots")
 
-    monkeypatch.setattr(opening, "make_runner", fail)
+    monkeypatch.setattr(opening, "begin", fail)
     with pytest.raises(DeviceMemoryError, match="fewer --slots"):
         open_runner("auto", "auto", Case(3, 4).plan(), chains=1, slots=10**6, seed=1)
