@@ -14,7 +14,7 @@ from syclade.host.search.legs import Leg
 __all__ = ["SearchPolicy", "policy_for"]
 
 _ROUNDS = (
-    Leg(sweeps=20, softest=1.0, hardest=4.0, from_best=True),
+    Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
     Leg(sweeps=20, softest=1.0, hardest=4.0, from_best=True),
     Leg(sweeps=80, softest=0.7, hardest=3.0, from_best=True),
     Leg(sweeps=100, softest=0.5, hardest=3.0, from_best=True),
@@ -29,7 +29,7 @@ _BUDGET = 1.2e10
 _LANES, _OVERHEAD = 16, 6
 """Numbers a vector, and what a row costs besides, in vectors."""
 
-_MANY = ((1e5, 8), (1e6, 4), (4e6, 3))
+_MANY = ((6e4, 8), (1e6, 4), (4e6, 3))
 """(entries of the matrix, searches): as many up to so many entries; two beyond."""
 
 _TALL = 10
