@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.input.textfile import excerpt
-from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
+from syclade.host.trees.labelled import CELL, LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
 
 __all__ = ["from_graphviz", "to_graphviz"]
 
 _HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
-_CELL = re.compile(r"s\d+")
+_CELLS = "    node [shape=box, style=filled, color=lightgrey];\n"
 # Names run on through hyphens and dots (SCITE's do), but not into an arrow.
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\n]+) | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/|^\#[^\n]*)
@@ -41,16 +41,29 @@ class _Token(NamedTuple):
     line: int
 
 
-def to_graphviz(parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
-    """Writes a tree as a GraphViz digraph every name in quotes.
+def to_graphviz(
+    parents: NDArray[np.int32],
+    mutations: Sequence[str],
+    attached: Sequence[Sequence[str]] | None = None,
+) -> str:
+    """Writes a tree as a GraphViz digraph, every name in quotes.
 
     Args:
         parents: a valid parent vector, shape (n + 1,).
         mutations: the n names. The root gets ``root_label``.
+        attached: of each of the n + 1 nodes, the names of the cells that hang there, grey boxes; None for
+            no cells.
     """
     labels = [_quoted(label) for label in node_labels(mutations)]
     edges = [f"    {labels[parents[node]]} -> {labels[node]};\n" for node in preorder(parents).tolist()[1:]]
-    return _HEAD + "".join(edges) + "}\n"
+    boxes = [
+        f"    {labels[node]} -> {_quoted(cell)};\n"
+        for node, all_of_it in enumerate(attached or ())
+        for cell in all_of_it
+    ]
+    if boxes:
+        boxes.insert(0, _CELLS)
+    return _HEAD + "".join(edges + boxes) + "}\n"
 
 
 def from_graphviz(
@@ -59,7 +72,8 @@ def from_graphviz(
     """Reads a tree from a GraphViz digraph: ours or SCITE's.
 
     Args:
-        text: lines ``parent -> child;``. SCITE's attached cells, ``s0`` to ``s<m-1>``, are left out.
+        text: lines ``parent -> child;``. Attached cells are left out: SCITE's, ``s0`` to ``s<m-1>``, and all
+            that are not called like mutations, after the statement that makes nodes grey.
         mutations: the n names of the mutations, in the order of the matrix.
         path: the file, for messages.
 
@@ -74,12 +88,13 @@ def from_graphviz(
     among_cells = False
     for statement in _statements(text, path):
         if _sets_colour_of_cells(statement):
-            # SCITE changes the colour before it lists the cells. So a mutation may be called s1 as well.
+            # The colour changes before the cells are listed. So a mutation may be called s1 as well.
             among_cells = True
         if not any(token.kind == "arrow" for token in statement):
             continue
         for edge in _edges(statement, path):
-            if not (_CELL.fullmatch(edge.child) and (among_cells or edge.child not in names)):
+            called_cell = CELL.fullmatch(edge.child)
+            if not ((called_cell and among_cells) or ((called_cell or among_cells) and edge.child not in names)):
                 edges.append(edge)
     if not edges:
         raise TreeError("there are no edges", path=path, hint="write them as: parent -> child;")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,10 @@ from syclade.host.input.names import default_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.tree import cycle_text, find_cycle
 
-__all__ = ["LabelledEdge", "parents_from_edges"]
+__all__ = ["CELL", "LabelledEdge", "parents_from_edges", "without_cells"]
+
+CELL = re.compile(r"s\d+")
+"""What SCITE calls a cell in a tree, counted from 0."""
 
 MOST_LISTED = 8
 """Labels in a message."""
@@ -33,6 +37,20 @@ class LabelledEdge:
     parent: str
     child: str
     line: int
+
+
+def without_cells(
+    edges: Sequence[LabelledEdge], mutations: Collection[str], cells: Collection[str] = ()
+) -> list[LabelledEdge]:
+    """The edges but those to leaves that are cells: called as ``CELL`` says or so named, and no mutations."""
+    inner, known, named = {edge.parent for edge in edges}, frozenset(mutations), frozenset(cells)
+    return [
+        edge
+        for edge in edges
+        if edge.child in inner
+        or edge.child in known
+        or not (edge.child in named or CELL.fullmatch(edge.child))
+    ]
 
 
 def parents_from_edges(

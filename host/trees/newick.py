@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.input.textfile import excerpt
-from syclade.host.trees.labelled import LabelledEdge, parents_from_edges
+from syclade.host.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.trees.tree import children, node_labels
 
 __all__ = ["from_newick", "to_newick"]
@@ -38,15 +38,23 @@ class _Token(NamedTuple):
     line: int
 
 
-def to_newick(parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+def to_newick(
+    parents: NDArray[np.int32],
+    mutations: Sequence[str],
+    attached: Sequence[Sequence[str]] | None = None,
+) -> str:
     """Writes a tree in Newick format, ending with a semicolon and a line end.
 
     Args:
         parents: a valid parent vector, shape (n + 1,).
         mutations: the n names; quoted where the format asks for it. The root gets ``root_label``.
+        attached: of each of the n + 1 nodes, the names of the cells that hang there, as leaves before the
+            nodes below it; None for no cells.
     """
     labels = [_quoted(label) for label in node_labels(mutations)]
-    below = children(parents)
+    below: list[list[int | str]] = [list(nodes) for nodes in children(parents)]
+    for node, cells in enumerate(attached or ()):
+        below[node] = [*map(_quoted, cells), *below[node]]
     pieces: list[str] = []
     # What is still to be written, last first: a node is opened, or a text written as it is.
     pending: list[int | str] = [";\n", len(parents) - 1]
@@ -66,13 +74,17 @@ def to_newick(parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
 
 
 def from_newick(
-    text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
+    text: str,
+    mutations: Sequence[str],
+    path: str | os.PathLike[str] | None = None,
+    cells: Collection[str] = (),
 ) -> NDArray[np.int32]:
     """Reads a tree in Newick format: ours, or SCITE's, which has numbers and no semicolon.
 
     Args:
-        text: the tree; every node but the root needs a label.
+        text: the tree; every node but the root needs a label. Cells that hang in it are left out.
         mutations: the n names of the mutations, in the order of the matrix.
+        cells: names of cells, besides s0, s1, ….
         path: the file, for messages.
 
     Returns:
@@ -84,7 +96,7 @@ def from_newick(
     builder = _Builder(path)
     for token in _tokens(text, path):
         builder.take(token)
-    return parents_from_edges(builder.edges, mutations, path)
+    return parents_from_edges(without_cells(builder.edges, mutations, cells), mutations, path)
 
 
 class _Builder:

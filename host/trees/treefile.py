@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,15 @@ _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
 _GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
 
 
-def read_tree(path: str | os.PathLike[str], mutations: Sequence[str]) -> NDArray[np.int32]:
+def read_tree(
+    path: str | os.PathLike[str], mutations: Sequence[str], cells: Collection[str] = ()
+) -> NDArray[np.int32]:
     """Reads a mutation tree in Newick or GraphViz format; the content decides which.
 
     Args:
         path: the file: ours or SCITE's.
         mutations: the n names of the mutations, in the order of the matrix.
+        cells: names of cells that may hang in the tree, besides s0, s1, …; they are left out.
 
     Returns:
         Parent vector, int32, shape (n + 1,).
@@ -40,5 +43,5 @@ def read_tree(path: str | os.PathLike[str], mutations: Sequence[str]) -> NDArray
     if _GRAPHVIZ.match(text):
         return from_graphviz(text, mutations, path)
     if text.lstrip().startswith(("(", "[")):
-        return from_newick(text, mutations, path)
+        return from_newick(text, mutations, path, cells)
     raise TreeError("neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1)
