@@ -49,6 +49,9 @@ def infer(
     *,
     fp_rate: float,
     fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
     names: Names = None,
     method: str = "auto",
     chains: int | None = None,
@@ -68,9 +71,13 @@ def infer(
 
     Args:
         matrix: a path to a file in SCITE's format, a stream of one, or an array of shape (mutations, cells)
-            with entries 0 (not observed), 1 (mutation), 3 (missing): numpy, dpctl.tensor or dpnp.
+            with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation), 3 (missing): numpy,
+            dpctl.tensor or dpnp.
         fp_rate: probability of observing a mutation that is not there (alpha).
         fn_rate: probability of not observing a mutation (beta).
+        fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
+        hom_rate: probability of observing a homozygous mutation that is not there; with fn_rate_hom.
+        merge_homozygous: take 2 for 1 instead.
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
         method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
             a device that cannot search; else search.
@@ -107,12 +114,15 @@ def infer(
     if isinstance(move_probabilities, Iterator):  # which can be read once only
         move_probabilities = tuple(move_probabilities)
     observed = load_matrix(matrix, names)
-    rates = Rates(fp_rate, fn_rate)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
     options = {
         "fp_rate": rates.fp_rate,
         "fn_rate": rates.fn_rate,
+        "fn_rate_hom": rates.fn_rate_hom,
+        "hom_rate": rates.hom_rate,
+        "merge_homozygous": rates.merge_homozygous,
         "names": _told(names, observed),
         "method": "search" if by_search else "chain",
         "chains": None if by_search else chains,
@@ -174,6 +184,9 @@ def score(
     *,
     fp_rate: float,
     fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
     names: Names = None,
 ) -> float:
     """The log-likelihood of a tree: natural log, float64, every cell at its best attachment.
@@ -183,6 +196,7 @@ def score(
         tree: a path to a Newick or GraphViz file (ours or SCITE's), or a parent vector of shape (n + 1,).
         fp_rate: probability of observing a mutation that is not there.
         fn_rate: probability of not observing a mutation.
+        fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names: as for `infer`.
 
     Raises:
@@ -192,7 +206,7 @@ def score(
     from syclade.host.trees.treefile import read_tree
 
     observed = load_matrix(matrix, names)
-    rates = Rates(fp_rate, fn_rate)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     parents = read_tree(tree, observed.mutations) if isinstance(tree, (str, os.PathLike)) else tree
     return log_likelihood(observed, rates, parents)
 

@@ -11,6 +11,7 @@ from syclade.host.cli import options
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
+    from syclade.host.model.rates import Rates
 
 __all__ = ["command"]
 
@@ -42,6 +43,7 @@ MISSING = 0.1  # of a simulated test vector
     show_default=True,
     help="Rate of false negatives of the test vector.",
 )
+@options.zygosity_options()
 @click.option("--chains", type=POSITIVE, default=4, show_default=True, help="Chains of the test vector.")
 @click.option(
     "--steps", type=POSITIVE, default=1000, show_default=True, help="Steps a chain of the test vector."
@@ -60,13 +62,12 @@ def command(
     cells: int | None,
     mutations: int | None,
     matrix: Any,
-    fp_rate: float,
-    fn_rate: float,
     chains: int,
     steps: int,
     seed: int,
     images: tuple[str, ...],
     force: bool,
+    **given: Any,
 ) -> None:
     """Write the kernels, for another host or an FPGA compiler.
 
@@ -76,15 +77,15 @@ def command(
     """
     from syclade.host.export import FILES, export_folder
     from syclade.host.export.folder import image_name
-    from syclade.host.model.rates import Rates
     from syclade.host.output.files import check_output
 
     check_output(directory, (*FILES, *map(image_name, images)), force)
-    vector = _matrix(matrix, cells, mutations, fp_rate, fn_rate, seed)
+    rates = options.rates_of(given)
+    vector = _matrix(matrix, cells, mutations, rates, seed)
     names = export_folder(
         directory,
         vector,
-        Rates(fp_rate, fn_rate),
+        rates,
         cells=cells or vector.n_cells,
         mutations=mutations or vector.n_mutations,
         chains=chains,
@@ -96,9 +97,7 @@ def command(
     click.echo(f"wrote {', '.join(str(directory / name) for name in names)}")
 
 
-def _matrix(
-    given: Any, cells: int | None, mutations: int | None, fp_rate: float, fn_rate: float, seed: int
-) -> Matrix:
+def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:
     """The test vector's matrix."""
     if given is not None:
         from syclade.host.input.matrix import read_matrix
@@ -108,4 +107,5 @@ def _matrix(
         raise click.UsageError("Give --cells and --mutations, or --matrix.")
     from syclade.host.model.simulate import simulate
 
-    return simulate(cells, mutations, fp_rate, fn_rate, MISSING, seed).matrix
+    zygosity = (rates.fn_rate_hom, rates.hom_rate)
+    return simulate(cells, mutations, rates.fp_rate, rates.fn_rate, MISSING, seed, *zygosity).matrix

@@ -22,6 +22,7 @@ __all__ = ["command"]
 @click.argument("matrix", type=options.MATRIX)
 @options.fp_rate_option()
 @options.fn_rate_option()
+@options.zygosity_options()
 @options.names_option()
 @click.option(
     "--method",
@@ -75,9 +76,9 @@ def command(
 ) -> None:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
-    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv, attachments.tsv (the best node
-    of each cell) and summary.json.
+    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
+    (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
+    attachments.tsv (the best node of each cell) and summary.json.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from syclade.host.model.defaults import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from syclade.host.model.rates import Rates
 
 __all__ = [
     "INPUT_FILE",
@@ -25,7 +28,9 @@ __all__ = [
     "json_option",
     "names_option",
     "out_option",
+    "rates_of",
     "seed_option",
+    "zygosity_options",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -102,6 +107,42 @@ def fn_rate_option() -> Callable[[Command], Command]:
         required=True,
         help="Probability of not observing a mutation (SCITE's -ad).",
     )
+
+
+def zygosity_options(*, merge: bool = True) -> Callable[[Command], Command]:
+    """``--fn-rate-hom``, ``--hom-rate`` and, if asked for, ``--merge-homozygous``."""
+    both = [
+        click.option(
+            "--fn-rate-hom",
+            type=Probability(inside=True),
+            metavar="RATE",
+            help="Probability of observing a mutation as homozygous (2), as SCITE's second -ad.",
+        ),
+        click.option(
+            "--hom-rate",
+            type=Probability(inside=True),
+            metavar="RATE",
+            help="Probability of observing a homozygous mutation that is not there (SCITE's -cc).",
+        ),
+    ]
+    if merge:
+        both.append(click.option("--merge-homozygous", is_flag=True, help="Take 2 (homozygous) for 1."))
+
+    def add(command: Command) -> Command:
+        for option in reversed(both):
+            command = option(command)
+        return command
+
+    return add
+
+
+def rates_of(given: Mapping[str, Any]) -> Rates:
+    """The rates that a command was given, of its parameters by name."""
+    from dataclasses import fields
+
+    from syclade.host.model.rates import Rates
+
+    return Rates(**{field.name: given[field.name] for field in fields(Rates) if field.name in given})
 
 
 def seed_option() -> Callable[[Command], Command]:

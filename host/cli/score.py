@@ -17,25 +17,26 @@ __all__ = ["command"]
 @click.argument("tree", type=options.INPUT_FILE)
 @options.fp_rate_option()
 @options.fn_rate_option()
+@options.zygosity_options()
 @options.names_option()
 @options.json_option()
-def command(
-    matrix: Any, tree: Path, fp_rate: float, fn_rate: float, names: Path | None, as_json: bool
-) -> None:
+def command(matrix: Any, tree: Path, names: Path | None, as_json: bool, **given: Any) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
-    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation) or
-    3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file, syclade's or SCITE's.
+    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
+    (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file,
+    syclade's or SCITE's.
     """
     import json
 
     from syclade.host.input.matrix import read_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
-    from syclade.host.model.rates import Rates
+    from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
-    rates = Rates(fp_rate, fn_rate)
+    rates = options.rates_of(given)
     observed = read_matrix(matrix, names)
+    check_zygosity(observed, rates)  # before what may be wrong with the tree
     counts = event_counts(observed, rates, read_tree(tree, observed.mutations))
     score = log_likelihood_of_counts(counts, rates)
     if not as_json:
@@ -44,11 +45,12 @@ def command(
     report = {
         "log_likelihood": score,
         "event_counts": {
-            str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])} for d in (0, 1, 3)
+            str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])}
+            for d in range(4)
+            if d != HOMOZYGOUS or counts[d].any()
         },
         "n_mutations": observed.n_mutations,
         "n_cells": observed.n_cells,
-        "fp_rate": rates.fp_rate,
-        "fn_rate": rates.fn_rate,
+        **rates.told(),
     }
     click.echo(json.dumps(report, indent=2))

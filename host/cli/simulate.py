@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
 
 if TYPE_CHECKING:
+    from syclade.host.model.rates import Rates
     from syclade.host.model.simulate import Simulation
 
 __all__ = ["command"]
@@ -26,6 +27,7 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 )
 @options.fp_rate_option()
 @options.fn_rate_option()
+@options.zygosity_options(merge=False)
 @click.option(
     "--missing",
     type=options.Probability(inside=False),
@@ -39,48 +41,45 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 def command(
     cells: int,
     mutations: int,
-    fp_rate: float,
-    fn_rate: float,
     missing: float,
     seed: int,
     out: Path,
     force: bool,
+    **given: Any,
 ) -> None:
     """Write a simulated matrix and its true tree.
 
     The tree is drawn uniformly from all mutation trees and every cell is attached to a random node of it.
-    DIR gets matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and
-    simulation.json.
+    With --fn-rate-hom and --hom-rate some observations are homozygous (2). DIR gets matrix.csv and
+    matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.model.simulate import simulate
     from syclade.host.output.files import check_output, write_files
 
     check_output(out, FILES, force)
-    made = simulate(cells, mutations, fp_rate, fn_rate, missing, seed)
+    made = simulate(cells, mutations, missing=missing, seed=seed, **given)
+    rates = options.rates_of(given)
     report = {
         "cells": cells,
         "mutations": mutations,
-        "fp_rate": fp_rate,
-        "fn_rate": fn_rate,
+        **rates.told(),
         "missing": missing,
         "seed": seed,
     }
-    write_files(out, _files(made, report), force)
+    write_files(out, _files(made, rates, report), force)
 
 
-def _files(made: Simulation, parameters: dict[str, float]) -> dict[str, str]:
+def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:
     """The text of each of ``FILES``."""
     import json
 
     import syclade
     from syclade.host.input.matrix import format_matrix
     from syclade.host.model.likelihood import log_likelihood
-    from syclade.host.model.rates import Rates
     from syclade.host.trees.graphviz import to_graphviz
     from syclade.host.trees.newick import to_newick
 
     matrix = made.matrix
-    rates = Rates(parameters["fp_rate"], parameters["fn_rate"])
     report = {
         **parameters,
         "version": syclade.__version__,

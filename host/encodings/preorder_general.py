@@ -21,9 +21,6 @@ __all__ = ["FORMS", "MADE_FOR", "GeneralPreorderEncoding", "constants_of"]
 MADE_FOR = SYCL
 """The traits that the kernels are made for; a target with others (native's are the same) has none of them."""
 
-CLASSES = 3
-"""Of observed values: mutated, not mutated, and those that tell nothing."""
-
 _NARROW_ROUNDS = (2, 4, MADE_FOR.panel_rounds)
 
 FORMS = (
@@ -48,8 +45,6 @@ class GeneralPreorderEncoding(PreorderEncoding):
         """See `Encoding.can_run`."""
         if traits != MADE_FOR:
             return "the kernels for many sizes are made for other targets"
-        if problem.classes != CLASSES:
-            return f"the matrix has {problem.classes - 1} kinds of observed values"
         return super().can_run(problem, traits)
 
     @property
@@ -75,8 +70,7 @@ class GeneralPreorderEncoding(PreorderEncoding):
 
 def constants_of(form: Form) -> dict[str, int]:
     """What a kernel of a form is compiled for."""
-    constants = {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad, "few": form.few}
-    return constants | ({"classes": CLASSES} if form.subtrees else {})
+    return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad, "few": form.few}
 
 
 def _form_for(shape: Shape) -> Form:

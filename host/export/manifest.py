@@ -75,7 +75,7 @@ def make_manifest(
             "words": "64-bit words of a row of ancestors",
             "cells": "distinct columns of the matrix, padded to a multiple of lanes",
             "lanes": "work-items of a work-group",
-            "values": "observed values that tell something: 0 and 1",
+            "values": "observed values that tell something: 0 and 1, and 2 where it occurs",
             "classes": "the same, and one more for entries that tell nothing",
             "moves": "moves that a chain makes",
             "tallies": "steps proposed and accepted, by kind of move",

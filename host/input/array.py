@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
-from syclade.host.input.reader import ALLOWED, MEANING, homozygous_hint
+from syclade.host.input.reader import ALLOWED, MEANING
 
 __all__ = ["values_from_array"]
 
@@ -21,7 +21,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
         array: see ``matrix_from_array``.
 
     Returns:
-        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1 or 3.
+        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1, 2 or 3.
 
     Raises:
         MatrixError: what ``matrix_from_array`` says.
@@ -47,13 +47,8 @@ def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
     """Raises for the first entry, in the order of rows, that is not allowed."""
     row, cell = np.unravel_index(int(np.argmin(allowed)), values.shape)
     value = values[row, cell].item()
-    if value == 2:
-        hint = homozygous_hint
-    elif value == -1 or value != value:
-        hint = "a missing value is written 3"
-    else:
-        hint = f"values are {MEANING}"
-    raise MatrixError(f"array[{row}, {cell}] is {value}, not 0, 1 or 3", hint=hint)
+    hint = "a missing value is written 3" if value == -1 or value != value else f"values are {MEANING}"
+    raise MatrixError(f"array[{row}, {cell}] is {value}, not 0, 1, 2 or 3", hint=hint)
 
 
 def _to_numpy(array: Any) -> NDArray[Any]:

@@ -26,7 +26,7 @@ class Matrix:
 
     Attributes:
         values: uint8, shape (n_mutations, n_cells), C-contiguous, read-only; 0 = not observed,
-            1 = mutation, 3 = missing.
+            1 = mutation, 2 = homozygous mutation, 3 = missing.
         mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
         source: the file or stream, or ``"array"``.
         file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
@@ -65,7 +65,7 @@ Names = str | os.PathLike[str] | Sequence[str] | None
 
 
 def read_matrix(file: str | os.PathLike[str] | IO[Any], names: Names = None) -> Matrix:
-    """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1 or 3.
+    """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1, 2 or 3.
 
     Line ends may be LF, CRLF or CR; values are separated by blanks or tabs; blank lines at the end and a
     UTF-8 byte-order mark are ignored.
@@ -94,7 +94,7 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
     """Makes a matrix of an array; the data are copied.
 
     Args:
-        array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1 or 3: a numpy
+        array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1, 2 or 3: a numpy
             array, nested lists, a dpctl or dpnp array, or anything with ``__array__`` or ``__dlpack__``.
         mutations: the names of the rows; None numbers them from 1.
 

@@ -16,14 +16,10 @@ from numpy.typing import NDArray
 from syclade.host.errors import MatrixError
 from syclade.host.input.textfile import as_lf
 
-__all__ = ["ALLOWED", "MEANING", "homozygous_hint", "values_of"]
+__all__ = ["ALLOWED", "MEANING", "values_of"]
 
-ALLOWED = (0, 1, 3)
-MEANING = "0 (not observed), 1 (mutation) or 3 (missing)"
-homozygous_hint = (
-    "2 is a homozygous mutation and needs error rates for zygosity, which are not supported yet; "
-    "where heterozygous and homozygous need not be told apart, write 1"
-)
+ALLOWED = (0, 1, 2, 3)
+MEANING = "0 (not observed), 1 (mutation), 2 (homozygous mutation) or 3 (missing)"
 
 _VALUE, _BLANK, _NEWLINE, _OTHER = range(4)
 _KIND = np.full(256, _OTHER, np.uint8)
@@ -45,7 +41,7 @@ def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
         path: the file, for messages.
 
     Returns:
-        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1 or 3.
+        uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1, 2 or 3.
 
     Raises:
         MatrixError: with line and column of the first thing that is wrong.
@@ -99,7 +95,7 @@ def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoRe
     symbol = match.group()
     shown = symbol if len(symbol) <= 20 else symbol[:17] + "..."
     raise MatrixError(
-        f"{shown!r} (row {number}, cell {cell}) is not 0, 1 or 3",
+        f"{shown!r} (row {number}, cell {cell}) is not 0, 1, 2 or 3",
         path=path,
         line=number,
         column=match.start() + 1,
@@ -109,8 +105,6 @@ def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoRe
 
 def _symbol_hint(symbol: str, *, first: bool) -> str:
     """What the user may have meant by a symbol; ``first`` is the first row or column."""
-    if symbol == "2":
-        return homozygous_hint
     if symbol == "-1" or symbol.lower() in _MISSING:
         return "a missing value is written 3"
     if "," in symbol or ";" in symbol:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.errors import MatrixError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import depths, preorder, validate_parents
 
 __all__ = ["event_counts", "log_likelihood", "log_likelihood_of_counts"]
@@ -32,7 +33,8 @@ def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
 
     Raises:
         TreeError: the parent vector is none.
-        MatrixError: the tree is of another number of mutations.
+        MatrixError: the tree is of another number of mutations, or there are homozygous mutations and no
+            rates for them.
     """
     return log_likelihood_of_counts(event_counts(matrix, rates, parents), rates)
 
@@ -46,8 +48,9 @@ def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np
     """How often each value is observed where the tree has, and has not, the mutation.
 
     Going through the nodes in preorder, the counts on the path to a node are those of its parent, which
-    are the last ones of the level above, plus the node's own row. So nodes are compared by two integers
-    for each cell, and nodes with equal counts are equal, whatever the order of the path.
+    are the last ones of the level above, plus the node's own row. So nodes are compared by three integers
+    for each cell, and nodes with equal counts are equal, whatever the order of the path. Homozygous values
+    count as heterozygous ones where the rates merge them.
 
     Args: as ``log_likelihood``.
 
@@ -62,7 +65,7 @@ def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np
             path=matrix.source,
             hint="give the matrix that the tree is of",
         )
-    weights = rates.weights()
+    values, weights = scored_values(matrix, rates), rates.weights()
     order, level = preorder(tree), depths(tree)
     counts = np.zeros((int(level.max()) + 1, 4, matrix.n_cells), np.int32)
     observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
@@ -70,11 +73,11 @@ def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np
     best_counts = counts[0].copy()
     for node in order[1:].tolist():
         here = counts[level[node]]
-        np.add(counts[level[node] - 1], matrix.values[node] == observed, out=here)
-        score = weights[0] * here[0] + weights[1] * here[1]
+        np.add(counts[level[node] - 1], values[node] == observed, out=here)
+        score = weights[0] * here[0] + weights[1] * here[1] + weights[2] * here[2]
         better = score > best_score
         best_score[better] = score[better]
         best_counts[:, better] = here[:, better]
     on_path = best_counts.sum(axis=1, dtype=np.int64)
-    total = np.bincount(matrix.values.ravel(), minlength=4)
+    total = np.bincount(values.ravel(), minlength=4)
     return np.column_stack([total.astype(np.int64) - on_path, on_path])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import HOMOZYGOUS, scored_values
 
 __all__ = ["Problem", "SlotRates", "make_problem"]
 
@@ -24,8 +25,8 @@ MAX_SCALE_BITS = 20
 CELL_BITS = 30
 """No partial score of one cell reaches 2^30, so a kernel may keep it in 32 bits."""
 
-_VALUES = (0, 1)
-"""Observed values that tell something, without zygosity."""
+_VALUES, _WITH_ZYGOSITY = (0, 1), (0, 1, HOMOZYGOUS)
+"""Observed values that tell something; a class for 2 costs time, so that there is one only where 2 occurs."""
 
 
 @dataclass(frozen=True)
@@ -146,20 +147,23 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
     Args:
         matrix: n mutations x m cells.
         rates: error rates.
+
+    Raises:
+        MatrixError: there are homozygous mutations and no rates for them.
     """
-    columns, column_of, multiplicity = np.unique(
-        matrix.values, axis=1, return_inverse=True, return_counts=True
-    )
+    scored = scored_values(matrix, rates)
+    columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
+    values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
     weights = rates.weights()
     scale_bits = _choose_scale(columns, weights)
     scale = math.ldexp(1.0, scale_bits)
-    base = float(np.bincount(matrix.values.ravel(), minlength=4) @ rates.log_table()[:, 0])
-    class_of = np.full(256, len(_VALUES), dtype=np.uint8)
-    class_of[list(_VALUES)] = range(len(_VALUES))
-    integers = tuple(round(float(weights[value]) * scale) for value in _VALUES)
+    base = float(np.bincount(scored.ravel(), minlength=4) @ rates.log_table()[:, 0])
+    class_of = np.full(256, len(values), dtype=np.uint8)
+    class_of[list(values)] = range(len(values))
+    integers = tuple(round(float(weights[value]) * scale) for value in values)
     return Problem(
-        mutations=matrix.values.shape[0],
-        values=_VALUES,
+        mutations=matrix.n_mutations,
+        values=values,
         observed=np.ascontiguousarray(class_of[columns]),
         multiplicity=multiplicity.astype(np.int64),
         column_of=column_of.reshape(-1).astype(np.int32),  # of two dimensions in numpy 2.0
@@ -171,6 +175,6 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
 
 def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:
     """The largest f up to MAX_SCALE_BITS with which no score of a cell can reach 2^CELL_BITS."""
-    sums = sum((columns == value).sum(axis=0) * abs(float(weights[value])) for value in _VALUES)
+    sums = sum((columns == value).sum(axis=0) * abs(float(weights[value])) for value in _WITH_ZYGOSITY)
     bound = float(np.max(sums, initial=0.0)) + 1.0
     return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))

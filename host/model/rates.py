@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import RatesError
+from syclade.host.model.zygosity import log_table
 from syclade.host.values import real
 
 __all__ = ["Rates"]
@@ -18,41 +19,77 @@ __all__ = ["Rates"]
 class Rates:
     """The rates of false observations (SCITE: Jahn, Kuipers, Beerenwinkel 2016).
 
-    The tables have a row for each observed value 0 to 3. Row 2 (homozygous) is zero and reserved: the
-    full table with zygosity changes these tables only, not their shape.
+    The tables have a row for each observed value 0 to 3 (`zygosity.py`).
 
     Attributes:
         fp_rate: probability that a mutation is observed where there is none (SCITE's alpha, ``-fd``).
         fn_rate: probability that a mutation is not observed (SCITE's beta, ``-ad``).
+        fn_rate_hom: probability that a mutation, which is heterozygous, is observed as homozygous (the second
+            value of ``-ad``); None where 2 does not occur.
+        hom_rate: probability that a homozygous mutation is observed where there is none (``-cc``); given with
+            fn_rate_hom, or None.
+        merge_homozygous: whether an observed 2 is taken for 1.
 
     Raises:
-        RatesError: a rate is not inside (0, 1), or 1 - fn_rate <= fp_rate: then an observed mutation
-            would be no evidence for a mutation.
+        RatesError: a rate is not inside (0, 1); an observed mutation (1 or 2) would be no evidence for a
+            mutation; one of the rates for zygosity without the other, or with merge_homozygous.
     """
 
     fp_rate: float
     fn_rate: float
+    fn_rate_hom: float | None = None
+    hom_rate: float | None = None
+    merge_homozygous: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fp_rate", _checked("fp_rate", "--fp-rate", self.fp_rate))
         object.__setattr__(self, "fn_rate", _checked("fn_rate", "--fn-rate", self.fn_rate))
-        if 1.0 - self.fn_rate <= self.fp_rate:
+        if self.fn_rate_hom is not None or self.hom_rate is not None:
+            self._check_zygosity()
+        missed = self.fn_rate + (self.fn_rate_hom or 0.0)
+        if 1.0 - missed <= self.fp_rate:
+            third = "" if self.fn_rate_hom is None else f" and {self.fn_rate_hom!r}"
             raise RatesError(
-                f"fp_rate (--fp-rate) {self.fp_rate!r} and fn_rate (--fn-rate) {self.fn_rate!r} add up to "
-                "1 or more: an observed mutation would speak against the mutation",
+                f"fp_rate (--fp-rate) {self.fp_rate!r} and fn_rate (--fn-rate) {self.fn_rate!r}{third} add "
+                "up to 1 or more: an observed mutation would speak against the mutation",
                 hint="check that the two rates are not exchanged, and that both are probabilities of errors",
             )
 
+    def _check_zygosity(self) -> None:
+        """Both rates are there, and a homozygous observation is evidence for the mutation."""
+        if self.fn_rate_hom is None or self.hom_rate is None:
+            given, absent = ("--hom-rate", "--fn-rate-hom")
+            if self.hom_rate is None:
+                given, absent = absent, given
+            raise RatesError(
+                f"{given} is given without {absent}",
+                hint="an observed 2 needs both: its probability with the mutation (--fn-rate-hom, SCITE's "
+                "second -ad) and without it (--hom-rate, its -cc)",
+            )
+        if self.merge_homozygous:
+            raise RatesError(
+                "--merge-homozygous excludes --fn-rate-hom and --hom-rate",
+                hint="either 2 is taken for 1, or it has rates of its own",
+            )
+        for name in ("fn_rate_hom", "hom_rate"):
+            option = "--" + name.replace("_", "-")
+            object.__setattr__(self, name, _checked(name, option, getattr(self, name)))
+        if self.fn_rate_hom <= self.hom_rate:
+            raise RatesError(
+                f"fn_rate_hom (--fn-rate-hom) {self.fn_rate_hom!r} is not above hom_rate (--hom-rate) "
+                f"{self.hom_rate!r}: a homozygous observation would be no evidence for the mutation",
+                hint="check that the two rates are not exchanged",
+            )
+
+    def told(self) -> dict[str, Any]:
+        """The rates as plain values, by their names; what goes with zygosity where it is given."""
+        return {
+            name: value for name, value in asdict(self).items() if value is not None and value is not False
+        }
+
     def log_table(self) -> NDArray[np.float64]:
         """log P(observed d | true e), natural logarithm: float64, shape (4, 2), row d, column e."""
-        return np.array(
-            [
-                [math.log1p(-self.fp_rate), math.log(self.fn_rate)],
-                [math.log(self.fp_rate), math.log1p(-self.fn_rate)],
-                [0.0, 0.0],
-                [0.0, 0.0],
-            ]
-        )
+        return log_table(self)
 
     def weights(self) -> NDArray[np.float64]:
         """log P(d | 1) - log P(d | 0), natural logarithm: float64, shape (4,)."""
@@ -63,7 +100,7 @@ class Rates:
         """The largest change of the log-likelihood by one flipped true value, in nats.
 
         The bound of the equivalence test of the ffSCITE thesis: the larger of |log a - log(1 - b)| and
-        |log b - log(1 - a)|, a and b the two rates.
+        |log b - log(1 - a)|, a and b the two rates; with zygosity the largest of three such weights.
         """
         return float(np.abs(self.weights()).max())
 

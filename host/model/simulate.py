@@ -16,6 +16,7 @@ from syclade.host.chains.initial import parents_from_pruefer
 from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.host.values import real, whole
 
@@ -43,9 +44,18 @@ class Simulation:
 
 
 def simulate(
-    cells: int, mutations: int, fp_rate: float, fn_rate: float, missing: float, seed: int
+    cells: int,
+    mutations: int,
+    fp_rate: float,
+    fn_rate: float,
+    missing: float,
+    seed: int,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
 ) -> Simulation:
     """Simulates a matrix. Equal arguments give equal results on one version of numpy (PCG64).
+
+    Without rates for zygosity, no value is 2; of equal seeds, these take the same draws.
 
     Args:
         cells: number of columns, m >= 1.
@@ -54,6 +64,8 @@ def simulate(
         fn_rate: probability that a mutation is not observed, inside (0, 1).
         missing: probability that a value is missing (3), 0 to 1.
         seed: 0 to 2^64 - 1.
+        fn_rate_hom: probability that a mutation is observed as homozygous, or None.
+        hom_rate: probability that an absent mutation is; given with fn_rate_hom.
 
     Raises:
         OptionError: an argument is out of range.
@@ -65,17 +77,34 @@ def simulate(
     missing = real("missing (--missing)", missing)
     if not 0 <= missing <= 1:
         raise OptionError(f"missing (--missing) is {missing}", hint="give a probability, 0 to 1")
-    rates = Rates(fp_rate, fn_rate)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate)
     rng = np.random.Generator(np.random.PCG64(seed))
     parents = random_parents(mutations, rng)
     attachments = rng.integers(0, mutations + 1, cells, dtype=np.int32)
     truth = ancestor_matrix(parents)[:mutations, attachments]
-    error_rate = np.where(truth, rates.fn_rate, rates.fp_rate)
-    observed = (truth ^ (rng.random(truth.shape) < error_rate)).astype(np.uint8)
+    observed = observe(truth, rates, rng.random(truth.shape))
     observed[rng.random(truth.shape) < missing] = 3
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
     return Simulation(matrix, parents, attachments, np.ascontiguousarray(truth, dtype=np.uint8))
+
+
+def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """What is observed of the truth: the model's table, a draw an entry (docs/model.md).
+
+    Args:
+        truth: shape (n, m), whether the cell has the mutation.
+        rates: of errors.
+        draws: float64, shape (n, m), uniform in [0, 1).
+
+    Returns:
+        uint8, shape (n, m), entries 0, 1 or 2.
+    """
+    error_rate = np.where(truth, rates.fn_rate, rates.fp_rate)
+    observed = (truth ^ (draws < error_rate)).astype(np.uint8)
+    hom_rate = np.where(truth, rates.fn_rate_hom or 0.0, rates.hom_rate or 0.0)
+    observed[(draws >= error_rate) & (draws < error_rate + hom_rate)] = HOMOZYGOUS
+    return observed
 
 
 def random_parents(n: int, rng: np.random.Generator) -> NDArray[np.int32]:

@@ -54,6 +54,7 @@ FILES = ("posterior.json", "posterior.png")
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
+@click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
 @options.encoding_option()
 @options.seed_option()
 @options.out_option(required=True)
@@ -101,6 +102,7 @@ def _check(
     samples: int,
     encoding: str,
     seed: int,
+    zygosity: bool,
 ) -> PosteriorCase:
     from syclade.quality.posterior.check import judge
     from syclade.quality.posterior.samples import sample_chain
@@ -108,7 +110,7 @@ def _check(
 
     what = f"{mutations} mutations"
     show(f"{what}: enumerating", 0, 1)
-    target = make_target(small_plan(mutations, gamma, move_probs))
+    target = make_target(small_plan(mutations, gamma, move_probs, zygosity=zygosity))
     drawn = sample_chain(
         target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
     )

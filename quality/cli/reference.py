@@ -35,6 +35,7 @@ POSITIVE = click.IntRange(min=1)
 )
 @options.fp_rate_option()
 @options.fn_rate_option()
+@options.zygosity_options(merge=False)
 @options.seed_option()
 @click.option("--chains", type=POSITIVE, default=6, show_default=True, help="SCITE's repetitions (-r).")
 @click.option("--steps", type=POSITIVE, default=1_000_000, show_default=True, help="Steps of each (-l).")
@@ -43,8 +44,6 @@ POSITIVE = click.IntRange(min=1)
 @options.force_option()
 def command(
     scite: Path,
-    fp_rate: float,
-    fn_rate: float,
     chains: int,
     steps: int,
     processes: int,
@@ -57,12 +56,11 @@ def command(
     DIR gets inputs/NN.csv, scite/NN_ml0.newick, scite/NN_ml0.gv and scite/NN.log of each, and
     reference.json with the settings. When interrupted, the same command goes on where it stopped.
     """
-    from syclade.host.model.rates import Rates
     from syclade.quality.reference.maker import make_reference
     from syclade.quality.reference.scite_program import SciteSettings, find_scite
 
     binary = find_scite(scite)
-    rates = Rates(fp_rate, fn_rate)
+    rates = options.rates_of(given)
     inputs, origin = _inputs(rates, given)
     with progress_bar() as show:
         earlier = make_reference(

@@ -20,6 +20,7 @@ __all__ = ["command"]
 @click.argument("matrix", type=options.MATRIX, metavar="MATRIX")
 @options.fp_rate_option()
 @options.fn_rate_option()
+@options.zygosity_options()
 @click.option(
     "--chains",
     "chain_counts",

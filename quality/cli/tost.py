@@ -41,6 +41,7 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
     type=options.Probability(inside=True),
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
+@options.zygosity_options()
 @options.encoding_option()
 @options.seed_option()
 @click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
@@ -78,10 +79,11 @@ def command(
 
 
 def _print_start(scored: list[ScoredInput], settings: RunSettings, device_name: str) -> None:
-    rates, worst = settings.rates, max(abs(each.discrepancy) for each in scored)
+    rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.told().items() if "rate" in name)
+    worst = max(abs(each.discrepancy) for each in scored)
     click.echo(
         f"{len(scored)} inputs, {settings.chains} chains of {settings.steps} steps on {settings.device} "
-        f"({device_name}, {settings.encoding}), error rates {rates.fp_rate:g} and {rates.fn_rate:g}"
+        f"({device_name}, {settings.encoding}), error rates {rates}"
     )
     click.echo(f"scores of SCITE's trees: ours are those of its logs, within {worst:.1e} nat")
 
@@ -95,6 +97,9 @@ def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding
         rates=Rates(
             folder.rate("fp_rate", given["fp_rate"], FP_RATE),
             folder.rate("fn_rate", given["fn_rate"], FN_RATE),
+            folder.rate("fn_rate_hom", given["fn_rate_hom"], None),
+            folder.rate("hom_rate", given["hom_rate"], None),
+            given["merge_homozygous"],
         ),
         chains=given["chains"] or folder.settings.get("chains", CHAINS),
         steps=given["steps"] or folder.settings.get("steps", STEPS),

@@ -33,6 +33,8 @@ MOVE_PROBABILITIES = (0.3, 0.3, 0.4)
 
 CELLS = 8
 RATES = Rates(0.1, 0.3)
+ZYGOSITY_RATES = Rates(0.1, 0.2, 0.25, 0.15)
+"""A homozygous observation tells much less than a heterozygous one, so that to confuse them shows."""
 MISSING = 0.1
 MATRIX_SEED = 1
 """Few cells and high error rates: a posterior with many trees in it, among which the chain moves quickly."""
@@ -102,9 +104,18 @@ class Target:
 
 
 def small_plan(
-    mutations: int, gamma: float, move_probabilities: tuple[float, float, float] = MOVE_PROBABILITIES
+    mutations: int,
+    gamma: float,
+    move_probabilities: tuple[float, float, float] = MOVE_PROBABILITIES,
+    *,
+    zygosity: bool = False,
 ) -> Plan:
     """The chain of the check, on a fixed simulated matrix of CELLS cells.
+
+    Args:
+        mutations: one of MUTATIONS.
+        gamma, move_probabilities: of the chain.
+        zygosity: whether some observations are homozygous, and have rates of their own.
 
     Raises:
         OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
@@ -114,8 +125,9 @@ def small_plan(
             f"{mutations} mutations cannot be enumerated here",
             hint=f"use {MUTATIONS[0]} to {MUTATIONS[-1]} mutations",
         )
-    matrix = simulate(CELLS, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, MATRIX_SEED).matrix
-    return make_plan(make_problem(matrix, RATES), gamma=gamma, move_probabilities=move_probabilities)
+    rates = ZYGOSITY_RATES if zygosity else RATES
+    matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
+    return make_plan(make_problem(matrix, rates), gamma=gamma, move_probabilities=move_probabilities)
 
 
 def make_target(plan: Plan) -> Target:

@@ -11,13 +11,15 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from syclade.host.errors import SycladeError
 
 __all__ = ["SETTINGS_FILE", "Reference", "ReferenceFolderError", "ReferenceInput", "read_reference"]
 
 SETTINGS_FILE = "reference.json"
+
+Fallback = TypeVar("Fallback", float, None)
 
 
 class ReferenceFolderError(SycladeError):
@@ -55,7 +57,7 @@ class Reference:
     inputs: tuple[ReferenceInput, ...]
     settings: dict[str, Any]
 
-    def rate(self, name: str, given: float | None, fallback: float) -> float:
+    def rate(self, name: str, given: float | None, fallback: Fallback) -> float | Fallback:
         """An error rate of SCITE's runs: as reference.json has it, else as given, else the fallback.
 
         Raises:

@@ -64,7 +64,7 @@ def simulate_inputs(recipe: Recipe, rates: Rates) -> list[NamedInput]:
 
 def _simulated(recipe: Recipe, rates: Rates, number: int) -> Matrix:
     seed = recipe.seed + number - 1
-    return simulate(recipe.cells, recipe.mutations, rates.fp_rate, rates.fn_rate, recipe.missing, seed).matrix
+    return simulate(recipe.cells, recipe.mutations, missing=recipe.missing, seed=seed, **rates.told()).matrix
 
 
 def read_inputs(folder: Path) -> list[NamedInput]:

@@ -74,8 +74,7 @@ def _describe(
 ) -> dict[str, Any]:
     """The content of reference.json."""
     return {
-        "fp_rate": settings.rates.fp_rate,
-        "fn_rate": settings.rates.fn_rate,
+        **settings.rates.told(),
         "chains": settings.chains,
         "steps": settings.steps,
         "move_probabilities": [float(each) for each in MOVE_PROBABILITIES],

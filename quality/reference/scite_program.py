@@ -60,7 +60,7 @@ class Scite:
         return [
             *(str(self.path), "-i", str(matrix), "-n", str(size[0]), "-m", str(size[1])),
             *("-r", str(settings.chains), "-l", str(settings.steps)),
-            *("-fd", repr(rates.fp_rate), "-ad", repr(rates.fn_rate), "-e", "0"),
+            *("-fd", repr(rates.fp_rate), "-ad", repr(rates.fn_rate), *_zygosity(rates), "-e", "0"),
             *("-move_probs", *MOVE_PROBABILITIES, "-max_treelist_size", "1"),
             *("-seed", str(seed), "-o", str(prefix)),
         ]
@@ -127,6 +127,13 @@ class Scite:
         return SciteError(
             f"SCITE {what} ({' '.join(arguments)}){said}", hint="the runs that are done are kept; try again"
         )
+
+
+def _zygosity(rates: Rates) -> tuple[str, ...]:
+    """The second value of ``-ad``, and ``-cc``, where there are rates for zygosity."""
+    if rates.fn_rate_hom is None:
+        return ()
+    return (repr(rates.fn_rate_hom), "-cc", repr(rates.hom_rate))
 
 
 def find_scite(path: str | os.PathLike[str]) -> Scite:

@@ -109,7 +109,7 @@ def test_scores_error_in_the_real_data(run: Any, shared_dir: Path) -> None:
     status, out, err = run("score", path, EXAMPLE / "true_tree.newick", *RATES)
     assert (status, out) == (2, "")
     first, second = err.splitlines()
-    assert first.startswith(f"syclade: error: {path}:2:3: '2'")
+    assert first.startswith(f"syclade: error: {path}:2: row 2, cell 2 is 2")
     assert second.startswith("hint: ")
 
 

@@ -229,7 +229,12 @@ def test_a_missing_matrix(run: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "place", "hint"),
-    [("0 1\n2 1\n", ":2:1: ", "zygosity"), ("0 -1\n", ":1:3: ", "3"), ("0 1\n0\n", ":2", ""), ("", "", "")],
+    [
+        ("0 1\n2 1\n", ":2: ", "--merge-homozygous"),
+        ("0 -1\n", ":1:3: ", "3"),
+        ("0 1\n0\n", ":2", ""),
+        ("", "", ""),
+    ],
 )
 def test_bad_matrices(run: Any, tmp_path: Path, text: str, place: str, hint: str) -> None:
     path = tmp_path / "matrix.csv"

@@ -48,7 +48,7 @@ def test_score_reads_standard_input() -> None:
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        (b"0 1\r\n1 2\r\n", "<stdin>:2:3: '2' (row 2, cell 2) is not 0, 1 or 3"),
+        (b"0 1\r\n1 2\r\n", "<stdin>:2: row 2, cell 2 is 2, a homozygous mutation"),
         (b"0 1\n\n0 1\n", "<stdin>:2: blank line between rows"),
         (b"0 1\n1\n", "<stdin>:2:2: row 2 has 1 values"),
         (b"", "<stdin>: the file is empty"),

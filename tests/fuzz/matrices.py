@@ -17,7 +17,7 @@ from tests.fuzz.damage import damaged, soup
 
 __all__ = ["Matrices"]
 
-RATES = Rates(0.01, 0.2)
+RATES = Rates(0.01, 0.2, 0.1, 0.001)
 PIECES = (
     b"0",
     b"1",
@@ -77,7 +77,7 @@ class Matrices:
             shape = tuple(draw.choices((0, 1, 2, 3), k=draw.choice((0, 1, 2, 2, 2, 3))))
             made = np.array(draw.choices((0, 1, 3, 3.0, 2), k=int(np.prod(shape)))).reshape(shape)
             return made.astype(draw.choice(TYPES))
-        values = np.array(draw.choices((0, 1, 3), k=30), np.uint8).reshape(
+        values = np.array(draw.choices(draw.choice(((0, 1, 3), (0, 1, 2, 3))), k=30), np.uint8).reshape(
             draw.choice(((5, 6), (30, 1), (1, 30)))
         )
         return damaged(format_matrix(values).encode(), draw)
@@ -89,7 +89,7 @@ class Matrices:
             matrix = read_matrix(self._file)
         else:
             matrix = matrix_from_array(given)
-        assert set(np.unique(matrix.values).tolist()) <= {0, 1, 3}
+        assert set(np.unique(matrix.values).tolist()) <= {0, 1, 2, 3}
         _score(matrix)
 
 

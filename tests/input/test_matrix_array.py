@@ -33,7 +33,7 @@ def test_an_array_is_copied_and_may_be_a_view() -> None:
 @pytest.mark.parametrize(
     ("array", "words"),
     [
-        ([[0, 1], [0, 2]], "array[1, 1] is 2"),
+        ([[0, 1], [0, 4]], "array[1, 1] is 4"),
         ([[0, -1]], "missing value is written 3"),
         ([[0.0, np.nan]], "missing value is written 3"),
         ([[0.0, 0.5]], "array[0, 1] is 0.5"),

@@ -105,7 +105,7 @@ class Case:
     """An input with its chain's settings, and what the oracle makes of it.
 
     `kind`: random, missing (a row and a column of 3s besides), nothing (3s only) or duplicates (three
-    distinct columns).
+    distinct columns), or zygosity (some 2s, with rates of their own).
     """
 
     n: int
@@ -127,10 +127,13 @@ class Case:
             values[:] = 3
         if self.kind == "duplicates":
             values = values[:, np.arange(self.m) % 3]
+        if self.kind == "zygosity":
+            values[np.random.default_rng(self.n).random(shape) < 0.2] = 2
         return values.astype(np.uint8)
 
     def problem(self) -> Problem:
-        return make_problem(matrix_from_array(self.values), Rates(0.02, 0.2))
+        rates = Rates(0.02, 0.2, 0.25, 0.005) if self.kind == "zygosity" else Rates(0.02, 0.2)
+        return make_problem(matrix_from_array(self.values), rates)
 
     def plan(self, **parts: Any) -> Plan:
         """The chain, with other parts than the usual ones if they are given."""

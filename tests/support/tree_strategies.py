@@ -31,10 +31,12 @@ def names(n: int) -> st.SearchStrategy[tuple[str, ...]]:
 
 
 @st.composite
-def observations(draw: st.DrawFn, n: int, max_cells: int = 8) -> NDArray[np.uint8]:
+def observations(
+    draw: st.DrawFn, n: int, max_cells: int = 8, values: tuple[int, ...] = (0, 1, 3)
+) -> NDArray[np.uint8]:
     """Observed values, shape (n, 1 to max_cells)."""
     m = draw(st.integers(1, max_cells))
-    entries: list[Any] = draw(st.lists(st.sampled_from([0, 1, 3]), min_size=n * m, max_size=n * m))
+    entries: list[Any] = draw(st.lists(st.sampled_from(values), min_size=n * m, max_size=n * m))
     return np.array(entries, np.uint8).reshape(n, m)
 
 

@@ -39,24 +39,23 @@ def make_evaluation(
         weighted: 1 if columns have multiplicities.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
-    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), classes, weighted)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted)
 
 
 def make_general_evaluation(
-    score: Score, *, lanes: int, rounds: int, broad: int, few: int, classes: int, **_others: int
+    score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
 ) -> Evaluation:
     """The evaluation of a score, for every shape of a form.
 
     Args:
         score: what a cell is worth.
         lanes, rounds, broad, few: as in `Form`.
-        classes: of observed values, with that of those that tell nothing.
     """
-    return _evaluation(score, Form(lanes, rounds, 1, broad, few), read_sizes, classes, weighted=1)
+    return _evaluation(score, Form(lanes, rounds, 1, broad, few), read_sizes, weighted=1)
 
 
-def _evaluation(score: Score, form: Form, sizes_of: Any, classes: int, weighted: int) -> Evaluation:
-    score_change = make_score_change(form, score, classes, weighted)
+def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evaluation:
+    score_change = make_score_change(form, score, weighted)
 
     @device_function
     def place(given, number, lane, mutations):

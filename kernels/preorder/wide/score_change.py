@@ -16,7 +16,7 @@ from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.third_interval import third_interval
 from syclade.kernels.preorder.tree.places import block_at, row_at
-from syclade.kernels.preorder.wide.sketches import make_sketches, make_slack_of_equals
+from syclade.kernels.preorder.wide.sketches import make_sketches, slack_of_equals
 from syclade.kernels.target import address, control, device_function, equal, in_step, maximum
 from syclade.kernels.words import popcount
 
@@ -25,17 +25,15 @@ _ONE = control(1)
 _WORD_BITS = 32
 
 
-def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> Any:
+def make_score_change(form: Form, score: Score, weighted: int) -> Any:
     """Device function: the lane's share of what the edit adds to the score.
 
     Args:
         form: of the tables.
         score: what a cell is worth.
-        classes: of observed values.
         weighted: 1 if columns have multiplicities.
     """
     may_change = make_sketches(form).may_change
-    slack_of_equals = make_slack_of_equals(classes)
     range_rows, _take_range, range_of_cell = make_range_maximum(form)
     rounds, lanes = form.rounds, form.lanes
     assert rounds < _WORD_BITS, "a lane has more cells of a panel than a word has flags"
@@ -124,7 +122,8 @@ def make_score_change(form: Form, score: Score, classes: int, weighted: int) -> 
         # Of score rows, equal sketches do not say that they are equal; of weights, they may.
         of_weights = equal(proposal.edit, EXCHANGE_LABELS)
         spare = np.int32(
-            of_weights & slack_of_equals(given.weights, here.number * address(here.sizes.classes))
+            of_weights
+            & slack_of_equals(given.weights, here.number * address(here.sizes.classes), here.sizes.classes)
         )
         flag_cells(given, here, base, moved, spare)
         flags_base = in_step(here.flags)

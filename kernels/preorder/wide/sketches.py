@@ -30,28 +30,24 @@ class Sketches(NamedTuple):
     sketch_row: Any
 
 
-def make_slack_of_equals(classes: int) -> Any:
-    """Device function slack_of_equals, for so many classes of observed values."""
+@device_function
+def slack_of_equals(
+    weights,  # IN (slots, classes) int64, flat
+    start,  # IN address: where the slot's weights start
+    classes,  # IN control: of observed values
+):
+    """What `may_change` may take off where weights have equal sketches: all, if they are equal (control).
 
-    @device_function
-    def slack_of_equals(
-        weights,  # IN (slots, classes) int64, flat
-        start,  # IN address: where the slot's weights start
-    ):
-        """What `may_change` may take off where weights have equal sketches: all, if they are equal (control).
-
-        Weights that differ but are near each other have the same sketch: then nothing.
-        """
-        alike = control(0)
-        for one in range(classes):
-            weight = weights[start + address(one)]
-            for other in range(one):
-                other_weight = weights[start + address(other)]
-                same_sketch = control((weight >> _BITS) == (other_weight >> _BITS))
-                alike = alike | (same_sketch * control(weight != other_weight))
-        return control(_SLACK) * (control(1) - alike)
-
-    return slack_of_equals
+    Weights that differ but are near each other have the same sketch: then nothing.
+    """
+    alike = control(0)
+    for one in range(classes):
+        weight = weights[start + address(one)]
+        for other in range(control(one)):
+            other_weight = weights[start + address(other)]
+            same_sketch = control((weight >> _BITS) == (other_weight >> _BITS))
+            alike = alike | (same_sketch * control(weight != other_weight))
+    return control(_SLACK) * (control(1) - alike)
 
 
 @cache

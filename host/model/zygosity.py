@@ -1,0 +1,94 @@
+"""Heterozygous and homozygous mutations: the probabilities of four observed values, and where 2 may occur.
+
+Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016 (SCITE's table; its options
+are ``-fd``, ``-ad`` with two values, and ``-cc``).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+
+if TYPE_CHECKING:
+    from syclade.host.input.matrix import Matrix
+    from syclade.host.model.rates import Rates
+
+__all__ = ["HOMOZYGOUS", "MISSING", "check_zygosity", "log_table", "scored_values"]
+
+HOMOZYGOUS, MISSING = 2, 3
+"""Observed values; 0 is that no mutation was observed, 1 that one was (heterozygous, where 2 occurs)."""
+
+
+def log_table(rates: Rates) -> NDArray[np.float64]:
+    """log P(observed d | true e), natural logarithm.
+
+    Args:
+        rates: of errors. Without those for zygosity, 2 tells nothing; merged, it tells what 1 tells.
+
+    Returns:
+        float64, shape (4, 2): row d, column e (1 where the cell has the mutation).
+    """
+    absent, present = rates.fp_rate, rates.fn_rate
+    table = np.zeros((4, 2))
+    if rates.fn_rate_hom is None or rates.hom_rate is None:
+        table[0] = math.log1p(-absent), math.log(present)
+        table[1] = math.log(absent), math.log1p(-present)
+        if rates.merge_homozygous:
+            table[HOMOZYGOUS] = table[1]
+        return table
+    table[0] = math.log1p(-(rates.hom_rate + absent)), math.log(present)
+    table[1] = math.log(absent), math.log1p(-(present + rates.fn_rate_hom))
+    table[HOMOZYGOUS] = math.log(rates.hom_rate), math.log(rates.fn_rate_hom)
+    return table
+
+
+def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
+    """The observed values as they are scored: 2 as 1 where the rates merge them.
+
+    Returns:
+        uint8, shape (n_mutations, n_cells).
+
+    Raises:
+        MatrixError: there is a 2, and the rates say nothing of it.
+    """
+    check_zygosity(matrix, rates)
+    if rates.merge_homozygous:
+        return np.where(matrix.values == HOMOZYGOUS, np.uint8(1), matrix.values)
+    return matrix.values
+
+
+def check_zygosity(matrix: Matrix, rates: Rates) -> None:
+    """Checks that rates say what a 2 means, if there is one.
+
+    Raises:
+        MatrixError: there is, and they do not.
+    """
+    if rates.fn_rate_hom is None and not rates.merge_homozygous:
+        _refuse_homozygous(matrix.values, matrix.source if matrix.file_sha256 else None)
+
+
+def _refuse_homozygous(values: NDArray[np.uint8], path: str | os.PathLike[str] | None) -> None:
+    """Raises for the first 2, in the order of rows.
+
+    Args:
+        values: shape (n_mutations, n_cells).
+        path: the file, in which row r is line r + 1; None for an array.
+    """
+    found = values == HOMOZYGOUS
+    if not found.any():
+        return
+    row, cell = divmod(int(found.argmax()), values.shape[1])
+    where = f"array[{row}, {cell}]" if path is None else f"row {row + 1}, cell {cell + 1}"
+    raise MatrixError(
+        f"{where} is 2, a homozygous mutation ({int(found.sum())} in all), and there are no rates for it",
+        path=path,
+        line=None if path is None else row + 1,
+        hint="give the rates of homozygous observations (--fn-rate-hom, SCITE's second -ad, with --hom-rate, "
+        "its -cc), or take 2 for 1 (--merge-homozygous)",
+    )

@@ -1,0 +1,92 @@
+"""Three classes of observed values on every backend: the chain is the oracle's, and so are searches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
+from syclade.host.model.problem import SlotRates
+from syclade.host.search.work import Work
+from syclade.quality.posterior.check import judge
+from syclade.quality.posterior.samples import sample_chain
+from syclade.quality.posterior.small_target import Target, make_target, small_plan
+from tests.suites.test_conformance import assert_is_trace
+from tests.support.backends import Backend, Case, on_every_backend, run_alone
+from tests.support.searches import (
+    assert_equal_searches,
+    numpy_states,
+    problem_of,
+    slow_score,
+    states_of,
+)
+
+CASE = Case(8, 16, kind="zygosity")
+WIDE = Case(8, 1100, kind="zygosity")
+"""Of more columns than narrow tables have."""
+
+
+def test_the_cases_have_three_classes() -> None:
+    for case in (CASE, WIDE):
+        assert case.problem().values == (0, 1, 2)
+        assert len({*case.problem().rates.weights}) == 4
+    assert WIDE.problem().columns > 1024
+
+
+@on_every_backend
+def test_every_step_is_the_oracles(backend: Backend) -> None:
+    steps = 200
+    assert_is_trace(run_alone(backend, CASE, 0, steps), CASE.trace(0, steps), steps)
+
+
+@pytest.mark.parametrize("backend", [Backend("native", "general"), Backend("numpy", "plain")], ids=str)
+def test_wide_tables(backend: Backend) -> None:
+    """By the kernels of the package, which serve any number of classes."""
+    steps = 60
+    assert_is_trace(run_alone(backend, WIDE, 0, steps), WIDE.trace(0, steps), steps)
+
+
+def test_searches() -> None:
+    works = (Work("estimated", 5), Work("subtrees", 5), Work("regraft", 5), Work("exact", 2))
+    native, numpy = states_of("native", CASE, 0, works), numpy_states(CASE, 0, works)
+    for one, other in zip(native, numpy, strict=True):
+        assert_equal_searches(one, other)
+        assert one.score == slow_score(problem_of(CASE), one.parents)
+
+
+# ---- the posterior
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    made = make_target(small_plan(4, 1.5, zygosity=True))
+    assert made.plan.problem.values == (0, 1, 2)
+    return made
+
+
+def sampled(target: Target) -> Any:
+    return judge(target, sample_chain(target, NUMPY_DEVICE, "auto", 8192, seed=1, slots=1024))
+
+
+@pytest.mark.statistical
+@pytest.mark.usefixtures("one_process")
+def test_the_chain_samples_its_posterior(target: Target) -> None:
+    case = sampled(target)
+    assert case.holds
+    assert min(case.visits.fit.p_value, case.steps.p_value) > 0.01
+
+
+@pytest.mark.statistical
+@pytest.mark.usefixtures("one_process")
+def test_the_check_finds_a_chain_that_merges(target: Target) -> None:
+    """It scores a homozygous observation as if it were a heterozygous one."""
+    plan = target.plan
+    not_seen, seen, _homozygous, nothing = plan.problem.rates.weights
+    merging = SlotRates((not_seen, seen, seen, nothing), plan.problem.rates.base)
+    wrong = replace(target, plan=replace(plan, problem=replace(plan.problem, rates=merging)))
+    case = sampled(wrong)
+    assert case.balanced
+    assert not case.holds
+    assert case.visits.fit.p_value < 1e-6
