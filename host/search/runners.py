@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any
 
 from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.backends.slot_threads import SlotThreads
 from syclade.host.compile import machine_code
 from syclade.host.compile.ahead import Ahead
-from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.errors import DeviceError
 from syclade.host.search.numpy_runner import NumpySearchRunner
@@ -31,7 +29,7 @@ __all__ = ["begin_search", "make_search_runner"]
 
 
 class NativeSearchRunner(ArraySearchRunner):
-    """This processor, by numba: a thread a core takes the next slot when it has done one."""
+    """This processor, by numba: a call a slot and stage."""
 
     tier = "native"
 
@@ -42,22 +40,15 @@ class NativeSearchRunner(ArraySearchRunner):
         self._arrays = local
         self._flat = [local.named[argument.name].reshape(-1) for argument in ARGUMENTS]
         self._addresses = [array.ctypes.data for array in self._flat]
-        self._threads = min(usable_cores(), slots)
-        self._pool = ThreadPoolExecutor(self._threads)
+        self._threads = SlotThreads(slots)
 
     def _launch(self, stage: str) -> None:
         kernel = machine_code.load_machine_code(_kernel(stage))
-        waiting = iter(range(self.slots))
-        for thread in [self._pool.submit(self._run, kernel, waiting) for _ in range(self._threads)]:
-            thread.result()
-
-    def _run(self, kernel: Callable[..., None], waiting: Iterator[int]) -> None:
-        for slot in waiting:
-            kernel(slot, slot + 1, *self._addresses)
+        self._threads.run(lambda slot: kernel(slot, slot + 1, *self._addresses))
 
     def close(self) -> None:
         """See `SearchRunner.close`."""
-        self._pool.shutdown()
+        self._threads.close()
         self._flat = []
         super().close()
 
