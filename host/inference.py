@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError
-from syclade.host.input.matrix import Matrix, Names, matrix_from_array, read_matrix, with_names
+from syclade.host.input.matrix import (
+    Matrix,
+    Names,
+    matrix_from_array,
+    read_matrix,
+    with_cell_names,
+    with_names,
+)
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.values import path_of, whole
 
 if TYPE_CHECKING:
@@ -53,6 +61,8 @@ def infer(
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
     names: Names = None,
+    cell_names: Names = None,
+    attach: bool = False,
     method: str = "auto",
     chains: int | None = None,
     steps: int | None = None,
@@ -79,6 +89,8 @@ def infer(
         hom_rate: probability of observing a homozygous mutation that is not there; with fn_rate_hom.
         merge_homozygous: take 2 for 1 instead.
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
+        cell_names: the cells' names, in the same way; without, those of a `Matrix`, else s0, s1, ….
+        attach: whether cells hang in the trees that the result writes, each at its best node.
         method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
             a device that cannot search; else search.
         chains: number of independent chains, each from a uniform random tree; 16 without.
@@ -113,7 +125,9 @@ def infer(
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     if isinstance(move_probabilities, Iterator):  # which can be read once only
         move_probabilities = tuple(move_probabilities)
-    observed = load_matrix(matrix, names)
+    observed = load_matrix(matrix, names, cell_names)
+    if attach:
+        check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
@@ -123,7 +137,9 @@ def infer(
         "fn_rate_hom": rates.fn_rate_hom,
         "hom_rate": rates.hom_rate,
         "merge_homozygous": rates.merge_homozygous,
-        "names": _told(names, observed),
+        "names": _told(names, observed.mutations),
+        "cell_names": _told(cell_names, observed.cells),
+        "attach": bool(attach),
         "method": "search" if by_search else "chain",
         "chains": None if by_search else chains,
         "steps": steps,
@@ -188,16 +204,18 @@ def score(
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
     names: Names = None,
+    cell_names: Names = None,
 ) -> float:
     """The log-likelihood of a tree: natural log, float64, every cell at its best attachment.
 
     Args:
         matrix: as for `infer`.
-        tree: a path to a Newick or GraphViz file (ours or SCITE's), or a parent vector of shape (n + 1,).
+        tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are left out), or a parent
+            vector of shape (n + 1,).
         fp_rate: probability of observing a mutation that is not there.
         fn_rate: probability of not observing a mutation.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
-        names: as for `infer`.
+        names, cell_names: as for `infer`.
 
     Raises:
         SycladeError: MatrixError, RatesError or TreeError, with what to do.
@@ -205,21 +223,26 @@ def score(
     from syclade.host.model.likelihood import log_likelihood
     from syclade.host.trees.treefile import read_tree
 
-    observed = load_matrix(matrix, names)
+    observed = load_matrix(matrix, names, cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    parents = read_tree(tree, observed.mutations) if isinstance(tree, (str, os.PathLike)) else tree
-    return log_likelihood(observed, rates, parents)
+    if isinstance(tree, (str, os.PathLike)):
+        tree = read_tree(tree, observed.mutations, observed.cells or ())
+    return log_likelihood(observed, rates, tree)
 
 
-def _told(names: Names, observed: Matrix) -> str | list[str] | None:
+def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
     """What names were given, as a plain value; an iterator of them has been used up."""
     if names is None:
         return None
-    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(observed.mutations)
+    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())
 
 
-def load_matrix(matrix: Any, names: Names = None) -> Matrix:
+def load_matrix(matrix: Any, names: Names = None, cell_names: Names = None) -> Matrix:
     """A Matrix from whatever describes one: see `infer`."""
+    return with_cell_names(_load(matrix, names), cell_names)
+
+
+def _load(matrix: Any, names: Names) -> Matrix:
     if isinstance(matrix, Matrix):
         return with_names(matrix, names)
     if isinstance(matrix, (str, os.PathLike)) or callable(getattr(matrix, "read", None)):

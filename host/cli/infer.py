@@ -24,6 +24,7 @@ __all__ = ["command"]
 @options.fn_rate_option()
 @options.zygosity_options()
 @options.names_option()
+@options.cell_names_option()
 @click.option(
     "--method",
     type=click.Choice(("auto", "search", "chain")),
@@ -60,6 +61,7 @@ __all__ = ["command"]
 @click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
+@click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")

@@ -20,6 +20,7 @@ __all__ = [
     "SEED",
     "MatrixSource",
     "Probability",
+    "cell_names_option",
     "device_option",
     "encoding_option",
     "fn_rate_option",
@@ -164,6 +165,16 @@ def names_option() -> Callable[[Command], Command]:
         type=INPUT_FILE,
         metavar="FILE",
         help="Names of the mutations, one a line, blanks included. Without it they are numbered from 1.",
+    )
+
+
+def cell_names_option() -> Callable[[Command], Command]:
+    """``--cell-names``."""
+    return click.option(
+        "--cell-names",
+        type=INPUT_FILE,
+        metavar="FILE",
+        help="Names of the cells, one a line. Without it they are called s0, s1, … as by SCITE.",
     )
 
 

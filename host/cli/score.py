@@ -19,25 +19,28 @@ __all__ = ["command"]
 @options.fn_rate_option()
 @options.zygosity_options()
 @options.names_option()
+@options.cell_names_option()
 @options.json_option()
-def command(matrix: Any, tree: Path, names: Path | None, as_json: bool, **given: Any) -> None:
+def command(
+    matrix: Any, tree: Path, names: Path | None, cell_names: Path | None, as_json: bool, **given: Any
+) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file,
-    syclade's or SCITE's.
+    syclade's or SCITE's; cells that hang in it are left out.
     """
     import json
 
-    from syclade.host.input.matrix import read_matrix
+    from syclade.host.input.matrix import read_matrix, with_cell_names
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
     rates = options.rates_of(given)
-    observed = read_matrix(matrix, names)
+    observed = with_cell_names(read_matrix(matrix, names), cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree
-    counts = event_counts(observed, rates, read_tree(tree, observed.mutations))
+    counts = event_counts(observed, rates, read_tree(tree, observed.mutations, observed.cells or ()))
     score = log_likelihood_of_counts(counts, rates)
     if not as_json:
         click.echo(repr(score))

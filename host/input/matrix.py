@@ -17,7 +17,15 @@ from syclade.host.input.reader import values_of
 from syclade.host.input.textfile import read_bytes, read_stream
 from syclade.host.values import shown
 
-__all__ = ["Matrix", "Names", "format_matrix", "matrix_from_array", "read_matrix", "with_names"]
+__all__ = [
+    "Matrix",
+    "Names",
+    "format_matrix",
+    "matrix_from_array",
+    "read_matrix",
+    "with_cell_names",
+    "with_names",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +38,22 @@ class Matrix:
         mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
         source: the file or stream, or ``"array"``.
         file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
+        cells: the names of the columns; None where the user gave none.
     """
 
     values: NDArray[np.uint8]
     mutations: tuple[str, ...]
     source: str
     file_sha256: str | None = None
+    cells: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
             raise TypeError("Matrix.values must be a C-contiguous array of uint8 of two dimensions")
         if len(self.mutations) != self.values.shape[0]:
             raise ValueError("Matrix.mutations must have one name for each row")
+        if self.cells is not None and len(self.cells) != self.values.shape[1]:
+            raise ValueError("Matrix.cells must have one name for each column")
         self.values.setflags(write=False)
 
     @property
@@ -119,6 +131,17 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
     return matrix if names is None else replace(matrix, mutations=_names_of(matrix.values.shape, names))
 
 
+def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
+    """The same matrix with these names of its cells, a file or names; None leaves those it has.
+
+    Raises:
+        MatrixError: names that do not fit.
+    """
+    if names is None:
+        return matrix
+    return replace(matrix, cells=_checked_names(matrix.values.shape, names, "cell"))
+
+
 def format_matrix(values: NDArray[np.uint8]) -> str:
     """The text of a matrix file in SCITE's format, LF line ends.
 
@@ -132,18 +155,23 @@ def format_matrix(values: NDArray[np.uint8]) -> str:
 
 
 def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
-    if names is None:
-        return default_names(shape[0])
+    return default_names(shape[0]) if names is None else _checked_names(shape, names, "mutation")
+
+
+def _checked_names(
+    shape: tuple[int, ...], names: str | os.PathLike[str] | Sequence[str], what: str
+) -> tuple[str, ...]:
+    """Names of mutations or of cells, which fit a matrix of this shape."""
     if isinstance(names, (str, os.PathLike)):
-        mutations = read_names(names)
-        match_names(mutations, shape[0], shape[1], names)
-        return mutations
+        read = read_names(names, what)
+        match_names(read, shape[0], shape[1], names, what)
+        return read
     if isinstance(names, (set, frozenset)) or not isinstance(names, Iterable):
         raise MatrixError(
             f"the names are {shown(names)}, which is neither a file nor a sequence of names",
-            hint="give the name of a file, or a list of names in the order of the rows",
+            hint="give the name of a file, or a list of names in the order of the rows or columns",
         )
-    mutations = tuple(names)
-    match_names(mutations, shape[0], shape[1])
-    check_names(mutations)
-    return mutations
+    given = tuple(names)
+    match_names(given, shape[0], shape[1], what=what)
+    check_names(given, what=what)
+    return given

@@ -1,4 +1,4 @@
-"""The names of the mutations: one a line, in the order of the matrix's rows."""
+"""The names of mutations, or of cells: one a line, in the order of the matrix's rows, or columns."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def default_names(n_mutations: int) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, n_mutations + 1))
 
 
-def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Reads the names of the mutations, one a line (SCITE's ``.geneNames``).
+def read_names(path: str | os.PathLike[str], what: str = "mutation") -> tuple[str, ...]:
+    """Reads the names of the mutations, or of the cells, one a line (SCITE's ``.geneNames``).
 
     Blanks round a name are dropped; blanks, commas and all else inside the line are part of the name.
 
@@ -36,18 +36,21 @@ def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     lines = read_text(path, MatrixError).rstrip().split("\n")
     if lines == [""]:
         raise MatrixError("the file is empty", path=path, hint="write one name a line")
-    _refuse_others(lines, path)
+    _refuse_others(lines, path, what)
     names = tuple(line.strip() for line in lines)
-    check_names(names, path)
+    check_names(names, path, what)
     return names
 
 
-def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None) -> None:
+def check_names(
+    names: Sequence[str], path: str | os.PathLike[str] | None = None, what: str = "mutation"
+) -> None:
     """Checks that names are distinct, not empty, not of pages, and fit on one line.
 
     Args:
         names: the names; the i-th is taken to stand in line i of ``path``.
         path: the file they come from, or None.
+        what: they are names of: mutation, or cell.
 
     Raises:
         MatrixError: naming the first name that will not do, and its line if there is a path.
@@ -56,34 +59,42 @@ def check_names(names: Sequence[str], path: str | os.PathLike[str] | None = None
     for number, name in enumerate(names, 1):
         problem = _problem(name)
         if problem is None and name in seen:
-            problem = f"the name {excerpt(name)} occurs twice, for mutations {seen[name]} and {number}"
+            problem = f"the name {excerpt(name)} occurs twice, for {what}s {seen[name]} and {number}"
         if problem is not None:
             line = None if path is None else number
             raise MatrixError(
-                problem, path=path, line=line, hint="each mutation needs a name of its own, on one line"
+                problem, path=path, line=line, hint=f"each {what} needs a name of its own, on one line"
             )
         seen[name] = number
 
 
 def match_names(
-    names: Sequence[str], n_mutations: int, n_cells: int, path: str | os.PathLike[str] | None = None
+    names: Sequence[str],
+    n_mutations: int,
+    n_cells: int,
+    path: str | os.PathLike[str] | None = None,
+    what: str = "mutation",
 ) -> None:
-    """Checks that there is one name for each row of the matrix.
+    """Checks that there is one name for each row of the matrix, or for each column if they are of cells.
 
     Raises:
         MatrixError: with both numbers, and a hint when the matrix looks transposed.
     """
-    if len(names) == n_mutations:
+    wanted, other, line, across = (n_mutations, n_cells, "row", "columns")
+    if what == "cell":
+        wanted, other, line, across = (n_cells, n_mutations, "column", "rows")
+    if len(names) == wanted:
         return
-    if len(names) == n_cells:
+    if len(names) == other:
         hint = (
-            "there are as many names as columns: the matrix looks transposed; "
+            f"there are as many names as {across}: the matrix looks transposed; "
             "rows must be mutations and columns cells"
         )
     else:
-        hint = "give one name for each row of the matrix, one a line"
+        hint = f"give one name for each {line} of the matrix, one a line"
+    called = "names" if what == "mutation" else "names of cells"
     raise MatrixError(
-        f"{len(names)} names for a matrix of {n_mutations} mutations (rows) and {n_cells} cells (columns)",
+        f"{len(names)} {called} for a matrix of {n_mutations} mutations (rows) and {n_cells} cells (columns)",
         path=path,
         hint=hint,
     )
@@ -104,7 +115,7 @@ def _problem(name: str) -> str | None:
     return None
 
 
-def _refuse_others(lines: list[str], path: str | os.PathLike[str]) -> None:
+def _refuse_others(lines: list[str], path: str | os.PathLike[str], what: str) -> None:
     """Refuses what is no list of names: a table with tabs between its columns, or a matrix."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
@@ -116,5 +127,5 @@ def _refuse_others(lines: list[str], path: str | os.PathLike[str]) -> None:
             "this looks like a matrix, not like names",
             path=path,
             line=1,
-            hint="the names of the mutations stand in a file of their own, one a line",
+            hint=f"the names of the {what}s stand in a file of their own, one a line",
         )

@@ -11,12 +11,12 @@ from syclade.host.trees.tree import node_labels
 
 __all__ = ["COLUMNS", "format_attachments"]
 
-COLUMNS = ("cell", "node", "name", "ties", "log_likelihood")
+COLUMNS = ("cell", "node", "name", "ties", "log_likelihood", "cell_name")
 """The cell's column in the matrix, from 1; its node's number, from 0, and name; how many nodes are equally
-good, that one included; the cell's log-likelihood there (natural log)."""
+good, that one included; the cell's log-likelihood there (natural log); the cell's name."""
 
 
-def format_attachments(attachments: Attachments, mutations: Sequence[str]) -> str:
+def format_attachments(attachments: Attachments, mutations: Sequence[str], cells: Sequence[str]) -> str:
     """The text of ``attachments.tsv``: a line with ``COLUMNS``, then the cells in the matrix's order.
 
     Names that have a quote are in quotes, doubled inside, as in CSV; numbers are written in full.
@@ -24,6 +24,7 @@ def format_attachments(attachments: Attachments, mutations: Sequence[str]) -> st
     Args:
         attachments: of every cell.
         mutations: the n names of the mutations.
+        cells: the names of the cells.
     """
     labels = node_labels(mutations)
     nodes = attachments.node.tolist()
@@ -37,6 +38,7 @@ def format_attachments(attachments: Attachments, mutations: Sequence[str]) -> st
             (labels[node] for node in nodes),
             attachments.ties.tolist(),
             attachments.log_likelihood.tolist(),
+            cells,
             strict=True,
         )
     )

@@ -19,6 +19,7 @@ from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
+from syclade.host.trees.cells import attached_cells, default_cell_names
 
 if TYPE_CHECKING:
     import networkx
@@ -38,6 +39,7 @@ class Result:
         parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
         log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
         mutations: names of the mutations, in the order of the matrix's rows.
+        cells: names of the cells, in the order of its columns; SCITE's s0, s1, … where none were given.
         attachment: int32, shape (cells,): the best node of every cell, in the order of the matrix's columns;
             the root is node n. Of equally good nodes it is the first in preorder, so that none is above it.
         attachment_ties: int32, shape (cells,): how many nodes are equally good, that one included.
@@ -69,6 +71,7 @@ class Result:
     parents: NDArray[np.int32]
     log_likelihood: float
     mutations: tuple[str, ...]
+    cells: tuple[str, ...]
     attachment: NDArray[np.int32]
     attachment_ties: NDArray[np.int32]
     cell_log_likelihoods: NDArray[np.float64]
@@ -141,24 +144,37 @@ class Result:
 
         return to_networkx(self.parents, self.mutations)
 
-    def to_newick(self) -> str:
-        """The tree in Newick format, every node labelled."""
+    def to_newick(self, *, attach: bool | None = None) -> str:
+        """The tree in Newick format, every node labelled.
+
+        Args:
+            attach: hang the cells below their nodes, as leaves; None does as `infer` was asked.
+
+        Raises:
+            MatrixError: a cell is called like a node.
+        """
         from syclade.host.trees.newick import to_newick
 
-        return to_newick(self.parents, self.mutations)
+        return to_newick(self.parents, self.mutations, self._attached(attach))
 
-    def to_graphviz(self) -> str:
-        """The tree in GraphViz's dot language."""
+    def to_graphviz(self, *, attach: bool | None = None) -> str:
+        """The tree in GraphViz's dot language; arguments and errors as those of `to_newick`."""
         from syclade.host.trees.graphviz import to_graphviz
 
-        return to_graphviz(self.parents, self.mutations)
+        return to_graphviz(self.parents, self.mutations, self._attached(attach))
+
+    def _attached(self, attach: bool | None) -> list[list[str]] | None:
+        """The names of the cells that hang at each node, if they shall."""
+        if not (self.options.get("attach", False) if attach is None else attach):
+            return None
+        return attached_cells(self.attachment.tolist(), self.cells, self.mutations)
 
     def to_attachments(self) -> str:
         """Where every cell sits: tab-separated, a line a cell (`host/output/attachments.py`)."""
         from syclade.host.output.attachments import format_attachments
 
         of_cells = Attachments(self.attachment, self.attachment_ties, self.cell_log_likelihoods)
-        return format_attachments(of_cells, self.mutations)
+        return format_attachments(of_cells, self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
         """All but what is said of each cell, as plain values, as in summary.json."""
@@ -237,6 +253,7 @@ def make_result(
         parents=parents,
         log_likelihood=log_likelihood(matrix, rates, parents),
         mutations=matrix.mutations,
+        cells=matrix.cells or default_cell_names(matrix.n_cells),
         attachment=cells.node,
         attachment_ties=cells.ties,
         cell_log_likelihoods=cells.log_likelihood,

@@ -93,8 +93,9 @@ def from_graphviz(
         if not any(token.kind == "arrow" for token in statement):
             continue
         for edge in _edges(statement, path):
-            called_cell = CELL.fullmatch(edge.child)
-            if not ((called_cell and among_cells) or ((called_cell or among_cells) and edge.child not in names)):
+            # A cell shows by two of its name, its place, and that no mutation is called so.
+            signs = bool(CELL.fullmatch(edge.child)) + among_cells + (edge.child not in names)
+            if signs < 2:
                 edges.append(edge)
     if not edges:
         raise TreeError("there are no edges", path=path, hint="write them as: parent -> child;")

@@ -83,6 +83,6 @@ class Names:
             self._tree.write_text(text, encoding="utf-8", newline="\n")
             assert read_tree(self._tree, names).tolist() == parents.tolist(), text
         nodes = np.arange(n + 1, dtype=np.int32)
-        table = format_attachments(Attachments(nodes, nodes, nodes / 3), names)
+        table = format_attachments(Attachments(nodes, nodes, nodes / 3), names, (*names, "cell of the root"))
         read = [row["name"] for row in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t")]
         assert read == node_labels(names)
