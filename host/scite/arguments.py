@@ -188,7 +188,7 @@ def _unknown(flag: str) -> OptionError:
     if flag in _INFINITE:
         return OptionError(f"{flag} is a flag of ∞SCITE", hint="its model is not that of this command")
     what = f"there is no flag {flag}" if _is_flag(flag) else f"{flag!r} belongs to no flag"
-    return OptionError(what, hint="SCITE would pass over it; `syclade scite --help` lists the flags")
+    return OptionError(what, hint="`syclade scite --help` lists the flags")
 
 
 def _positive(flag: str, number: int) -> int:
