@@ -40,7 +40,6 @@ _ELF = b"\x7fELF"
 MOST_BYTES = 2**31
 """2 GiB: more than what configures any card."""
 _CAPACITIES = ("nodes", "words", "cells")
-_EQUALS = ("lanes", "values")
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What comes of descriptions that are no JSON, nested without end, or of other types than ours."""
 _EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
@@ -92,9 +91,14 @@ class Image:
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
         needed = encoding.constants
         same_make = (self.encoding, self.arguments) == (encoding.name, declared)
-        if not same_make or any(self.constants[name] != needed[name] for name in _EQUALS):
+        if not same_make or self.constants["lanes"] != needed["lanes"]:
             raise DeviceError(
                 f"{self.path}: the image's kernel is not the one that this syclade runs", hint=_EXPORT_HINT
+            )
+        if self.constants["values"] != needed["values"]:
+            raise DeviceError(
+                f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
+                hint="export with a --matrix that has homozygous mutations if, and only if, this one has them",
             )
         if any(self.constants[name] < needed[name] for name in _CAPACITIES):
             raise DeviceError(
@@ -144,6 +148,10 @@ class Image:
                     f"{self.path}: the image is for the {part} {made_for}, and here it is {here}",
                     hint=_EXPORT_HINT,
                 )
+
+
+def _kinds(constants: Mapping[str, int]) -> str:
+    return f"{constants['values']} kinds of observed values"
 
 
 def _capacity(constants: Mapping[str, int]) -> str:
@@ -264,7 +272,7 @@ def _image(
     binary: bytes,
 ) -> Image:
     constants = {str(name): int(value) for name, value in told["constants"].items()}
-    missing = {*_CAPACITIES, *_EQUALS} - set(constants)
+    missing = {*_CAPACITIES, "lanes", "values"} - set(constants)
     if missing:
         raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
     arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])

@@ -219,6 +219,17 @@ def test_an_image_of_another_device(images: dict[str, Path], kind: str, device: 
 
 
 @pytest.mark.sycl
+def test_an_image_for_other_observed_values(images: dict[str, Path]) -> None:
+    """One for heterozygous mutations alone, and a matrix with homozygous ones."""
+    values = Case(8, 13, kind="zygosity").values
+    with pytest.raises(SycladeError) as caught:
+        syclade.infer(values, image=images["cpu"], fn_rate_hom=0.1, hom_rate=0.001, **SETTINGS)
+    told = str(caught.value)
+    assert "the image is for 2 kinds of observed values, the matrix has 3" in told
+    assert "homozygous" in told
+
+
+@pytest.mark.sycl
 @pytest.mark.parametrize("case", [Case(64, 20), Case(20, 65)])
 def test_an_image_that_is_too_small(images: dict[str, Path], case: Case) -> None:
     message = refusal(images["cpu"], values=case.values)

@@ -43,6 +43,11 @@ rows = [line.split() for line in Path(value["-i"]).read_text().splitlines()]
 assert (len(rows), {{len(row) for row in rows}}) == (n, {{m}})
 absent = {{"0": math.log(1 - fd), "1": math.log(fd), "3": 0.0}}
 gain = {{"0": math.log(ad) - absent["0"], "1": math.log(1 - ad) - absent["1"], "3": 0.0}}
+if "-cc" in value:
+    ad2, cc = float(given[given.index("-ad") + 2]), float(value["-cc"])
+    absent |= {{"0": math.log(1 - fd - cc), "2": math.log(cc)}}
+    gain |= {{"0": math.log(ad) - absent["0"], "1": math.log(1 - ad - ad2) - absent["1"]}}
+    gain["2"] = math.log(ad2) - absent["2"]
 cells = list(zip(*rows))
 score = sum(sum(absent[d] for d in cell) + max(0.0, *(gain[d] for d in cell)) for cell in cells)
 if wrong != "no tree":
@@ -115,6 +120,19 @@ def test_how_scite_is_called(make: Any, scite: Path, tmp_path: Path) -> None:
         f"-i {made}/inputs/02.csv -n 5 -m 7 -r 2 -l 50 -fd 0.01 -ad 0.2 -e 0 -move_probs 0.55 0.4 0.05 "
         f"-max_treelist_size 1 -seed 2 -o {made}/scite/02"
     )
+
+
+def test_rates_for_zygosity(make: Any, scite: Path, tmp_path: Path) -> None:
+    """They reach the simulation, SCITE, reference.json and, from there, the scores of its trees."""
+    made = tmp_path / "made"
+    rates = Rates(RATES.fp_rate, RATES.fn_rate, 0.3, 0.02)
+    assert make("--fn-rate-hom", 0.3, "--hom-rate", 0.02, "--steps", 50)[0] == 0
+    assert "-fd 0.01 -ad 0.2 0.3 -cc 0.02 -e 0" in calls(scite)[1]
+    folder = read_reference(made)
+    assert any((read_matrix(each.matrix).values == 2).any() for each in folder.inputs)
+    assert folder.rate("hom_rate", None, None) == 0.02
+    assert folder.rate("fn_rate_hom", 0.3, None) == 0.3
+    assert all(abs(each.discrepancy) < 1e-9 for each in score_reference(folder.inputs, rates))
 
 
 def test_goes_on_where_it_stopped(make: Any, scite: Path, tmp_path: Path) -> None:

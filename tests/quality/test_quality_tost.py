@@ -39,17 +39,17 @@ def searched(matrix: Any) -> Any:
     return syclade.infer(matrix, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, **settings).parents
 
 
-def make_reference(folder: Path, trees: Trees, settings: dict[str, Any] | None) -> Path:
+def make_reference(folder: Path, trees: Trees, settings: dict[str, Any] | None, rates: Rates = RATES) -> Path:
     for name in ("inputs", "scite"):
         (folder / name).mkdir(parents=True)
     for number in range(1, INPUTS + 1):
-        made = simulate(CELLS, MUTATIONS, RATES.fp_rate, RATES.fn_rate, 0.1, number)
+        made = simulate(CELLS, MUTATIONS, missing=0.1, seed=number, **rates.told())
         # With a column twice, all inputs take one and the same kernel: compiling is what takes long.
         matrix = matrix_from_array(np.hstack([made.matrix.values, made.matrix.values[:, :1]]))
         parents = trees(matrix)
         (folder / "inputs" / f"{number:02}.csv").write_text(format_matrix(matrix.values))
         (folder / "scite" / f"{number:02}_ml0.newick").write_text(to_newick(parents, matrix.mutations))
-        score = log_likelihood(matrix, RATES, parents)
+        score = log_likelihood(matrix, rates, parents)
         (folder / "scite" / f"{number:02}.log").write_text(f"best log score for tree:\t{score:.17g}\n")
     if settings is not None:
         (folder / "reference.json").write_text(json.dumps(settings))
@@ -115,6 +115,26 @@ def test_a_better_program_is_not_inferior(run: Any, tmp_path: Path) -> None:
     assert "5 better" in said
     assert "verdict: NOT SHOWN TO BE EQUIVALENT; not inferior" in said
     assert report_of(tmp_path / "out")["result"]["non_inferior"] is True
+
+
+def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
+    """The rates come from reference.json, or are given; without them a 2 is an error."""
+    rates = Rates(0.01, 0.2, 0.3, 0.002)
+    folder = make_reference(tmp_path / "stars", star, {"fp_rate": 0.01, "fn_rate": 0.2}, rates)
+    status, said = run(folder, "--device", "numpy", *SMALL)
+    assert status == 2
+    assert "--fn-rate-hom" in said
+    given = ("--fn-rate-hom", rates.fn_rate_hom, "--hom-rate", rates.hom_rate)
+    status, said = run(folder, "--device", "numpy", *SMALL, *given)
+    assert status == 1, said
+    assert "error rates 0.01 and 0.2 and 0.3 and 0.002" in said
+    assert "5 better" in said
+    report = report_of(tmp_path / "out")
+    assert report["result"]["delta"] == rates.flip_effect()
+    (folder / "reference.json").write_text(json.dumps(rates.told()))
+    status, said = run(folder, "--device", "numpy", *SMALL, "--force")
+    assert status == 1
+    assert "(5 inputs from an earlier run)" in said
 
 
 def test_the_rates_must_be_scites(run: Any, tmp_path: Path) -> None:
