@@ -98,7 +98,7 @@ class Image:
         if self.constants["values"] != needed["values"]:
             raise DeviceError(
                 f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
-                hint="export with a --matrix that has homozygous mutations if, and only if, this one has them",
+                hint="export with a --matrix that has homozygous mutations as this one has, or has not",
             )
         if any(self.constants[name] < needed[name] for name in _CAPACITIES):
             raise DeviceError(
