@@ -4,8 +4,9 @@ Relations are those of pairs of mutations; the root, which is no mutation, count
 computed from matrices of ancestors, O(n^3) by matrix products.
 
 Sources: ancestor-descendant and different-lineage measures as in B-SCITE (Malikic, Jahn, Kuipers, Sahinalp,
-Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper, "Distance
-measures for tumor evolutionary trees", Bioinformatics 36(7), 2020.
+Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper,
+"Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 2020. The values are those of
+scphylo-tools 0.1.1, which gives 1 - CASet and 1 - DISC.
 """
 
 from __future__ import annotations
@@ -101,10 +102,13 @@ def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Dista
 
 
 def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
-    """Mean over all pairs of mutations of the Jaccard distance of their common ancestors, itself one."""
+    """Mean over pairs of mutations of the Jaccard distance of their common ancestors.
+
+    A mutation is its own ancestor, and the root is everybody's, as in trees whose root has a label.
+    """
     one, two = _with_self(parents), _with_self(other)
     both = one * two
-    shared, first, second = both @ both.T, one @ one.T, two @ two.T
+    shared, first, second = both @ both.T + 1.0, one @ one.T + 1.0, two @ two.T + 1.0  # the root
     return _mean(_jaccard(shared, first + second - shared), np.triu_indices(len(one), 1))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,18 @@ from syclade.host.trees.treefile import read_labels, read_tree
 __all__ = ["compare", "compare_files"]
 
 
-def compare(parents: NDArray[np.int32], true: NDArray[np.int32], mutations: Sequence[str]) -> dict[str, Any]:
+def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, Any]:
     """All measures of a tree against the true one, as plain values.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
         true: likewise.
-        mutations: the n names.
 
     Returns:
         See `Distances.told`, and `mltd_similarity`, None where scphylo-tools is not installed.
     """
     told: dict[str, Any] = tree_distances(parents, true).told()
-    return told | {"mltd_similarity": multi_labelled_similarity(parents, true, mutations)}
+    return told | {"mltd_similarity": multi_labelled_similarity(parents, true)}
 
 
 def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> dict[str, Any]:
@@ -38,4 +36,4 @@ def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) ->
         TreeError: a file is no tree, or they name different mutations.
     """
     mutations = read_labels(true)
-    return compare(read_tree(tree, mutations), read_tree(true, mutations), mutations)
+    return compare(read_tree(tree, mutations), read_tree(true, mutations))

@@ -65,7 +65,7 @@ def test_measures_are_those_of_their_definitions(trees: tuple[Parents, Parents])
         assert (kind.shared, kind.found, kind.true) == (len(own & other), len(own), len(other))
         assert kind.distance == len(own ^ other)
     common = [
-        _jaccard(_above(tree, a) & _above(tree, b), _above(true, a) & _above(true, b))
+        _jaccard(_above(tree, a) & _above(tree, b) | {n}, _above(true, a) & _above(true, b) | {n})
         for a, b in ordered
         if a < b
     ]
@@ -83,10 +83,33 @@ def test_known_values() -> None:
     assert (found.ancestors.found, found.ancestors.true, found.ancestors.precision) == (3, 0, 0.0)
     assert found.ancestors.recall == 1.0
     assert (found.lineages.found, found.lineages.true, found.lineages.recall) == (0, 3, 0.0)
-    assert caset(chain, star) == 1.0
+    assert caset(chain, star) == pytest.approx(np.mean([1 / 2, 1 / 2, 2 / 3]))
     assert disc(chain, chain) == 0.0
     # Above the first and not the second: in the chain nothing, or one more than in the star.
     assert disc(star, chain) == pytest.approx(np.mean([1, 1, 0, 1, 0.5, 0]))
+
+
+def test_values_are_those_of_scphylo_tools() -> None:
+    """Which gives similarities: 1 less these (version 0.1.1)."""
+    generator = np.random.default_rng(1)
+
+    def random_tree(n: int) -> Parents:
+        order, parents = generator.permutation(n), np.full(n + 1, n, dtype=np.int32)
+        for at, node in enumerate(order):
+            parents[node] = generator.choice([n, *order[:at]])
+        return parents
+
+    expected = [
+        (5, 0.5916666666666666, 0.4708333333333333, 0.0, 0.42857142857142855),
+        (5, 0.4333333333333333, 0.4083333333333333, 0.0, 0.42857142857142855),
+        (9, 0.7152777777777778, 0.4469907407407407, 0.0, 0.7777777777777778),
+        (9, 0.46990740740740733, 0.2891203703703704, 0.0, 0.7272727272727273),
+    ]
+    for n, caset_of, disc_of, ancestors, lineages in expected:
+        found = tree_distances(random_tree(n), random_tree(n))
+        assert 1 - found.caset == pytest.approx(caset_of)
+        assert 1 - found.disc == pytest.approx(disc_of)
+        assert (found.ancestors.recall, found.lineages.recall) == pytest.approx((ancestors, lineages))
 
 
 @pytest.fixture
