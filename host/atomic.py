@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ class PassingFiles:
     def __init__(self) -> None:
         self.waiting: dict[Path, Path] = {}
 
-    def write(self, place: Path, content: str | bytes, *, sync: bool) -> None:
+    def write(self, place: Path, content: str | bytes | Iterable[str], *, sync: bool) -> None:
         """Write a new file beside its place; a text is UTF-8 with LF line ends.
 
         Args:
             place: where it will go; in a folder that exists.
-            content: all of it.
+            content: all of it; a text may come in pieces.
             sync: whether to wait until it is on the disk, so that not even a power cut leaves half of it.
 
         Raises:
@@ -35,9 +35,9 @@ class PassingFiles:
         """
         passing = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
         self.waiting[place] = passing
-        form: dict[str, Any] = {"encoding": "utf-8", "newline": "\n"} if isinstance(content, str) else {}
+        form: dict[str, Any] = {} if isinstance(content, bytes) else {"encoding": "utf-8", "newline": "\n"}
         with passing.open("x" if form else "xb", **form) as file:
-            file.write(content)
+            file.writelines([content] if isinstance(content, (str, bytes)) else content)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())

@@ -49,7 +49,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
 
 
 def write_files(
-    directory: str | os.PathLike[str], files: Mapping[str, str | bytes], force: bool = False
+    directory: str | os.PathLike[str], files: Mapping[str, str | bytes | Iterable[str]], force: bool = False
 ) -> None:
     """Writes files, each one whole or not at all; texts are UTF-8 with LF line ends.
 
@@ -58,7 +58,7 @@ def write_files(
 
     Args:
         directory: where the files go; created with its parents.
-        files: the text or the bytes of each file by its name.
+        files: the text, in one or in pieces, or the bytes of each file by its name.
         force: whether files of these names may be replaced.
 
     Raises:

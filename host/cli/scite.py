@@ -1,0 +1,50 @@
+"""``syclade scite``: a drop-in for the program ``scite``."""
+
+from __future__ import annotations
+
+import click
+
+from syclade.host.cli.progress import show_log
+
+__all__ = ["command"]
+
+
+class _Verbatim(click.Command):
+    """Leaves all words to SCITE's own reader: to click, -names would be six flags."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if {"-h", "--help"} & set(args):
+            click.echo(ctx.get_help())
+            ctx.exit()
+        ctx.params["arguments"] = tuple(args)
+        return []
+
+
+@click.command("scite", cls=_Verbatim, add_help_option=False, options_metavar="FLAGS...")
+def command(arguments: tuple[str, ...]) -> None:
+    """Run SCITE's chains with SCITE's arguments, and leave its files and lines.
+
+    \b
+    -i FILE -n ROWS -m COLUMNS    the matrix; its sizes are checked
+    -r CHAINS -l STEPS            repetitions, and the steps of each
+    -fd RATE -ad RATE [RATE]      false positives; allelic dropout, also of homozygous mutations
+    -cc RATE                      homozygous observations without a mutation
+    -g GAMMA -seed SEED -move_probs P L S
+    -names FILE                   names of the mutations, one a line
+    -o BASE                       BASE_ml0.gv, BASE_ml0.newick, ..., BASE.samples
+    -a                            attach the cells, in the .gv files
+    -max_treelist_size K          at most K trees
+    -no_tree_list                 no trees, the score only
+    -p [K]                        samples of every K-th step, after a quarter of the steps
+    -t FILE                       true tree: prints the distance to it
+    --device NAME --force         syclade's own: where to run; replace files that are there
+
+    docs/coming-from-scite.md tells what differs.
+    """
+    from syclade.host.scite.arguments import parse_arguments
+    from syclade.host.scite.run import run_scite
+
+    show_log(quiet=True, verbose=False)
+    call = parse_arguments(arguments)
+    for line in run_scite(call).lines(call):
+        click.echo(line)

@@ -1,0 +1,201 @@
+"""SCITE's arguments: one dash, words, several values a flag. What SCITE misreads is refused here, in words.
+
+The flags are those of the ``scite`` program (Jahn, Kuipers, Beerenwinkel 2016; its README).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from syclade.host.errors import OptionError
+from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
+
+__all__ = ["SciteCall", "parse_arguments"]
+
+_REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
+_INFINITE = ("-d", "-rec", "-nodbl", "-alpha")
+"""Flags of ∞SCITE, which models more."""
+
+
+@dataclass(frozen=True)
+class SciteCall:
+    """What SCITE was asked for.
+
+    Attributes:
+        matrix, mutations, cells: -i, -n, -m: the file, its rows and its columns.
+        chains, steps: -r and -l.
+        fp_rate, fn_rates, hom_rate: -fd; -ad, one or two values; -cc, None where it was not given.
+        gamma, move_probabilities, seed: -g, -move_probs, -seed.
+        names, attach: -names, -a.
+        max_trees: -max_treelist_size; None for all.
+        tree_list: False with -no_tree_list.
+        samples: -p: steps between samples; None for none.
+        true_tree: -t.
+        prefix: what files' names begin with: -o, or the matrix's without its extension.
+        learn: -e: probability of a step that changes the error rate.
+        sum_score, cell_tree: -s, -transpose.
+        device, force: syclade's own --device and --force.
+    """
+
+    matrix: Path
+    mutations: int
+    cells: int
+    chains: int
+    steps: int
+    fp_rate: float
+    fn_rates: tuple[float, ...]
+    hom_rate: float | None
+    gamma: float
+    move_probabilities: tuple[float, ...]
+    seed: int
+    names: Path | None
+    attach: bool
+    max_trees: int | None
+    tree_list: bool
+    samples: int | None
+    true_tree: Path | None
+    prefix: Path
+    learn: float
+    sum_score: bool
+    cell_tree: bool
+    device: str
+    force: bool
+
+
+def _number(flag: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"{flag} is {text!r}, which is no number", hint="SCITE would read 0") from None
+
+
+def _whole(flag: str, text: str) -> int:
+    """A whole number, which SCITE's users also write as 1e6."""
+    number = _number(flag, text)
+    if number != int(number) if abs(number) < 2**63 else True:
+        raise OptionError(f"{flag} is {text!r}, which is no whole number")
+    return int(text) if text.lstrip("+-").isdigit() else int(number)
+
+
+def _text(flag: str, text: str) -> str:
+    return text
+
+
+_VALUES: dict[str, tuple[int, int, Callable[[str, str], Any]]] = {
+    "-i": (1, 1, _text),
+    "-n": (1, 1, _whole),
+    "-m": (1, 1, _whole),
+    "-r": (1, 1, _whole),
+    "-l": (1, 1, _whole),
+    "-fd": (1, 1, _number),
+    "-ad": (1, 2, _number),
+    "-cc": (1, 1, _number),
+    "-e": (1, 1, _number),
+    "-x": (1, 1, _number),
+    "-sd": (1, 1, _number),
+    "-g": (1, 1, _number),
+    "-o": (1, 1, _text),
+    "-names": (1, 1, _text),
+    "-t": (1, 1, _text),
+    "-p": (0, 1, _whole),
+    "-seed": (1, 1, _whole),
+    "-max_treelist_size": (1, 1, _whole),
+    "-move_probs": (2, 3, _number),
+    "-a": (0, 0, _text),
+    "-s": (0, 0, _text),
+    "-transpose": (0, 0, _text),
+    "-no_tree_list": (0, 0, _text),
+    "--device": (1, 1, _text),
+    "--force": (0, 0, _text),
+}
+"""Of each flag: the fewest and the most values, and how to read one."""
+
+
+def parse_arguments(arguments: Sequence[str]) -> SciteCall:
+    """What SCITE's arguments say; of a flag that occurs twice the last counts, as there.
+
+    Raises:
+        OptionError: naming the flag.
+    """
+    given = _read(list(arguments))
+    missing = [flag for flag in _REQUIRED if flag not in given]
+    if missing:
+        raise OptionError(
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing",
+            hint="SCITE wants -i FILE -n ROWS -m COLUMNS -r CHAINS -l STEPS -fd RATE -ad RATE",
+        )
+
+    def one(flag: str, default: Any = None) -> Any:
+        return given[flag][0] if given.get(flag) else default
+
+    matrix, limit = Path(one("-i")), one("-max_treelist_size", -1)
+    return SciteCall(
+        matrix=matrix,
+        mutations=_positive("-n", one("-n")),
+        cells=_positive("-m", one("-m")),
+        chains=_positive("-r", one("-r")),
+        steps=_positive("-l", one("-l")),
+        fp_rate=one("-fd"),
+        fn_rates=tuple(given["-ad"]),
+        hom_rate=one("-cc"),
+        gamma=one("-g", 1.0),
+        move_probabilities=tuple(given.get("-move_probs", DEFAULT_MOVE_PROBABILITIES)),
+        seed=one("-seed", DEFAULT_SEED),
+        names=_path(one("-names")),
+        attach="-a" in given,
+        max_trees=None if limit < 0 else limit,
+        tree_list="-no_tree_list" not in given,
+        samples=_positive("-p", one("-p", 1)) if "-p" in given else None,
+        true_tree=_path(one("-t")),
+        prefix=Path(one("-o", matrix.with_suffix("") if matrix.name else "")),
+        learn=one("-e", 0.0),
+        sum_score="-s" in given,
+        cell_tree="-transpose" in given,
+        device=one("--device", "auto"),
+        force="--force" in given,
+    )
+
+
+def _read(words: list[str]) -> dict[str, list[Any]]:
+    """The values of each flag."""
+    given: dict[str, list[Any]] = {}
+    at = 0
+    while at < len(words):
+        flag = words[at]
+        if flag not in _VALUES:
+            raise _unknown(flag)
+        fewest, most, read = _VALUES[flag]
+        end = at + 1
+        while end < len(words) and end - at <= most and not _is_flag(words[end]):
+            end += 1
+        if end - at - 1 < fewest:
+            wanted = f"{fewest} value{'s' if fewest > 1 else ''}"
+            raise OptionError(f"{flag} wants {wanted}", hint=f"after {' '.join(words[: at + 1][-6:])}")
+        given[flag] = [read(flag, word) for word in words[at + 1 : end]]
+        at = end
+    return given
+
+
+def _is_flag(word: str) -> bool:
+    """Whether a word begins a flag; negative numbers do not."""
+    return word.startswith("-") and not word[1:2].isdigit() and word[1:2] != "."
+
+
+def _unknown(flag: str) -> OptionError:
+    if flag in _INFINITE:
+        return OptionError(f"{flag} is a flag of ∞SCITE", hint="its model is not that of this command")
+    what = f"there is no flag {flag}" if _is_flag(flag) else f"{flag!r} belongs to no flag"
+    return OptionError(what, hint="`syclade scite --help` lists the flags")
+
+
+def _positive(flag: str, number: int) -> int:
+    if number < 1:
+        raise OptionError(f"{flag} is {number}", hint="use 1 or more")
+    return number
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)

@@ -1,0 +1,79 @@
+"""Trees and samples as SCITE writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.model.problem import Problem
+from syclade.host.trees.newick import to_newick
+from syclade.host.trees.tree import preorder
+
+__all__ = ["best_nodes", "graphviz_text", "newick_text", "sample_line"]
+
+_HEAD = "digraph G {\nnode [color=deeppink4, style=filled, fontcolor=white];\n"
+_CELLS = "node [color=lightgrey, style=filled, fontcolor=black];\n"
+_PLAIN = re.compile(r"[\w.+-]+")
+
+
+def newick_text(parents: NDArray[np.int32]) -> str:
+    """The tree in Newick form without its semicolon: mutations are 1 to n, the root n + 1."""
+    nodes = len(parents)
+    numbers = [str(number) for number in range(1, nodes + 1)]
+    text = to_newick(parents, numbers[:-1])
+    end = text.rindex(")") + 1 if ")" in text else 0
+    return text[:end] + numbers[-1] + "\n"
+
+
+def graphviz_text(
+    parents: NDArray[np.int32],
+    names: Sequence[str] | None = None,
+    attached: NDArray[np.bool_] | None = None,
+) -> str:
+    """The tree as SCITE's GraphViz: an edge a mutation, then, with -a, one for each best node of each cell.
+
+    SCITE writes names as they are; here those that GraphViz would not take for one word are in quotes.
+
+    Args:
+        parents: int32, shape (n + 1,).
+        names: of the mutations; None numbers them from 1, the root n + 1.
+        attached: shape (n + 1, cells): where each cell is at its best; None for no cells.
+    """
+    count = len(parents)
+    labels = [str(number) for number in range(1, count + 1)] if names is None else [*names, "Root"]
+    labels = [_label(label) for label in labels]
+    lines = [f"{labels[parents[node]]} -> {labels[node]};\n" for node in range(count - 1)]
+    if attached is not None:
+        places = np.argwhere(attached).tolist()
+        lines += [_CELLS, *(f"{labels[node]} -> s{cell};\n" for node, cell in places)]
+    return _HEAD + "".join(lines) + "}\n"
+
+
+def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Where each cell has its best score, compared in the chain's integers: shape (n + 1, cells).
+
+    As in SCITE's files, the root is left out where another node is as good.
+    """
+    rows, root = problem.weight_rows(), problem.mutations
+    scores = np.zeros((problem.nodes, problem.columns), np.int32)
+    for node in preorder(parents).tolist()[1:]:
+        scores[node] = scores[parents[node]] + rows[node]
+    assert not scores[root].any()
+    best = scores == scores.max(axis=0)
+    best[root] &= ~best[:root].any(axis=0)
+    return np.asarray(best[:, problem.column_of])
+
+
+def sample_line(log_likelihood: float, parents: NDArray[np.int32]) -> str:
+    """A line of a ``.samples`` file: score, leaves, and the parent of each mutation, from 0, the root n."""
+    leaves = len(parents) - len(set(parents.tolist()))
+    return f"{log_likelihood:.6g}\t{leaves}\t{' '.join(map(str, parents[:-1].tolist()))} \n"
+
+
+def _label(label: str) -> str:
+    if _PLAIN.fullmatch(label):
+        return label
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'

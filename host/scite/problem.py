@@ -1,0 +1,82 @@
+"""From SCITE's arguments to a matrix and rates, with what SCITE would not have noticed."""
+
+from __future__ import annotations
+
+from syclade.host.errors import MatrixError, OptionError
+from syclade.host.input.matrix import Matrix, read_matrix
+from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import HOMOZYGOUS
+from syclade.host.scite.arguments import SciteCall
+
+__all__ = ["matrix_of", "rates_of", "refuse_what_is_missing"]
+
+
+def refuse_what_is_missing(call: SciteCall) -> None:
+    """Raises an OptionError for what SCITE has, and this command has not yet."""
+    if call.sum_score:
+        raise OptionError("-s (the sum score) is not supported", hint="leave it out for the maximum score")
+    if call.cell_tree:
+        raise OptionError(
+            "-transpose (cell-leaf trees) is not supported", hint="leave it out for mutation trees"
+        )
+    if not 0.0 <= call.learn <= 1.0:
+        raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
+    if call.learn > 0.0:
+        raise OptionError(
+            "-e (learning the error rate) is not supported", hint="leave it out: the rates of -ad are used"
+        )
+    if len(call.move_probabilities) != 3:
+        raise OptionError(
+            f"-move_probs has {len(call.move_probabilities)} values",
+            hint="mutation trees have 3: prune and reattach, swap labels, swap subtrees",
+        )
+
+
+def rates_of(call: SciteCall) -> Rates:
+    """The error rates.
+
+    Raises:
+        RatesError, OptionError: they make no sense, or SCITE would take them for others.
+    """
+    if len(call.fn_rates) == 1 and not call.hom_rate:
+        return Rates(call.fp_rate, call.fn_rates[0])
+    if len(call.fn_rates) == 2 and not call.fn_rates[1] and not call.hom_rate:
+        return Rates(call.fp_rate, call.fn_rates[0])
+    if len(call.fn_rates) == 1 or not call.fn_rates[1]:
+        raise OptionError(
+            f"-cc is {call.hom_rate}, and -ad has one value",
+            hint="homozygous mutations want both: -ad RATE RATE -cc RATE (SCITE would give 2 a wrong weight)",
+        )
+    if not call.hom_rate:
+        raise OptionError(
+            "-ad has two values, and there is no -cc",
+            hint="homozygous mutations want both: -ad RATE RATE -cc RATE (SCITE would give 2 a wrong weight)",
+        )
+    return Rates(call.fp_rate, call.fn_rates[0], call.fn_rates[1], call.hom_rate)
+
+
+def matrix_of(call: SciteCall) -> Matrix:
+    """The matrix, with its mutations' names; -n and -m must be those of the file.
+
+    Raises:
+        MatrixError: the file or the names cannot be read, or SCITE would misread them.
+    """
+    matrix = read_matrix(call.matrix, call.names)
+    asked, found = (call.mutations, call.cells), matrix.values.shape
+    if asked != found:
+        turned = " (-n counts rows, -m columns: exchanged?)" if asked == found[::-1] else ""
+        raise MatrixError(
+            f"-n is {asked[0]} and -m {asked[1]}, but there are {found[0]} rows and {found[1]} columns"
+            f"{turned}",
+            path=call.matrix,
+            hint=f"give -n {found[0]} -m {found[1]}; SCITE would read another matrix, or crash",
+        )
+    if len(call.fn_rates) == 1 and (matrix.values == HOMOZYGOUS).any():
+        row, cell = divmod(int((matrix.values == HOMOZYGOUS).argmax()), found[1])
+        raise MatrixError(
+            f"row {row + 1}, cell {cell + 1} is 2, a homozygous mutation, and -ad has one value",
+            path=call.matrix,
+            line=row + 1,
+            hint="give -ad RATE RATE -cc RATE; SCITE would give 2 no weight, and say nothing",
+        )
+    return matrix

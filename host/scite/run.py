@@ -1,0 +1,181 @@
+"""Runs SCITE's chains as they were asked for, writes SCITE's files, and says SCITE's lines."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends.opening import open_runner
+from syclade.host.chains.events import Sink
+from syclade.host.chains.pipeline import Progress, run_chains
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.errors import OutputError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.problem import Problem, make_problem
+from syclade.host.output.files import check_output, write_files
+from syclade.host.scite.arguments import SciteCall
+from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
+from syclade.host.scite.problem import matrix_of, rates_of, refuse_what_is_missing
+from syclade.host.scite.sinks import OptimalTrees, Samples
+from syclade.host.trees.key import tree_key
+from syclade.host.trees.treefile import read_tree
+
+__all__ = ["SciteOutcome", "burn_in_of", "run_scite"]
+
+EVENTS = 4096
+"""Length of a slot's ring: a chain among equally good trees tells of one every few steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class SciteOutcome:
+    """What SCITE says of a run.
+
+    Attributes:
+        log_likelihood: of the best trees, natural log, float64.
+        trees: the distinct best trees that chains came to, as parent vectors; none with -no_tree_list.
+        distance: fewest mutations whose parent is not that in the true tree, over the best trees; None
+            without one.
+        steps_after_burn_in: of all chains.
+        milliseconds: wall time of all.
+    """
+
+    log_likelihood: float
+    trees: list[NDArray[np.int32]]
+    distance: int | None
+    steps_after_burn_in: int
+    milliseconds: float
+
+    def lines(self, call: SciteCall) -> list[str]:
+        """SCITE's standard output, numbers with as many digits as there."""
+        told = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
+        told.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
+        told.append(f"samples from posterior written to: {call.prefix}.samples")
+        if self.distance is not None:
+            told.append(f"distance to true tree:\t{self.distance}")
+        told.append(f"{len(self.trees)} opt trees ")
+        told.append(f"Time elapsed: {self.milliseconds:.17g} ms")
+        return told
+
+
+def burn_in_of(steps: int) -> int:
+    """Steps of a chain before its first samples: a quarter."""
+    return steps // 4
+
+
+def run_scite(call: SciteCall, progress: Callable[[float], None] | None = None) -> SciteOutcome:
+    """Do what SCITE was asked for.
+
+    Args:
+        call: its arguments.
+        progress: called with the share of the steps that are done.
+
+    Raises:
+        SycladeError: an argument or a file will not do, with what to do.
+    """
+    started = time.perf_counter()
+    refuse_what_is_missing(call)
+    rates, matrix = rates_of(call), matrix_of(call)
+    true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
+    _check_prefix(call)
+    problem = make_problem(matrix, rates)
+    optimal, samples = _sinks(call, problem)
+    try:
+        best = _run_chains(call, problem, (optimal, samples), progress)
+        trees = optimal.trees(best, tree_key(best))
+        texts = _trees_texts(call, matrix, problem, trees) if call.tree_list else {}
+        files: dict[str, str | bytes | Iterable[str]] = {
+            **texts,
+            f"{call.prefix.name}.samples": samples.lines(),
+        }
+        write_files(call.prefix.parent, files, call.force)
+    finally:
+        samples.close()
+    distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
+    return SciteOutcome(
+        log_likelihood=log_likelihood(matrix, rates, best),
+        trees=trees if call.tree_list else [],
+        distance=min(distances, default=None),
+        steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
+        milliseconds=(time.perf_counter() - started) * 1e3,
+    )
+
+
+def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
+    """What leaves the chains: best trees (bits 0 and 1), then samples."""
+    of_trees = (NEW_BEST, EQUAL_BEST) if call.tree_list else ()
+    of_samples: tuple[Recorder, ...] = ()
+    if call.samples is not None:
+        of_samples = (every(call.samples, burn_in_of(call.steps) + call.samples),)
+    return (*of_trees, *of_samples)
+
+
+def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
+    """For what the recorders tell."""
+    of_trees = 0b11 if call.tree_list else 0
+    of_samples = 0 if call.samples is None else of_trees + 1
+    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats)
+
+
+def _run_chains(
+    call: SciteCall,
+    problem: Problem,
+    sinks: tuple[Sink, ...],
+    progress: Callable[[float], None] | None,
+) -> NDArray[np.int32]:
+    """The best tree of all chains."""
+    total = call.chains * call.steps
+    plan = make_plan(
+        problem,
+        gamma=call.gamma,
+        move_probabilities=call.move_probabilities,
+        recorders=_recorders(call),
+        events=EVENTS,
+    )
+
+    def report(state: Progress) -> None:
+        if progress is not None:
+            progress(state.steps_done / total)
+
+    opened = open_runner(call.device, "auto", plan, chains=call.chains, slots=None, seed=call.seed)
+    try:
+        outcome = run_chains(
+            opened.runner, chains=call.chains, steps=call.steps, progress=report, sinks=sinks
+        )
+    finally:
+        opened.runner.close()
+    return outcome.best.best_parents
+
+
+def _trees_texts(
+    call: SciteCall, matrix: Matrix, problem: Problem, trees: list[NDArray[np.int32]]
+) -> dict[str, str]:
+    """The texts of the trees' files, numbered from 0."""
+    texts = {}
+    names = None if call.names is None else matrix.mutations
+    for number, parents in enumerate(trees[: call.max_trees]):
+        base = f"{call.prefix.name}_ml{number}"
+        attached = best_nodes(problem, parents) if call.attach else None
+        texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
+        texts[f"{base}.newick"] = newick_text(parents)
+    return texts
+
+
+def _check_prefix(call: SciteCall) -> None:
+    """Whether files could be written, before anything is computed; how many there will be, nobody knows.
+
+    Raises:
+        OutputError: they cannot, or there are some already.
+    """
+    if not call.prefix.name:
+        raise OutputError(f"{call.prefix} names no file", hint="give -o the beginning of the files' names")
+    folder, name = call.prefix.parent, call.prefix.name
+    tree = re.compile(re.escape(name) + r"_ml\d+\.(gv|newick)")
+    there = [path.name for path in folder.glob("*") if tree.fullmatch(path.name)] if folder.is_dir() else []
+    check_output(folder, (*sorted(there)[:4], f"{name}.samples"), call.force)

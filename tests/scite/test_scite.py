@@ -1,0 +1,177 @@
+"""`syclade scite`: SCITE's own runs, written again by us, and runs of our own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.cli.main import main
+from syclade.host.input.matrix import matrix_from_array, read_matrix
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.scite.arguments import parse_arguments
+from syclade.host.scite.files import best_nodes, graphviz_text, newick_text, sample_line
+from syclade.host.scite.problem import rates_of
+from syclade.host.scite.run import SciteOutcome
+from syclade.host.trees.key import tree_key
+from syclade.host.trees.treefile import read_tree
+from tests.conftest import ROOT
+
+EXAMPLE = ROOT / "host" / "data" / "example"
+CALL = "-n 20 -m 40 -r 2 -l 400 -fd 0.001 -ad 0.2 -seed 3 --device numpy"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: object) -> tuple[int, list[str], str]:
+        with pytest.raises(SystemExit) as caught:
+            main(["scite", *map(str, arguments)])
+        said = capsys.readouterr()
+        return int(caught.value.code or 0), said.out.splitlines(), said.err
+
+    return run
+
+
+# ---- what SCITE wrote
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["ml", "ml-names-attach", "gamma-moves", "zygosity"])
+def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> None:
+    """And have the scores that it printed."""
+    folder = shared_dir / "reference" / "scite-cli" / name
+    words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
+    call = parse_arguments(words)
+    names = None if call.names is None else shared_dir / "data" / call.names
+    matrix, rates = read_matrix(shared_dir / "data" / call.matrix, names), rates_of(call)
+    assert matrix.values.shape == (call.mutations, call.cells)
+    printed = (folder / "stdout.txt").read_text()
+    score = float(re.findall(r"best log score for tree:\t(\S+)", printed)[0])
+    files = sorted(folder.glob("out_ml*.gv"))
+    assert len(files) == call.max_trees
+    for file in files:
+        parents = read_tree(file, matrix.mutations)
+        assert log_likelihood(matrix, rates, parents) == pytest.approx(score, abs=1e-9)
+        attached = best_nodes(make_problem(matrix, rates), parents) if call.attach else None
+        text = graphviz_text(parents, None if names is None else matrix.mutations, attached)
+        assert sorted(text.splitlines()) == sorted(file.read_text().splitlines())
+        assert text.splitlines()[: call.mutations + 2] == file.read_text().splitlines()[: call.mutations + 2]
+        newick = file.with_suffix(".newick").read_text()
+        ours = newick_text(parents)
+        assert sorted(re.findall(r"\d+|[(),]", ours)) == sorted(re.findall(r"\d+|[(),]", newick))
+        assert (";" in ours, ours[-1]) == (";" in newick, newick[-1])
+
+
+@pytest.mark.shared
+def test_scites_lines(shared_dir: Path) -> None:
+    """Those that scripts look for are word for word SCITE's."""
+    printed = (shared_dir / "reference" / "scite-cli" / "ml" / "stdout.txt").read_text()
+    call = parse_arguments([*CALL.split(), "-i", "x", "-r", "1", "-l", "100000", "-o", "ml/out"])
+    outcome = SciteOutcome(-154.88511031668659, [np.zeros(2, np.int32)] * 23, None, 75000, 531.535)
+    for line in outcome.lines(call):
+        assert line in printed.splitlines()
+
+
+@pytest.mark.shared
+def test_scites_samples(shared_dir: Path) -> None:
+    file = shared_dir / "reference" / "scite-cli" / "map-samples" / "out.samples"
+    for line in file.read_text().splitlines(keepends=True):
+        score, _, parents = line.split("\t")
+        tree = np.array([*map(int, parents.split()), 35], np.int32)
+        assert sample_line(float(score), tree) == line
+
+
+def test_cells_at_the_root_alone_are_not_lost() -> None:
+    """Nor does the root take what another node has as well."""
+    problem = make_problem(matrix_from_array([[0, 3, 1], [0, 0, 1]]), Rates(0.01, 0.2))
+    parents = np.array([2, 0, 2], np.int32)
+    at = best_nodes(problem, parents)
+    assert at.tolist() == [[False, True, False], [False, False, True], [True, False, False]]
+    assert graphviz_text(parents, None, at).endswith("1 -> s1;\n2 -> s2;\n3 -> s0;\n}\n")
+
+
+# ---- our own
+
+
+def test_files_and_lines(run: Any, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "base"
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", out]
+    status, lines, told = run(*given, "-p", 50, "-max_treelist_size", 2, "-t", EXAMPLE / "true_tree.newick",
+                              "-names", EXAMPLE / "matrix.geneNames", "-a")  # fmt: skip
+    assert (status, told) == (0, "")
+    said = dict(re.split(r":?\t|: ", line, maxsplit=1) for line in lines if "opt trees" not in line)
+    (count,) = (int(line.split()[0]) for line in lines if line.endswith("opt trees "))
+    assert said["total #steps after burn-in"] == "600"
+    assert said["samples from posterior written to"] == f"{out}.samples"
+    matrix = read_matrix(EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames")
+    score, rates = float(said["best log score for tree"]), rates_of(parse_arguments(map_words(given)))
+    expected = {f"base_ml{number}.{end}" for number in range(min(count, 2)) for end in ("gv", "newick")}
+    assert {file.name for file in out.parent.iterdir()} == expected | {"base.samples"}
+    keys = set()
+    for name in sorted(expected):
+        parents = read_tree(out.parent / name, matrix.mutations)
+        assert log_likelihood(matrix, rates, parents) == pytest.approx(score, abs=1e-9)
+        keys.add(tree_key(parents))
+    assert len(keys) == min(count, 2)
+    true = read_tree(EXAMPLE / "true_tree.newick", matrix.mutations)
+    assert 0 <= int(said["distance to true tree"]) <= int((parents != true).sum())
+    samples = (out.parent / "base.samples").read_text().splitlines()
+    assert len(samples) == 2 * 300 // 50
+    for line in samples:
+        told_score, _, tree = line.split("\t")
+        ours = log_likelihood(matrix, rates, np.array([*map(int, tree.split()), 20], np.int32))
+        assert float(told_score) == pytest.approx(ours, rel=1e-5)
+    assert run(*given)[0] == 2, "files are there"
+    assert run(*given, "--force")[0] == 0
+
+
+def map_words(given: list[object]) -> list[str]:
+    return [str(word) for word in given]
+
+
+def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
+    """Whether trees are listed or not, with samples or without, on every device."""
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x"]
+    _, lines, _ = run(*given, "-p", 100)
+    score, kept = lines[0], (tmp_path / "x_ml0.newick").read_bytes()
+    for file in tmp_path.iterdir():
+        file.unlink()
+    status, lines, _ = run(*given, "-no_tree_list")
+    assert (status, lines[0]) == (0, score)
+    assert "0 opt trees " in lines
+    assert [file.name for file in tmp_path.iterdir()] == ["x.samples"]
+    assert (tmp_path / "x.samples").read_text() == ""
+    assert run(*given, "--device", "native", "--force")[1][0] == score
+    assert (tmp_path / "x_ml0.newick").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("-n 21", "there are 20 rows"),
+        ("-i nowhere.csv", "nowhere.csv: no such file"),
+        ("-names nowhere", "no such file"),
+        ("-t nowhere", "no such file"),
+        ("-s", "-s (the sum score)"),
+        ("-z", "there is no flag -z"),
+        ("-fd 0.9", "add up to 1 or more"),
+        ("-g 0", "--gamma is 0.0"),
+    ],
+)
+def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x", *more.split()]
+    status, lines, told = run(*given)
+    assert (status, lines) == (2, [])
+    assert words in told
+    assert not list(tmp_path.iterdir())
+
+
+def test_help(run: Any) -> None:
+    status, lines, _ = run("--help")
+    assert status == 0
+    assert any("-max_treelist_size" in line for line in lines)
