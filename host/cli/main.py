@@ -19,6 +19,7 @@ __all__ = ["cli", "main"]
 _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
+    "compare": ("syclade.host.cli.compare", "Compare a tree with another, such as the true one."),
     "scite": ("syclade.host.cli.scite", "Take SCITE's arguments, and leave its files and lines."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),

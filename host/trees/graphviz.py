@@ -22,7 +22,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import CELL, LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
 
-__all__ = ["from_graphviz", "to_graphviz"]
+__all__ = ["from_graphviz", "graphviz_edges", "to_graphviz"]
 
 _HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
 _CELLS = "    node [shape=box, style=filled, color=lightgrey];\n"
@@ -83,6 +83,13 @@ def from_graphviz(
     Raises:
         TreeError: not a digraph, no edges, or what ``parents_from_edges`` refuses.
     """
+    return parents_from_edges(graphviz_edges(text, mutations, path), mutations, path)
+
+
+def graphviz_edges(
+    text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
+) -> list[LabelledEdge]:
+    """The edges of a tree in a GraphViz digraph, without those to cells; see `from_graphviz`."""
     names = frozenset(mutations)
     edges: list[LabelledEdge] = []
     among_cells = False
@@ -99,7 +106,7 @@ def from_graphviz(
                 edges.append(edge)
     if not edges:
         raise TreeError("there are no edges", path=path, hint="write them as: parent -> child;")
-    return parents_from_edges(edges, mutations, path)
+    return edges
 
 
 def _sets_colour_of_cells(statement: list[_Token]) -> bool:

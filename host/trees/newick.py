@@ -23,7 +23,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.trees.tree import children, node_labels
 
-__all__ = ["from_newick", "to_newick"]
+__all__ = ["from_newick", "newick_edges", "to_newick"]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
@@ -93,10 +93,15 @@ def from_newick(
     Raises:
         TreeError: not Newick, more than one tree, or what ``parents_from_edges`` refuses.
     """
+    return parents_from_edges(without_cells(newick_edges(text, path), mutations, cells), mutations, path)
+
+
+def newick_edges(text: str, path: str | os.PathLike[str] | None = None) -> list[LabelledEdge]:
+    """All edges of a tree in Newick format, those to cells included; see `from_newick`."""
     builder = _Builder(path)
     for token in _tokens(text, path):
         builder.take(token)
-    return parents_from_edges(without_cells(builder.edges, mutations, cells), mutations, path)
+    return builder.edges
 
 
 class _Builder:

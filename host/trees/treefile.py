@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from syclade.host.errors import TreeError
 from syclade.host.input.textfile import read_text
-from syclade.host.trees.graphviz import from_graphviz
-from syclade.host.trees.newick import from_newick
+from syclade.host.trees.graphviz import from_graphviz, graphviz_edges
+from syclade.host.trees.labelled import without_cells
+from syclade.host.trees.newick import from_newick, newick_edges
 
-__all__ = ["read_tree"]
+__all__ = ["read_labels", "read_tree"]
 
 # A comment ends at the first mark of its end in one way only: with two ways, many comments take for ever.
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
@@ -37,11 +38,35 @@ def read_tree(
     Raises:
         TreeError: with the file, the line where it is known, and the names concerned.
     """
+    text = _text_of(path)
+    if _GRAPHVIZ.match(text):
+        return from_graphviz(text, mutations, path)
+    return from_newick(text, mutations, path, cells)
+
+
+def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The mutations that a tree file names, sorted: all its nodes but the root and cells (``s0``, ``s1``, …).
+
+    Args:
+        path: the file, in Newick or GraphViz format.
+
+    Raises:
+        TreeError: not a tree.
+    """
+    text = _text_of(path)
+    edges = graphviz_edges(text, (), path) if _GRAPHVIZ.match(text) else newick_edges(text, path)
+    edges = without_cells(edges, ())
+    labels = {label for edge in edges for label in (edge.parent, edge.child)}
+    return tuple(sorted(labels - ({edge.parent for edge in edges} - {edge.child for edge in edges})))
+
+
+def _text_of(path: str | os.PathLike[str]) -> str:
+    """The text of a file that begins as a tree does."""
     text = read_text(path, TreeError)
     if not text.strip():
         raise TreeError("the file is empty", path=path)
-    if _GRAPHVIZ.match(text):
-        return from_graphviz(text, mutations, path)
-    if text.lstrip().startswith(("(", "[")):
-        return from_newick(text, mutations, path, cells)
-    raise TreeError("neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1)
+    if not _GRAPHVIZ.match(text) and not text.lstrip().startswith(("(", "[")):
+        raise TreeError(
+            "neither a Newick tree, which begins with '(', nor a GraphViz digraph", path=path, line=1
+        )
+    return text

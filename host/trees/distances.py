@@ -1,0 +1,157 @@
+"""How far a tree is from another over the same mutations, such as the one that an input was simulated from.
+
+Relations are those of pairs of mutations; the root, which is no mutation, counts for parents only. All are
+computed from matrices of ancestors, O(n^3) by matrix products.
+
+Sources: ancestor-descendant and different-lineage measures as in B-SCITE (Malikic, Jahn, Kuipers, Sahinalp,
+Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper,
+"Distance measures for tumor evolutionary trees", Bioinformatics 36(7), 2020. The values are those of
+scphylo-tools 0.1.1, which gives 1 - CASet and 1 - DISC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.trees.tree import ancestor_matrix
+
+__all__ = ["Agreement", "Distances", "caset", "disc", "tree_distances"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many pairs of a kind two trees share.
+
+    Attributes:
+        shared: pairs that have the relation in both trees.
+        found: in the tree that is judged.
+        true: in the tree that it is compared with.
+    """
+
+    shared: int
+    found: int
+    true: int
+
+    @property
+    def precision(self) -> float:
+        """Shared ones of those found; 1 where none was found."""
+        return self.shared / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Shared ones of the true ones; 1 where there is none."""
+        return self.shared / self.true if self.true else 1.0
+
+    @property
+    def distance(self) -> int:
+        """Pairs that have the relation in one of the trees only."""
+        return self.found + self.true - 2 * self.shared
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How a tree compares with a true one.
+
+    Attributes:
+        parents: pairs (parent, child), the root among the parents.
+        ancestors: ordered pairs (ancestor, descendant) of mutations.
+        lineages: unordered pairs of mutations of which neither is the other's ancestor.
+        caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1.
+        disc: mean Jaccard distance of the ancestors that one mutation of a pair has and the other has not.
+    """
+
+    parents: Agreement
+    ancestors: Agreement
+    lineages: Agreement
+    caset: float
+    disc: float
+
+    def told(self) -> dict[str, object]:
+        """As plain values, for JSON."""
+        kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
+        told: dict[str, object] = {
+            name: {
+                **asdict(kind),
+                "precision": kind.precision,
+                "recall": kind.recall,
+                "distance": kind.distance,
+            }
+            for name, kind in kinds.items()
+        }
+        return told | {"caset": self.caset, "disc": self.disc}
+
+
+def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Distances:
+    """Compare a tree with the true one.
+
+    Args:
+        parents: parent vector, int32, shape (n + 1,).
+        true: likewise, of the same mutations in the same order.
+    """
+    own, other = _above(parents), _above(true)
+    return Distances(
+        parents=_agreement(_edges(parents), _edges(true)),
+        ancestors=_agreement(own, other),
+        lineages=_agreement(np.triu(_apart(own)), np.triu(_apart(other))),
+        caset=caset(parents, true),
+        disc=disc(parents, true),
+    )
+
+
+def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
+    """Mean over pairs of mutations of the Jaccard distance of their common ancestors.
+
+    A mutation is its own ancestor, and the root is everybody's, as in trees whose root has a label.
+    """
+    one, two = _with_self(parents), _with_self(other)
+    both = one * two
+    shared, first, second = both @ both.T + 1.0, one @ one.T + 1.0, two @ two.T + 1.0  # the root
+    return _mean(_jaccard(shared, first + second - shared), np.triu_indices(len(one), 1))
+
+
+def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
+    """Mean over all ordered pairs of the Jaccard distance of what is above the first and not the second."""
+    one, two = _with_self(parents), _with_self(other)
+    shared = (one * two) @ (1.0 - np.maximum(one, two)).T
+    first, second = one @ (1.0 - one).T, two @ (1.0 - two).T
+    return _mean(_jaccard(shared, first + second - shared), np.nonzero(~np.eye(len(one), dtype=bool)))
+
+
+def _jaccard(shared: NDArray[np.float64], union: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
+    return np.where(union == 0, 0.0, 1.0 - shared / np.maximum(union, 1.0))
+
+
+def _mean(values: NDArray[np.float64], places: tuple[NDArray[np.intp], ...]) -> float:
+    chosen = values[places]
+    return float(chosen.mean()) if chosen.size else 0.0
+
+
+def _with_self(parents: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Shape (n, n): 1 where the column's mutation is the row's, or an ancestor of it."""
+    above = _above(parents)
+    return (above.T | np.eye(len(above), dtype=np.bool_)).astype(np.float64)
+
+
+def _above(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Shape (n, n): whether the row's mutation is a proper ancestor of the column's."""
+    n = len(parents) - 1
+    return ancestor_matrix(parents)[:n, :n] & ~np.eye(n, dtype=np.bool_)
+
+
+def _apart(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return ~(above | above.T | np.eye(len(above), dtype=np.bool_))
+
+
+def _edges(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Shape (n + 1, n): whether the row's node is the parent of the column's mutation."""
+    n = len(parents) - 1
+    edges: NDArray[np.bool_] = np.arange(n + 1)[:, np.newaxis] == parents[np.newaxis, :n]
+    return edges
+
+
+def _agreement(found: NDArray[np.bool_], true: NDArray[np.bool_]) -> Agreement:
+    return Agreement(int((found & true).sum()), int(found.sum()), int(true.sum()))

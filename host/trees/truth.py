@@ -1,0 +1,39 @@
+"""A tree beside the true one: files, parent vectors, all measures at once."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.trees.distances import tree_distances
+from syclade.host.trees.peers import multi_labelled_similarity
+from syclade.host.trees.treefile import read_labels, read_tree
+
+__all__ = ["compare", "compare_files"]
+
+
+def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, Any]:
+    """All measures of a tree against the true one, as plain values.
+
+    Args:
+        parents: parent vector, int32, shape (n + 1,).
+        true: likewise.
+
+    Returns:
+        See `Distances.told`, and `mltd_similarity`, None where scphylo-tools is not installed.
+    """
+    told: dict[str, Any] = tree_distances(parents, true).told()
+    return told | {"mltd_similarity": multi_labelled_similarity(parents, true)}
+
+
+def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> dict[str, Any]:
+    """As `compare`, of two files in Newick or GraphViz format.
+
+    Raises:
+        TreeError: a file is no tree, or they name different mutations.
+    """
+    mutations = read_labels(true)
+    return compare(read_tree(tree, mutations), read_tree(true, mutations))
