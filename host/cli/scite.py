@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from syclade.host.cli.progress import show_log
+from syclade.host.cli.progress import Show, progress_bar, show_log
+
+if TYPE_CHECKING:
+    from syclade.host.chains.pipeline import Progress
+    from syclade.host.model.problem import Problem
 
 __all__ = ["command"]
 
@@ -44,7 +50,19 @@ def command(arguments: tuple[str, ...]) -> None:
     from syclade.host.scite.arguments import parse_arguments
     from syclade.host.scite.run import run_scite
 
-    show_log(quiet=True, verbose=False)
     call = parse_arguments(arguments)
-    for line in run_scite(call).lines(call):
+    with progress_bar(False, show_log(quiet=True, verbose=False)) as show:
+        outcome = run_scite(call, lambda state, problem: _show(show, state, problem))
+    for line in outcome.lines(call):
         click.echo(line)
+
+
+def _show(show: Show | None, state: Progress, problem: Problem) -> None:
+    """Move the bar, if there is one."""
+    if show is None:
+        return
+    from syclade.host.inference import InferenceProgress
+
+    speed = state.steps_done / max(state.seconds, 1e-9)
+    best = problem.to_nats(state.best_score)
+    show(InferenceProgress(state.steps_done, state.steps_total, state.steps_expected, best, speed))

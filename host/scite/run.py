@@ -69,12 +69,12 @@ def burn_in_of(steps: int) -> int:
     return steps // 4
 
 
-def run_scite(call: SciteCall, progress: Callable[[float], None] | None = None) -> SciteOutcome:
+def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> SciteOutcome:
     """Do what SCITE was asked for.
 
     Args:
         call: its arguments.
-        progress: called with the share of the steps that are done.
+        report: called with how far the chains are, and on what, after every launch.
 
     Raises:
         SycladeError: an argument or a file will not do, with what to do.
@@ -87,7 +87,7 @@ def run_scite(call: SciteCall, progress: Callable[[float], None] | None = None) 
     problem = make_problem(matrix, rates)
     optimal, samples = _sinks(call, problem)
     try:
-        best = _run_chains(call, problem, (optimal, samples), progress)
+        best = _run_chains(call, problem, (optimal, samples), report)
         trees = optimal.trees(best, tree_key(best))
         texts = _trees_texts(call, matrix, problem, trees) if call.tree_list else {}
         files: dict[str, str | bytes | Iterable[str]] = {
@@ -127,10 +127,9 @@ def _run_chains(
     call: SciteCall,
     problem: Problem,
     sinks: tuple[Sink, ...],
-    progress: Callable[[float], None] | None,
+    report: Callable[[Progress, Problem], None],
 ) -> NDArray[np.int32]:
     """The best tree of all chains."""
-    total = call.chains * call.steps
     plan = make_plan(
         problem,
         gamma=call.gamma,
@@ -138,15 +137,14 @@ def _run_chains(
         recorders=_recorders(call),
         events=EVENTS,
     )
-
-    def report(state: Progress) -> None:
-        if progress is not None:
-            progress(state.steps_done / total)
-
     opened = open_runner(call.device, "auto", plan, chains=call.chains, slots=None, seed=call.seed)
     try:
         outcome = run_chains(
-            opened.runner, chains=call.chains, steps=call.steps, progress=report, sinks=sinks
+            opened.runner,
+            chains=call.chains,
+            steps=call.steps,
+            progress=lambda state: report(state, problem),
+            sinks=sinks,
         )
     finally:
         opened.runner.close()

@@ -17,7 +17,7 @@ from syclade.host.model.rates import Rates
 from syclade.host.scite.arguments import parse_arguments
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text, sample_line
 from syclade.host.scite.problem import rates_of
-from syclade.host.scite.run import SciteOutcome
+from syclade.host.scite.run import SciteOutcome, run_scite
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
@@ -128,6 +128,14 @@ def test_files_and_lines(run: Any, tmp_path: Path) -> None:
         assert float(told_score) == pytest.approx(ours, rel=1e-5)
     assert run(*given)[0] == 2, "files are there"
     assert run(*given, "--force")[0] == 0
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    seen: list[int] = []
+    given = ["-i", str(EXAMPLE / "matrix.csv"), *CALL.split(), "-o", str(tmp_path / "x"), "-no_tree_list"]
+    run_scite(parse_arguments(given), lambda state, _problem: seen.append(state.steps_done))
+    assert seen == sorted(seen)
+    assert seen[-1] == 800
 
 
 def map_words(given: list[object]) -> list[str]:
