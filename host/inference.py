@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError
+from syclade.host.errors import OptionError, TreeError
 from syclade.host.input.matrix import (
     Matrix,
     Names,
@@ -23,6 +23,9 @@ from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.values import path_of, whole
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from syclade.host.output.result import Result
 
 __all__ = ["METHODS", "InferenceProgress", "infer", "score"]
@@ -73,6 +76,7 @@ def infer(
     encoding: str = "auto",
     image: str | os.PathLike[str] | None = None,
     slots: int | None = None,
+    true_tree: Any = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
     """Infer the maximum-likelihood mutation tree: by search, or with SCITE's Markov chain.
@@ -102,6 +106,8 @@ def infer(
         encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
         slots: chain states on the device at once; chosen from the device without.
+        true_tree: a file of a tree, or a parent vector, that the result is to be compared with
+            (`Result.true_tree`). Does not change what is found.
         progress: called about ten times a second.
 
     Returns:
@@ -129,6 +135,7 @@ def infer(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    true = None if true_tree is None else _tree_of(true_tree, observed)
     problem = make_problem(observed, rates)
     plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
     options = {
@@ -150,6 +157,7 @@ def infer(
         "encoding": encoding,
         "image": None if image is None else str(path_of("image (--image)", image)),
         "slots": slots,
+        "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
     }
 
     def report(state: Progress) -> None:
@@ -172,7 +180,7 @@ def infer(
         found = run_plan(
             plan, device, encoding, image, chains=chains, steps=steps, slots=slots, seed=seed, report=report
         )
-    return make_result(observed, rates, plan, found, seed=seed, options=options)
+    return make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
 
 
 def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
@@ -221,13 +229,26 @@ def score(
         SycladeError: MatrixError, RatesError or TreeError, with what to do.
     """
     from syclade.host.model.likelihood import log_likelihood
-    from syclade.host.trees.treefile import read_tree
 
     observed = load_matrix(matrix, names, cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    return log_likelihood(observed, rates, _tree_of(tree, observed))
+
+
+def _tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
+    """The parent vector of a file, or of a parent vector."""
+    from syclade.host.trees.tree import validate_parents
+    from syclade.host.trees.treefile import read_tree
+
     if isinstance(tree, (str, os.PathLike)):
-        tree = read_tree(tree, observed.mutations, observed.cells or ())
-    return log_likelihood(observed, rates, tree)
+        return read_tree(tree, observed.mutations, observed.cells or ())
+    parents = validate_parents(tree)
+    if len(parents) != observed.n_mutations + 1:
+        raise TreeError(
+            f"the tree has {len(parents) - 1} mutations, and the matrix {observed.n_mutations}",
+            hint="a parent vector has a number for each mutation and one for the root",
+        )
+    return parents
 
 
 def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def command(tree: Path, true: Path, as_json: bool) -> None:
         click.echo(line)
 
 
-def lines_of(told: dict[str, Any]) -> list[str]:
+def lines_of(told: Mapping[str, Any]) -> list[str]:
     """What `truth.compare` found, in words."""
     lines = []
     for name, words in _KINDS.items():

@@ -62,6 +62,12 @@ __all__ = ["command"]
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
 @click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
+@click.option(
+    "--true-tree",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="Tell how far the tree is from this one (Newick or GraphViz).",
+)
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
@@ -138,6 +144,11 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.true_tree is not None:
+        from syclade.host.cli.compare import lines_of
+
+        for line in lines_of(result.true_tree):
+            click.echo(line)
     if out is None:
         newick = result.to_newick().rstrip("\n")
         click.echo(newick)

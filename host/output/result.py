@@ -66,6 +66,7 @@ class Result:
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
         date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
+        true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
     parents: NDArray[np.int32]
@@ -97,6 +98,7 @@ class Result:
     options: Mapping[str, Any]
     date: str
     version: str
+    true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
@@ -211,6 +213,7 @@ class Result:
             "options": dict(self.options),
             "date": self.date,
             "version": self.version,
+            **({} if self.true_tree is None else {"true_tree": dict(self.true_tree)}),
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -240,9 +243,15 @@ def make_result(
     *,
     seed: int,
     options: Mapping[str, Any],
+    true: NDArray[np.int32] | None = None,
 ) -> Result:
-    """Put together what is known; the score is recomputed in float64 from the original matrix."""
+    """Put together what is known; the score is recomputed in float64 from the original matrix.
+
+    Args:
+        true: the true tree's parent vector, to compare with.
+    """
     import syclade
+    from syclade.host.trees.truth import compare
 
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
@@ -285,4 +294,5 @@ def make_result(
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
+        true_tree=None if true is None else compare(parents, true),
     )
