@@ -21,6 +21,7 @@ _COMMANDS = {
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
     "compare": ("syclade.host.cli.compare", "Compare a tree with another, such as the true one."),
     "scite": ("syclade.host.cli.scite", "Take SCITE's arguments, and leave its files and lines."),
+    "convert": ("syclade.host.cli.convert", "Write a matrix of another format in SCITE's or PhISCS' form."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),
     "export": ("syclade.host.cli.export", "Write the kernels, for another host or an FPGA compiler."),

@@ -1,0 +1,61 @@
+"""``syclade convert``: a matrix of another format, in SCITE's or PhISCS' form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+
+if TYPE_CHECKING:
+    from syclade.host.input.matrix import Matrix
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("matrix", type=options.MATRIX)
+@click.option(
+    "--format",
+    required=True,
+    metavar="FORMAT",
+    help="Of MATRIX: scite, sc, tsv, csv, condor, sphyr or sasc.",
+)
+@click.option("--two", type=click.Choice(("homozygous", "missing")), help="What 2 means.")
+@click.option("--rows", type=click.Choice(("cells", "mutations")), help="What rows are.")
+@click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
+@options.out_option(required=True)
+@options.force_option()
+def command(
+    matrix: Any, format: str, two: str | None, rows: str | None, to: str, out: Path, force: bool
+) -> None:
+    """Write MATRIX in another format into DIR; - reads it from standard input.
+
+    To scite: matrix.csv, and matrix.geneNames and matrix.cellNames, which --names and --cell-names take. To
+    sc: matrix.SC.
+    """
+    from syclade.host.input.door import read_format
+    from syclade.host.output.files import write_files
+
+    files = _files(read_format(matrix, format, two=two, rows=rows), to)
+    write_files(out, files, force)
+    click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
+
+
+def _files(matrix: Matrix, to: str) -> dict[str, str]:
+    """What is written, by the names of the files."""
+    from syclade.host.input.matrix import format_matrix
+    from syclade.host.trees.cells import default_cell_names
+
+    cells = matrix.cells or default_cell_names(matrix.n_cells)
+    if to == "sc":
+        lines = ["\t".join(("cellIDxmutID", *matrix.mutations))]
+        lines += ["\t".join((cell, *map(str, row))) for cell, row in zip(cells, matrix.values.T, strict=True)]
+        return {"matrix.SC": "\n".join(lines) + "\n"}
+    return {
+        "matrix.csv": format_matrix(matrix.values),
+        "matrix.geneNames": "\n".join(matrix.mutations) + "\n",
+        "matrix.cellNames": "\n".join(cells) + "\n",
+    }

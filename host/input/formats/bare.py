@@ -1,0 +1,74 @@
+"""Formats without names: values between blanks."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, with_two
+from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.reader import values_of
+
+__all__ = ["read_sasc", "read_scite", "read_sphyr"]
+
+
+def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
+    """SCITE (Jahn, Kuipers, Beerenwinkel 2016) and BnpC: rows are mutations; 0, 1, 2, 3.
+
+    Raises:
+        MatrixError: with line and column; 2 occurs, and nothing was said of it; rows said to be cells.
+    """
+    _refuse_rows(asked, "mutations", path)
+    return Grid(with_two(values_of(data, path), asked, path))
+
+
+def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
+    """SASC (Ciccolella et al. 2021): rows are cells; 0, 1, and 2 for missing.
+
+    Raises:
+        MatrixError: with the line.
+    """
+    _refuse_rows(asked, "cells", path)
+    if asked.two == "homozygous":
+        raise MatrixError("2 is missing in this format, not homozygous", path=path, hint="--two missing")
+    lines = lines_of(data, path)
+    symbols = {"0": 0, "1": 1, "2": 3}
+    values = code([line.split() for line in lines], symbols, range(1, len(lines) + 1), path)
+    return Grid(np.ascontiguousarray(values.T))
+
+
+def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
+    """SPhyR (El-Kebir 2018): lines "n #cells" and "m #SNVs", then rows of cells; 0, 1, -1 for missing.
+
+    Raises:
+        MatrixError: with the line; sizes that are not those of the rows.
+    """
+    _refuse_rows(asked, "cells", path)
+    lines = lines_of(data, path)
+    sizes = []
+    for number, what in enumerate(("cells", "SNVs")):
+        said = (
+            re.fullmatch(rf"([0-9]{{1,9}})\s*#\s*{what}\s*", lines[number]) if number < len(lines) else None
+        )
+        if said is None:
+            raise MatrixError(f"the line is no number of {what}", path=path, line=number + 1,
+                              hint="SPhyR's files begin with 'n #cells' and 'm #SNVs'")  # fmt: skip
+        sizes.append(int(said[1]))
+    symbols = {"0": PLAIN["0"], "1": PLAIN["1"], "-1": 3}
+    values = code([line.split() for line in lines[2:]], symbols, range(3, len(lines) + 1), path)
+    if values.shape != tuple(sizes):
+        raise MatrixError(
+            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines say "
+            f"{sizes[0]} cells and {sizes[1]} mutations",
+            path=path,
+        )
+    return Grid(np.ascontiguousarray(values.T))
+
+
+def _refuse_rows(asked: Asked, rows: str, path: str) -> None:
+    if asked.rows not in (None, rows):
+        raise MatrixError(
+            f"rows are {rows} in this format", path=path, hint=f"leave out --rows, or say --rows {rows}"
+        )

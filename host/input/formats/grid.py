@@ -1,0 +1,97 @@
+"""What all readers share: symbols become values, and rows that are cells become columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.textfile import excerpt
+
+__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "with_two"]
+
+PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3, "0.0": 0, "1.0": 1, "2.0": 2, "3.0": 3}
+MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What only the user can say of a file.
+
+    Attributes:
+        two: what 2 means, "homozygous" or "missing"; None if it was not said.
+        rows: what rows are, "cells" or "mutations"; None if it was not said.
+    """
+
+    two: str | None = None
+    rows: str | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a file has.
+
+    Attributes:
+        values: uint8, shape (n_mutations, n_cells), C-contiguous; 0, 1, 2 or 3.
+        mutations: names of the rows; None if the file has none.
+        cells: names of the columns; None if the file has none.
+    """
+
+    values: NDArray[np.uint8]
+    mutations: tuple[str, ...] | None = None
+    cells: tuple[str, ...] | None = None
+
+
+def code(
+    rows: Sequence[Sequence[str]], symbols: Mapping[str, int], lines: Sequence[int], path: str
+) -> NDArray[np.uint8]:
+    """The values of symbols.
+
+    Args:
+        rows: the symbols of each row, as they stand in the file.
+        symbols: what each of them means.
+        lines: the line of each row, from 1.
+        path: the file, for messages.
+
+    Returns:
+        uint8, shape (rows, symbols of a row).
+
+    Raises:
+        MatrixError: no rows, rows of different lengths, or another symbol, with the line.
+    """
+    if not rows or not rows[0]:
+        raise MatrixError("the file has no values", path=path)
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(rows[0]):
+            raise MatrixError(
+                f"the row has {len(row)} values, but the first has {len(rows[0])}", path=path, line=line
+            )
+        for number, symbol in enumerate(row, 1):
+            if symbol.strip() not in symbols:
+                raise MatrixError(
+                    f"{excerpt(symbol)} (value {number} of the row) is no value of this format",
+                    path=path,
+                    line=line,
+                    hint=f"values are {', '.join(name for name in symbols if name)}",
+                )
+    return np.array([[symbols[symbol.strip()] for symbol in row] for row in rows], np.uint8)
+
+
+def with_two(values: NDArray[np.uint8], asked: Asked, path: str) -> NDArray[np.uint8]:
+    """The values, 2 as it was said to be meant.
+
+    Raises:
+        MatrixError: 2 occurs, and nothing was said.
+    """
+    if asked.two == "missing":
+        return np.where(values == 2, np.uint8(3), values)
+    if asked.two is None and (values == 2).any():
+        raise MatrixError(
+            "2 occurs, which may be homozygous or missing",
+            path=path,
+            hint="say which: --two homozygous or --two missing",
+        )
+    return values

@@ -1,0 +1,93 @@
+"""Tables with names: a header, then a row each with its name first."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import MISSING, PLAIN, Asked, Grid, code, with_two
+from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.names import check_names
+
+__all__ = ["read_condor", "read_csv", "read_sc", "read_tsv"]
+
+_CLUSTER = "cluster_id"
+
+
+def read_sc(data: bytes, path: str, asked: Asked) -> Grid:
+    """scphylo's and PhISCS' table: tabs, rows are cells; missing is 3 or "?"."""
+    if asked.rows == "mutations":
+        raise MatrixError("rows are cells in this format", path=path, hint="--format tsv takes --rows")
+    return _read(_by_tabs(data, path), Asked(asked.two, "cells"), path)
+
+
+def read_tsv(data: bytes, path: str, asked: Asked) -> Grid:
+    """A table with tabs, whose rows are what ``asked.rows`` says."""
+    return _read(_by_tabs(data, path), asked, path)
+
+
+def read_csv(data: bytes, path: str, asked: Asked) -> Grid:
+    """A table with commas, whose rows are what ``asked.rows`` says."""
+    return _read(_by_commas(data, path), asked, path)
+
+
+def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
+    """ConDoR's table (Sashittal et al. 2023): commas, rows are cells, -1 is missing, ends in cluster_id."""
+    if asked.rows == "mutations":
+        raise MatrixError("rows are cells in this format", path=path, hint="--format csv takes --rows")
+    rows = _by_commas(data, path)
+    if rows[0][-1].strip() != _CLUSTER:
+        raise MatrixError(f"the last column is not {_CLUSTER}", path=path, line=1, hint="--format csv")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):  # else a mutation would go for the cluster
+            raise MatrixError(
+                f"the row has {len(row)} fields, but the header {len(rows[0])}", path=path, line=number
+            )
+    return _read([row[:-1] for row in rows], Asked(asked.two, "cells"), path)
+
+
+def _by_tabs(data: bytes, path: str) -> list[list[str]]:
+    return [line.split("\t") for line in lines_of(data, path)]
+
+
+def _by_commas(data: bytes, path: str) -> list[list[str]]:
+    try:
+        rows = list(csv.reader(lines_of(data, path), strict=True))
+    except csv.Error as problem:
+        raise MatrixError(f"no table with commas: {problem}", path=path) from None
+    if [] in rows:
+        raise MatrixError("blank line between rows", path=path, line=rows.index([]) + 1)
+    return rows
+
+
+def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
+    """A table's values and names.
+
+    Raises:
+        MatrixError: what rows are, or what 2 is, was not said; names or values that will not do.
+    """
+    if asked.rows is None:
+        raise MatrixError(
+            "rows may be cells or mutations",
+            path=path,
+            hint="say which: --rows cells or --rows mutations",
+        )
+    header, below = [name.strip() for name in rows[0][1:]], rows[1:]
+    if _CLUSTER in header:
+        raise MatrixError(
+            f"the column {_CLUSTER} is no mutation", path=path, line=1, hint="use --format condor"
+        )
+    across = asked.rows == "cells"
+    names = [row[0].strip() if row else "" for row in below]
+    values = code([row[1:] for row in below], PLAIN | MISSING, range(2, len(rows) + 1), path)
+    if values.shape[1] != len(header):
+        raise MatrixError(
+            f"rows have {values.shape[1]} values, but the header has {len(header)} names", path=path, line=1
+        )
+    mutations, cells = (header, names) if across else (names, header)
+    check_names(mutations, what="mutation")
+    check_names(cells, what="cell")
+    values = with_two(values, asked, path)
+    return Grid(np.ascontiguousarray(values.T if across else values), tuple(mutations), tuple(cells))
