@@ -5,6 +5,7 @@ The flags are those of the ``scite`` program (Jahn, Kuipers, Beerenwinkel 2016; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 
 from syclade.host.errors import OptionError
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.values import whole
 
 __all__ = ["SciteCall", "parse_arguments"]
 
 _REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
+_DIGITS = re.compile(r"[+-]?[0-9]{1,40}")
 _INFINITE = ("-d", "-rec", "-nodbl", "-alpha")
 """Flags of ∞SCITE, which models more."""
 
@@ -73,11 +76,13 @@ def _number(flag: str, text: str) -> float:
 
 
 def _whole(flag: str, text: str) -> int:
-    """A whole number, which SCITE's users also write as 1e6."""
+    """A whole number, which one may also write as 1e6."""
+    if _DIGITS.fullmatch(text):
+        return int(text)
     number = _number(flag, text)
-    if number != int(number) if abs(number) < 2**63 else True:
+    if not abs(number) < 2**53 or number != int(number):  # NaN is not less
         raise OptionError(f"{flag} is {text!r}, which is no whole number")
-    return int(text) if text.lstrip("+-").isdigit() else int(number)
+    return int(number)
 
 
 def _text(flag: str, text: str) -> str:
@@ -134,21 +139,21 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
     matrix, limit = Path(one("-i")), one("-max_treelist_size", -1)
     return SciteCall(
         matrix=matrix,
-        mutations=_positive("-n", one("-n")),
-        cells=_positive("-m", one("-m")),
-        chains=_positive("-r", one("-r")),
-        steps=_positive("-l", one("-l")),
+        mutations=whole("-n", one("-n"), 1, 2**31 - 2),
+        cells=whole("-m", one("-m"), 1, 2**31 - 2),
+        chains=whole("-r", one("-r"), 1, 2**32 - 1),
+        steps=whole("-l", one("-l"), 1, 2**62 - 1),
         fp_rate=one("-fd"),
         fn_rates=tuple(given["-ad"]),
         hom_rate=one("-cc"),
         gamma=one("-g", 1.0),
         move_probabilities=tuple(given.get("-move_probs", DEFAULT_MOVE_PROBABILITIES)),
-        seed=one("-seed", DEFAULT_SEED),
+        seed=whole("-seed", one("-seed", DEFAULT_SEED), 0, 2**64 - 1),
         names=_path(one("-names")),
         attach="-a" in given,
         max_trees=None if limit < 0 else limit,
         tree_list="-no_tree_list" not in given,
-        samples=_positive("-p", one("-p", 1)) if "-p" in given else None,
+        samples=whole("-p", one("-p", 1), 1, 2**62 - 1) if "-p" in given else None,
         true_tree=_path(one("-t")),
         prefix=Path(one("-o", matrix.with_suffix("") if matrix.name else "")),
         learn=one("-e", 0.0),
@@ -189,12 +194,6 @@ def _unknown(flag: str) -> OptionError:
         return OptionError(f"{flag} is a flag of ∞SCITE", hint="its model is not that of this command")
     what = f"there is no flag {flag}" if _is_flag(flag) else f"{flag!r} belongs to no flag"
     return OptionError(what, hint="`syclade scite --help` lists the flags")
-
-
-def _positive(flag: str, number: int) -> int:
-    if number < 1:
-        raise OptionError(f"{flag} is {number}", hint="use 1 or more")
-    return number
 
 
 def _path(text: str | None) -> Path | None:

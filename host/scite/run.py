@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.output.files import check_output, write_files
+from syclade.host.output.rescue import keep
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
 from syclade.host.scite.problem import matrix_of, rates_of, refuse_what_is_missing
@@ -90,11 +92,7 @@ def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> S
         best = _run_chains(call, problem, (optimal, samples), report)
         trees = optimal.trees(best, tree_key(best))
         texts = _trees_texts(call, matrix, problem, trees) if call.tree_list else {}
-        files: dict[str, str | bytes | Iterable[str]] = {
-            **texts,
-            f"{call.prefix.name}.samples": samples.lines(),
-        }
-        write_files(call.prefix.parent, files, call.force)
+        _write(call, texts, samples)
     finally:
         samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
@@ -163,6 +161,26 @@ def _trees_texts(
         texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
         texts[f"{base}.newick"] = newick_text(parents)
     return texts
+
+
+def _write(call: SciteCall, texts: dict[str, str], samples: Samples) -> None:
+    """Write all files; where they cannot be written, to a folder of the user's.
+
+    Raises:
+        OutputError: they could not, and where they are instead.
+    """
+
+    def write(folder: Path) -> None:
+        files: dict[str, str | bytes | Iterable[str]] = {**texts}
+        write_files(folder, files | {f"{call.prefix.name}.samples": samples.lines()}, call.force)
+
+    try:
+        write(call.prefix.parent)
+    except OutputError as error:
+        kept = keep(write)
+        if kept is None:
+            raise
+        raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
 
 
 def _check_prefix(call: SciteCall) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from syclade.host.errors import SycladeError
 from syclade.host.scite.arguments import SciteCall, parse_arguments
@@ -15,6 +18,39 @@ NEEDED = "-i d/data.csv -n 2 -m 3 -r 1 -l 100 -fd 6e-5 -ad 0.2"
 
 def call_of(text: str) -> SciteCall:
     return parse_arguments(text.split())
+
+
+WORDS = [
+    "-i",
+    "-n",
+    "-ad",
+    "-p",
+    "-move_probs",
+    "-a",
+    "-o",
+    "-seed",
+    "--force",
+    "-g",
+    "-l",
+    "-max_treelist_size",
+]
+VALUES = [
+    *["-", "--", "1", "-1", "0.5", "1e9", "nan", "inf", "1e400", "²", "1_0", "..", "/", "."],
+    "",
+    "\0",
+    "9" * 50,
+]
+
+
+@given(st.lists(st.sampled_from([*WORDS, *VALUES]), max_size=8))
+def test_any_words(more: list[str]) -> None:
+    """Are arguments, or an error in words."""
+    with contextlib.suppress(SycladeError):
+        parse_arguments([*NEEDED.split(), *more])
+
+
+def test_the_greatest_seed() -> None:
+    assert call_of(f"{NEEDED} -seed {2**64 - 1}").seed == 2**64 - 1
 
 
 def test_what_is_needed_and_what_the_rest_is() -> None:
@@ -59,6 +95,9 @@ def test_every_flag() -> None:
         (f"{NEEDED} -l inf", "-l is 'inf', which is no whole number"),
         (f"{NEEDED} -l 0", "-l is 0"),
         (f"{NEEDED} -p 0", "-p is 0"),
+        (f"{NEEDED} -seed -1", "-seed is -1"),
+        (f"{NEEDED} -seed 18446744073709551616", "-seed is 18446744073709551616"),
+        (f"{NEEDED} -r 1e300", "-r is '1e300', which is no whole number"),
     ],
 )
 def test_refused(text: str, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from syclade.host.input.matrix import matrix_from_array, read_matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.scite import run as run_module
 from syclade.host.scite.arguments import parse_arguments
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text, sample_line
 from syclade.host.scite.problem import rates_of
@@ -128,6 +130,28 @@ def test_files_and_lines(run: Any, tmp_path: Path) -> None:
         assert float(told_score) == pytest.approx(ours, rel=1e-5)
     assert run(*given)[0] == 2, "files are there"
     assert run(*given, "--force")[0] == 0
+
+
+def test_a_result_that_cannot_be_written_is_kept(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder goes away while the chains run."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "out"
+    right = best_nodes
+
+    def vanish(problem: Any, parents: Any) -> Any:
+        shutil.rmtree(folder)
+        folder.write_text("a file now")
+        return right(problem, parents)
+
+    monkeypatch.setattr(run_module, "best_nodes", vanish)
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", folder / "x", "-a", "-max_treelist_size", 1]
+    status, _, told = run(*given)
+    assert status == 2
+    kept = Path(told.split("the result is not lost: it is in ")[1].strip())
+    assert {file.name for file in kept.iterdir()} == {"x_ml0.gv", "x_ml0.newick", "x.samples"}
+    assert kept.is_relative_to(tmp_path / "state")
 
 
 def test_progress_is_told(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from syclade.host.cli.main import main
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
 from syclade.host.model.problem import SlotRates
 from syclade.host.search.work import Work
@@ -90,3 +93,11 @@ def test_the_check_finds_a_chain_that_merges(target: Target) -> None:
     assert case.balanced
     assert not case.holds
     assert case.visits.fit.p_value < 1e-6
+
+
+def test_the_command_checks_zygosity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--zygosity", "--device", "numpy", "--mutations", "3", "--samples", "2000"]
+    with pytest.raises(SystemExit) as caught:
+        main(["quality", "posterior", *given, "--out", str(tmp_path)])
+    assert caught.value.code == 0, capsys.readouterr().out
+    assert json.loads((tmp_path / "posterior.json").read_text())["settings"]["zygosity"] is True
