@@ -15,19 +15,25 @@ __all__ = ["SearchPolicy", "policy_for"]
 
 _ROUNDS = (
     Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
-    Leg(sweeps=20, softest=1.0, hardest=4.0, from_best=True),
-    Leg(sweeps=80, softest=0.7, hardest=3.0, from_best=True),
-    Leg(sweeps=100, softest=0.5, hardest=3.0, from_best=True),
-    Leg(sweeps=200, softest=0.5, hardest=3.0, from_best=True),
-    Leg(sweeps=400, softest=0.5, hardest=3.0, from_best=True),
+    Leg(sweeps=20, softest=1.0, hardest=10.0, from_best=True),
+    Leg(sweeps=80, softest=1.0, hardest=10.0, from_best=True),
+    Leg(sweeps=150, softest=1.0, hardest=10.0, from_best=True),
+    Leg(sweeps=300, softest=1.0, hardest=10.0, from_best=True),
+    Leg(sweeps=300, softest=1.0, hardest=10.0, from_best=True),
 )
 """Short rounds first, then long and slow ones, which noisy data want."""
 
-_BUDGET = 1.2e10
-"""Vectors of numbers that all warm-ups of all searches may go through: some 30 s of a core at 2.5 ns."""
+_BUDGET = 2e10
+"""Vectors of numbers that all warm-ups of all searches may go through: some 50 s of a core at 2.5 ns."""
 
-_LANES, _OVERHEAD = 16, 6
-"""Numbers a vector, and what a row costs besides, in vectors."""
+_MUCH = 0.04
+"""A first round that takes more of the budget is left out where all searches agree before it."""
+
+_LANES = 16
+"""Numbers a vector."""
+
+_A_PLACE, _AN_EDGE = 18, 6
+"""What a place of a subtree, and an edge of the cell tree, costs besides its row, in vectors."""
 
 _MANY = ((6e4, 8), (1e6, 4), (4e6, 3))
 """(entries of the matrix, searches): as many up to so many entries; two beyond."""
@@ -46,10 +52,13 @@ class SearchPolicy:
     Attributes:
         starts: a stage a search, or BY_CHAIN.
         rounds: legs after the first climb, for all searches alike.
+        sure: whether no round is needed where all searches have climbed to the same score: for large inputs,
+            whose rounds take seconds.
     """
 
     starts: tuple[str, ...]
     rounds: tuple[Leg, ...]
+    sure: bool = False
 
     @property
     def by_columns(self) -> bool:
@@ -75,6 +84,14 @@ class SearchPolicy:
         """
         return self.agree(scores) and max(before) == max(scores)
 
+    def enough_at_once(self, scores: Sequence[int]) -> bool:
+        """Whether to stop after the first climb.
+
+        Args:
+            scores: the best of each search.
+        """
+        return self.sure and self.agree(scores) and min(scores) == max(scores)
+
 
 def policy_for(mutations: int, columns: int) -> SearchPolicy:
     """The policy for a problem of so many mutations and distinct columns."""
@@ -82,19 +99,25 @@ def policy_for(mutations: int, columns: int) -> SearchPolicy:
     searches = next((many for most, many in _MANY if entries <= most), 2)
     kinds = ("by-mutations",) if columns >= _TALL * mutations else ("by-mutations", "by-columns")
     starts = (*kinds, *[BY_CHAIN] * searches)[:searches]
-    return SearchPolicy(starts, _rounds_for(mutations, columns, searches))
+    sweeps = _BUDGET / (_cost_of_sweep(mutations, columns) * searches)
+    return SearchPolicy(starts, _rounds_for(sweeps), sure=_ROUNDS[0].sweeps > _MUCH * sweeps)
 
 
-def _rounds_for(mutations: int, columns: int, searches: int) -> tuple[Leg, ...]:
-    """As many rounds as the budget has room for; one in any case."""
+def _cost_of_sweep(mutations: int, columns: int) -> float:
+    """Vectors of numbers that a warm-up's sweep of each kind of move goes through."""
     leaves = min(columns, mutations + 1)
-    subtrees = mutations**2 * (columns / _LANES + _OVERHEAD)
-    regrafts = (2 * leaves) ** 2 * (mutations / _LANES + _OVERHEAD)
-    left = _BUDGET / ((subtrees + regrafts) * searches)
+    subtrees = mutations**2 * (columns / _LANES + _A_PLACE)
+    regrafts = (2 * leaves) ** 2 * (mutations / _LANES + _AN_EDGE)
+    return subtrees + regrafts
+
+
+def _rounds_for(left: float) -> tuple[Leg, ...]:
+    """As many rounds as there are sweeps for, the last one cut short if need be; one in any case."""
     rounds: list[Leg] = []
     for leg in _ROUNDS:
-        left -= leg.sweeps
-        if rounds and left < 0:
+        fitting = min(leg.sweeps, int(left))
+        if rounds and fitting < rounds[-1].sweeps:  # nothing that a shorter round has not tried
             break
-        rounds.append(leg)
+        rounds.append(leg._replace(sweeps=fitting) if rounds else leg)
+        left -= leg.sweeps
     return tuple(rounds)

@@ -87,7 +87,7 @@ def run_search(
 
     states = run_leg(runner, states, legs, launched)
     before = [state.best_score for state in states]
-    for leg in policy.rounds:
+    for leg in () if policy.enough_at_once(before) else policy.rounds:
         done += 1
         states = run_leg(runner, states, [leg] * len(states), launched)
         scores = [state.best_score for state in states]

@@ -29,6 +29,13 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
 @click.command("tost")
 @click.option("--reference", type=options.INPUT_FILE, required=True, metavar="DIR", help="Reference folder.")
 @options.device_option()
+@click.option(
+    "--method",
+    type=click.Choice(("chain", "search")),
+    default="chain",
+    show_default=True,
+    help="Run chains as SCITE does, or search.",
+)
 @click.option("--chains", type=click.IntRange(min=1), help=f"Chains; as SCITE's runs, or {CHAINS}.")
 @click.option("--steps", type=click.IntRange(min=1), help=f"Steps a chain; as SCITE's runs, or {STEPS}.")
 @click.option(
@@ -81,8 +88,9 @@ def command(
 def _print_start(scored: list[ScoredInput], settings: RunSettings, device_name: str) -> None:
     rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.told().items() if "rate" in name)
     worst = max(abs(each.discrepancy) for each in scored)
+    runs = "searches" if settings.chains is None else f"{settings.chains} chains of {settings.steps} steps"
     click.echo(
-        f"{len(scored)} inputs, {settings.chains} chains of {settings.steps} steps on {settings.device} "
+        f"{len(scored)} inputs, {runs} on {settings.device} "
         f"({device_name}, {settings.encoding}), error rates {rates}"
     )
     click.echo(f"scores of SCITE's trees: ours are those of its logs, within {worst:.1e} nat")
@@ -93,6 +101,10 @@ def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding
     from syclade.host.model.rates import Rates
     from syclade.quality.tost.runs import RunSettings
 
+    by_chains = given["method"] == "chain"
+    for name in ("chains", "steps"):
+        if given[name] is not None and not by_chains:
+            raise click.UsageError(f"--{name} is for chains, and --method is search.")
     return RunSettings(
         rates=Rates(
             folder.rate("fp_rate", given["fp_rate"], FP_RATE),
@@ -101,8 +113,9 @@ def _settings(folder: Reference, given: dict[str, Any], device: Device, encoding
             folder.rate("hom_rate", given["hom_rate"], None),
             given["merge_homozygous"],
         ),
-        chains=given["chains"] or folder.settings.get("chains", CHAINS),
-        steps=given["steps"] or folder.settings.get("steps", STEPS),
+        method=given["method"],
+        chains=(given["chains"] or folder.settings.get("chains", CHAINS)) if by_chains else None,
+        steps=(given["steps"] or folder.settings.get("steps", STEPS)) if by_chains else None,
         seed=given["seed"],
         device=device.filter,
         encoding=encoding,
@@ -115,7 +128,7 @@ def _compare_all(
     from syclade.quality.tost.runs import compare
 
     comparisons = []
-    steps = settings.chains * settings.steps
+    steps = (settings.chains or 1) * (settings.steps or 1)
     with progress_bar() as show:
         for number, each in enumerate(scored):
             before, total = number * steps, len(scored) * steps
@@ -123,7 +136,7 @@ def _compare_all(
             show(what, before, total)
 
             def step(done: float, what: str = what, before: int = before, total: int = total) -> None:
-                show(what, before + done, total)
+                show(what, before + min(done, steps), total)
 
             comparisons.append(compare(each, settings, kept, force, step))
     return comparisons
@@ -163,5 +176,5 @@ def _print(result: Equivalence, comparisons: list[Comparison], out: Path) -> Non
         click.echo(line)
     kept = sum(each.kept for each in comparisons)
     earlier = f" ({kept} inputs from an earlier run)" if kept else ""
-    click.echo(f"chains: {sum(each.seconds for each in comparisons):.1f} s{earlier}")
+    click.echo(f"our runs: {sum(each.seconds for each in comparisons):.1f} s{earlier}")
     click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")

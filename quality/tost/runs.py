@@ -27,15 +27,18 @@ class RunSettings:
 
     Attributes:
         rates: the error rates.
-        chains, steps, seed: as for `infer`; `steps` is per chain.
+        method: chain or search.
+        chains, steps: of chains, `steps` per chain; None for searches.
+        seed: as for `infer`.
         device: filter string.
         encoding: how trees stand in the device's memory. The results depend neither on it nor on the device;
             that they do not is part of what one tests.
     """
 
     rates: Rates
-    chains: int
-    steps: int
+    method: str
+    chains: int | None
+    steps: int | None
     seed: int
     device: str
     encoding: str
@@ -44,6 +47,7 @@ class RunSettings:
         """All of that as plain values, with the version."""
         return {
             **asdict(self.rates),
+            "method": self.method,
             "chains": self.chains,
             "steps": self.steps,
             "seed": self.seed,
@@ -65,7 +69,7 @@ class Comparison:
         name: of the input.
         ours, scite: the log-likelihoods.
         parents: our tree, n + 1 parents.
-        seconds: wall time of our chains.
+        seconds: wall time of our chains, or searches.
         kept: whether it was taken from an earlier run.
     """
 
@@ -103,6 +107,7 @@ def compare(
         done = infer(
             scored.matrix,
             **asdict(settings.rates),
+            method=settings.method,
             chains=settings.chains,
             steps=settings.steps,
             seed=settings.seed,

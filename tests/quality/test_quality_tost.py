@@ -75,6 +75,18 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
     return run
 
 
+def test_searches_are_compared_too(run: Any, reference: Path, tmp_path: Path) -> None:
+    status, said = run(reference, "--method", "search", "--device", "native")
+    assert status == 0, said
+    assert "5 inputs, searches on native" in said
+    report = report_of(tmp_path / "out")
+    assert (report["settings"]["method"], report["settings"]["chains"]) == ("search", None)
+    assert " 0 worse than SCITE" in said
+    status, said = run(reference, "--method", "search", "--chains", 3, out="other")
+    assert status == 2
+    assert "--chains is for chains" in said
+
+
 def report_of(folder: Path) -> dict[str, Any]:
     report = json.loads((folder / "tost.json").read_text())
     assert isinstance(report, dict)
