@@ -31,7 +31,7 @@ SUMMARY_FIELDS = {
     "search_tier",
     "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "chains", "steps", "seed",
     "device", "device_name", "slots", "seconds", "steps_per_second", "version", "fp_rate", "fn_rate", "gamma",
-    "converged", "chain_log_likelihoods", "moves", "encoding", "matrix", "matrix_sha256",
+    "converged", "interrupted", "chain_log_likelihoods", "moves", "encoding", "matrix", "matrix_sha256",
     "move_probabilities", "options", "date", "tiers", "fn_rate_hom", "hom_rate", "merge_homozygous",
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.progress import progress_bar, show_log
+from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OutputError
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
@@ -61,6 +62,33 @@ __all__ = ["command"]
 @click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
+@click.option(
+    "--start",
+    type=click.Choice(("random", "search")),
+    default="random",
+    show_default=True,
+    help="Trees that chains start from: random ones, or those that searches find.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the run in FILE, so that --resume FILE can go on with it.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often chains are kept; searches are after every leg.",
+)
+@click.option(
+    "--resume",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="Go on with the run in FILE, to the result that it would have had; give its options again.",
+)
 @click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
 @click.option(
     "--true-tree",
@@ -81,12 +109,13 @@ def command(
     quiet: bool,
     verbose: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
-    attachments.tsv (the best node of each cell) and summary.json.
+    attachments.tsv (the best node of each cell) and summary.json. Ctrl-C, or SIGTERM, ends the run with the
+    best tree so far.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output
@@ -97,9 +126,19 @@ def command(
         raise click.UsageError("--quiet and --verbose exclude each other.")
     if out is not None:
         check_output(out, FILES, force)
-    with progress_bar(quiet, show_log(quiet, verbose)) as progress:
-        result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
-    if not result.converged:
+    with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
+        result = infer(
+            matrix,
+            names=names,
+            move_probabilities=move_probs,
+            progress=progress,
+            stop=stop,
+            force=force,
+            **settings,
+        )
+    if result.interrupted:
+        click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
+    elif not result.converged:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
         _deliver(result, out, force, quiet)
@@ -108,6 +147,7 @@ def command(
         if kept is None:
             raise
         raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
+    return stop.status if result.interrupted else 0
 
 
 def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None:

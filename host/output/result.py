@@ -66,6 +66,7 @@ class Result:
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
         date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
+        interrupted: whether the run was stopped before its end; the tree is the best until then.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -98,6 +99,7 @@ class Result:
     options: Mapping[str, Any]
     date: str
     version: str
+    interrupted: bool = False
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -198,6 +200,7 @@ class Result:
             "chains": self.chains,
             "steps": self.steps,
             "converged": self.converged,
+            "interrupted": self.interrupted,
             "seed": self.seed,
             "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
             "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
@@ -294,5 +297,6 @@ def make_result(
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
+        interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
     )
