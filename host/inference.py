@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError, TreeError
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "InferenceProgress", "infer", "score"]
 
 METHODS = ("auto", "search", "chain")
+
+MOST_TREES = 10**6
+"""Co-optimal trees: each stays in memory."""
 
 STARTS = ("random", "search")
 """Of chains."""
@@ -87,6 +90,7 @@ def infer(
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
     force: bool = False,
+    max_trees: int | None = None,
     true_tree: Any = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
@@ -124,6 +128,7 @@ def infer(
         resume: a file that an earlier run was kept in: this one goes on with it, and ends as if it had never
             stopped. What decides the result has to be as it was; device, encoding and slots may differ.
         force: whether the file of `checkpoint` may be another run's. That of `resume` always may.
+        max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
         true_tree: a file of a tree, or a parent vector, that the result is to be compared with
             (`Result.true_tree`). Does not change what is found.
         stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
@@ -156,6 +161,7 @@ def infer(
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
     if isinstance(move_probabilities, Iterator):  # which can be read once only
         move_probabilities = tuple(move_probabilities)
     observed = load_matrix(matrix, names, cell_names)
@@ -185,6 +191,7 @@ def infer(
         "image": None if image is None else str(path_of("image (--image)", image)),
         "slots": slots,
         "start": start,
+        "max_trees": max_trees,
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
     }
 
@@ -224,7 +231,12 @@ def infer(
             task=task,
             starts=starts,
         )
-    return make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
+    result = make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
+    if max_trees is None:
+        return result
+    from syclade.host.cooptimal.plateau import walk_plateau
+
+    return replace(result, co_optimal=walk_plateau(problem, [result.parents, *found.trees], max_trees))
 
 
 def _starts_by_search(

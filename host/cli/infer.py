@@ -91,6 +91,13 @@ __all__ = ["command"]
 )
 @click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
 @click.option(
+    "--max-trees",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, …, "
+    "consensus.tsv and consensus.gv.",
+)
+@click.option(
     "--true-tree",
     type=options.INPUT_FILE,
     metavar="FILE",
@@ -184,6 +191,8 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.co_optimal is not None:
+        click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:
         from syclade.host.cli.compare import lines_of
 

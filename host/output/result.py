@@ -24,6 +24,8 @@ from syclade.host.trees.cells import attached_cells, default_cell_names
 if TYPE_CHECKING:
     import networkx
 
+    from syclade.host.cooptimal.plateau import CoOptimal
+
 __all__ = ["FILES", "Result", "make_result"]
 
 FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
@@ -67,6 +69,7 @@ class Result:
         date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
         interrupted: whether the run was stopped before its end; the tree is the best until then.
+        co_optimal: trees that are as likely, if they were asked for; the first is this one.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -100,6 +103,7 @@ class Result:
     date: str
     version: str
     interrupted: bool = False
+    co_optimal: CoOptimal | None = None
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -216,6 +220,7 @@ class Result:
             "options": dict(self.options),
             "date": self.date,
             "version": self.version,
+            **self._co_optimal_summary(),
             **({} if self.true_tree is None else {"true_tree": dict(self.true_tree)}),
         }
 
@@ -235,7 +240,20 @@ class Result:
             self.to_attachments(),
             json.dumps(self.summary(), indent=2) + "\n",
         )
-        write_files(directory, dict(zip(FILES, texts, strict=True)), force)
+        write_files(directory, {**dict(zip(FILES, texts, strict=True)), **self._tree_files()}, force)
+
+    def _co_optimal_summary(self) -> dict[str, Any]:
+        found = self.co_optimal
+        if found is None:
+            return {}
+        return {"co_optimal": {"trees": len(found.trees), "complete": found.complete}}
+
+    def _tree_files(self) -> dict[str, str]:
+        if self.co_optimal is None:
+            return {}
+        from syclade.host.cooptimal.files import files_of
+
+        return files_of(self.co_optimal, self.mutations)
 
 
 def make_result(
