@@ -121,8 +121,8 @@ def command(
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
-    attachments.tsv (the best node of each cell) and summary.json. Ctrl-C, or SIGTERM, ends the run with the
-    best tree so far.
+    attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json (device,
+    times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output

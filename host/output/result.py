@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FILES", "Result", "make_result"]
 
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
+FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
 
 _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
@@ -185,47 +185,19 @@ class Result:
         return format_attachments(of_cells, self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
-        """All but what is said of each cell, as plain values, as in summary.json."""
-        return {
-            "matrix": self.matrix,
-            "matrix_sha256": self.matrix_sha256,
-            "log_likelihood": self.log_likelihood,
-            "parents": self.parents.tolist(),
-            "mutations": list(self.mutations),
-            "n_mutations": len(self.mutations),
-            "n_cells": self.n_cells,
-            "fp_rate": self.rates.fp_rate,
-            "fn_rate": self.rates.fn_rate,
-            "fn_rate_hom": self.rates.fn_rate_hom,
-            "hom_rate": self.rates.hom_rate,
-            "merge_homozygous": self.rates.merge_homozygous,
-            "gamma": self.gamma,
-            "move_probabilities": dict(self.move_probabilities),
-            "chains": self.chains,
-            "steps": self.steps,
-            "converged": self.converged,
-            "interrupted": self.interrupted,
-            "seed": self.seed,
-            "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
-            "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
-            "device": self.device,
-            "device_name": self.device_name,
-            "encoding": self.encoding,
-            "tiers": self.tiers,
-            "searches": [search._asdict() for search in self.searches],
-            "search_tier": self.search_tier,
-            "slots": self.slots,
-            "seconds": self.seconds,
-            "steps_per_second": self.steps_per_second,
-            "options": dict(self.options),
-            "date": self.date,
-            "version": self.version,
-            **self._co_optimal_summary(),
-            **({} if self.true_tree is None else {"true_tree": dict(self.true_tree)}),
-        }
+        """What equal runs share, whatever their device and slots: plain values, as in summary.json."""
+        from syclade.host.output.summary import summary_of
+
+        return summary_of(self)
+
+    def run(self) -> dict[str, Any]:
+        """What is this run's own: device, times, versions, all options, as in run.json."""
+        from syclade.host.output.summary import run_of
+
+        return run_of(self)
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write tree.newick, tree.gv, attachments.tsv and summary.json.
+        """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
         Args:
             directory: made if need be.
@@ -239,14 +211,9 @@ class Result:
             self.to_graphviz(),
             self.to_attachments(),
             json.dumps(self.summary(), indent=2) + "\n",
+            json.dumps(self.run(), indent=2) + "\n",
         )
         write_files(directory, {**dict(zip(FILES, texts, strict=True)), **self._tree_files()}, force)
-
-    def _co_optimal_summary(self) -> dict[str, Any]:
-        found = self.co_optimal
-        if found is None:
-            return {}
-        return {"co_optimal": {"trees": len(found.trees), "complete": found.complete}}
 
     def _tree_files(self) -> dict[str, str]:
         if self.co_optimal is None:
