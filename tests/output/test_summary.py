@@ -21,6 +21,7 @@ def summary(folder: Path, **options: object) -> bytes:
 @pytest.mark.parametrize("asked", [{"chains": 3, "steps": 400}, {"method": "search"}])
 def test_equal_runs_have_equal_summaries(tmp_path: Path, asked: dict[str, Any]) -> None:
     first = summary(tmp_path / "first", device="native", **asked)
-    for at, other in enumerate(({"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"})):
+    others: list[dict[str, Any]] = [{"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"}]
+    for at, other in enumerate(others):
         assert summary(tmp_path / str(at), **other, **asked) == first
     assert summary(tmp_path / "seed", device="native", **{**asked, "seed": 6}) != first
