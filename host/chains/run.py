@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.backends.tiers import begin
 from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
 from syclade.host.chains.found import Found
 from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
@@ -30,12 +31,14 @@ def run_plan(
     slots: int | None,
     seed: int,
     task: Task,
+    sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
 ) -> Found:
     """Run chains for so many steps, or until they agree; see `infer` for the arguments.
 
     Args:
         task: who is told, where the run is kept, whether it shall stop.
+        sinks: get all events.
         starts: the state of a chain before its first step; random trees without.
 
     Raises:
@@ -51,7 +54,7 @@ def run_plan(
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
-        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts)
+        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
     finally:
         runner.close()
     return Found(

@@ -98,6 +98,20 @@ __all__ = ["command"]
     "consensus.tsv and consensus.gv.",
 )
 @click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
+    "posterior.tsv and posterior.gv.",
+)
+@click.option(
+    "--burn-in",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Part of a chain's steps before its first sample.",
+)
+@click.option(
     "--true-tree",
     type=options.INPUT_FILE,
     metavar="FILE",
@@ -145,7 +159,10 @@ def command(
         )
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
-    elif not result.converged:
+    if result.samples is not None:
+        for words in result.samples.warnings:
+            click.echo(f"syclade: warning: {words}", err=True)
+    elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
         _deliver(result, out, force, quiet)
@@ -191,6 +208,12 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.samples is not None:
+        sampled = result.samples
+        click.echo(
+            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
+            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
+        )
     if result.co_optimal is not None:
         click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:

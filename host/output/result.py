@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import networkx
 
     from syclade.host.cooptimal.plateau import CoOptimal
+    from syclade.host.samples.sampled import Sampled
 
 __all__ = ["FILES", "Result", "make_result"]
 
@@ -70,6 +71,7 @@ class Result:
         version: of syclade.
         interrupted: whether the run was stopped before its end; the tree is the best until then.
         co_optimal: trees that are as likely, if they were asked for; the first is this one.
+        samples: what the chains sampled, if that was asked for.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -104,6 +106,7 @@ class Result:
     version: str
     interrupted: bool = False
     co_optimal: CoOptimal | None = None
+    samples: Sampled | None = None
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -213,14 +216,18 @@ class Result:
             json.dumps(self.summary(), indent=2) + "\n",
             json.dumps(self.run(), indent=2) + "\n",
         )
-        write_files(directory, {**dict(zip(FILES, texts, strict=True)), **self._tree_files()}, force)
+        files: dict[str, str | bytes | Iterable[str]] = {**dict(zip(FILES, texts, strict=True))}
+        write_files(directory, files | self._tree_files(), force)
 
-    def _tree_files(self) -> dict[str, str]:
-        if self.co_optimal is None:
-            return {}
-        from syclade.host.cooptimal.files import files_of
+    def _tree_files(self) -> dict[str, str | Iterable[str]]:
+        files: dict[str, str | Iterable[str]] = {}
+        if self.co_optimal is not None:
+            from syclade.host.cooptimal.files import files_of
 
-        return files_of(self.co_optimal, self.mutations)
+            files |= files_of(self.co_optimal, self.mutations)
+        if self.samples is not None:
+            files |= self.samples.files(self.mutations)
+        return files
 
 
 def make_result(

@@ -30,7 +30,14 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def start(matrix: Path, *options: object) -> subprocess.Popen[str]:
     command = [*PROGRAM, "infer", str(matrix), *RATES, *map(str, options)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background jobs ignore SIGINT, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def wait_for(place: Path, process: subprocess.Popen[str]) -> None:
