@@ -117,6 +117,7 @@ __all__ = ["command"]
     metavar="FILE",
     help="Tell how far the tree is from this one (Newick or GraphViz).",
 )
+@click.option("--report", is_flag=True, help="Write report.html to DIR: a page to read, print and send.")
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
@@ -125,6 +126,7 @@ def command(
     matrix: Any,
     names: Path | None,
     move_probs: tuple[float, float, float],
+    report: bool,
     out: Path | None,
     force: bool,
     quiet: bool,
@@ -142,11 +144,16 @@ def command(
     from syclade.host.output.files import check_output
     from syclade.host.output.rescue import keep
     from syclade.host.output.result import FILES
+    from syclade.host.report.page import require_report
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
+    if report:
+        if out is None:
+            raise click.UsageError("--report without --out: say where the page shall be.")
+        require_report()
     if out is not None:
-        check_output(out, FILES, force)
+        check_output(out, (*FILES, *(["report.html"] if report else [])), force)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
@@ -165,7 +172,7 @@ def command(
     elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force, quiet)
+        _deliver(result, out, force, quiet, report)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
@@ -174,7 +181,7 @@ def command(
     return stop.status if result.interrupted else 0
 
 
-def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None:
+def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report: bool) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
     Raises:
@@ -183,7 +190,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force)
+            result.write(out, force=force, report=report)
         except OutputError as error:
             failure = error
     _print(result, out if failure is None else None, quiet=quiet and failure is None)

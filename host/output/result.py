@@ -72,6 +72,7 @@ class Result:
         interrupted: whether the run was stopped before its end; the tree is the best until then.
         co_optimal: trees that are as likely, if they were asked for; the first is this one.
         samples: what the chains sampled, if that was asked for.
+        observed: the matrix.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -107,6 +108,7 @@ class Result:
     interrupted: bool = False
     co_optimal: CoOptimal | None = None
     samples: Sampled | None = None
+    observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -199,12 +201,24 @@ class Result:
 
         return run_of(self)
 
-    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
+    def report(self) -> str:
+        """All of it as one page of HTML, without scripts or anything from outside.
+
+        Raises:
+            OptionError: jinja2 is not installed (the extra `report`).
+        """
+        from syclade.host.report.page import report_of
+
+        assert self.observed is not None
+        return report_of(self, self.observed)
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False, report: bool = False) -> None:
         """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
         Args:
             directory: made if need be.
             force: replace files that are there.
+            report: write report.html as well.
 
         Raises:
             OutputError: files are there and force is not given, or they cannot be written.
@@ -217,6 +231,8 @@ class Result:
             json.dumps(self.run(), indent=2) + "\n",
         )
         files: dict[str, str | bytes | Iterable[str]] = {**dict(zip(FILES, texts, strict=True))}
+        if report:
+            files["report.html"] = self.report()
         write_files(directory, files | self._tree_files(), force)
 
     def _tree_files(self) -> dict[str, str | Iterable[str]]:
@@ -289,6 +305,7 @@ def make_result(
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
+        observed=matrix,
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
     )
