@@ -152,7 +152,6 @@ def infer(
     from syclade.host.chains.run import run_plan
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
-    from syclade.host.output.result import make_result
     from syclade.host.running import Stop, Task
     from syclade.host.samples.sampling import EVENTS, make_sampling
 
@@ -253,6 +252,8 @@ def infer(
             starts=starts,
             sinks=sinks,
         )
+    from syclade.host.output.result import make_result  # not before the chains have begun: it takes time
+
     result = make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
     if sampling is not None:
         result = replace(result, samples=sampling.judge(sinks, problem.to_nats))

@@ -14,7 +14,6 @@ from syclade.host.chains.found import Found
 from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
-from syclade.host.compile.precompiled import open_image
 from syclade.host.running import Task
 
 __all__ = ["run_plan"]
@@ -48,6 +47,8 @@ def run_plan(
     if image is None:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     else:
+        from syclade.host.compile.precompiled import open_image
+
         used, chosen, made = open_image(image, device, encoding, plan)
         capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
         opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)

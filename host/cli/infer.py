@@ -141,16 +141,16 @@ def command(
     times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
     """
     from syclade.host.inference import infer
-    from syclade.host.output.files import check_output
+    from syclade.host.output.files import FILES, check_output
     from syclade.host.output.rescue import keep
-    from syclade.host.output.result import FILES
-    from syclade.host.report.page import require_report
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
     if report:
         if out is None:
             raise click.UsageError("--report without --out: say where the page shall be.")
+        from syclade.host.report.page import require_report
+
         require_report()
     if out is not None:
         check_output(out, (*FILES, *(["report.html"] if report else [])), force)
@@ -201,7 +201,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report:
 def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
     """What was found, and where it is written."""
     from syclade.host.cli.streams import shows
-    from syclade.host.output.result import FILES
+    from syclade.host.output.files import FILES
 
     if quiet:
         click.echo(repr(result.log_likelihood))

@@ -18,7 +18,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import write_files
+from syclade.host.output.files import FILES, write_files
 from syclade.host.trees.cells import attached_cells, default_cell_names
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from syclade.host.cooptimal.plateau import CoOptimal
     from syclade.host.samples.sampled import Sampled
 
-__all__ = ["FILES", "Result", "make_result"]
-
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
+__all__ = ["Result", "make_result"]
 
 _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
