@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError, TreeError
@@ -26,11 +26,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from syclade.host.chains.plan import Plan
+    from syclade.host.chains.state import ChainState
     from syclade.host.output.result import Result
+    from syclade.host.running import Stop, Task
 
 __all__ = ["METHODS", "InferenceProgress", "infer", "score"]
 
 METHODS = ("auto", "search", "chain")
+
+MOST_TREES = 10**6
+"""Co-optimal trees: each stays in memory."""
+
+STARTS = ("random", "search")
+"""Of chains."""
 
 CANNOT_SEARCH = ("fpga", "python")
 """Devices for which `auto` means chains: cards have no kernels of searches, Python would take for ever."""
@@ -76,7 +85,16 @@ def infer(
     encoding: str = "auto",
     image: str | os.PathLike[str] | None = None,
     slots: int | None = None,
+    start: str = "random",
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    max_trees: int | None = None,
+    samples: int | None = None,
+    burn_in: float = 0.25,
     true_tree: Any = None,
+    stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
     """Infer the maximum-likelihood mutation tree: by search, or with SCITE's Markov chain.
@@ -106,8 +124,19 @@ def infer(
         encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
         slots: chain states on the device at once; chosen from the device without.
+        start: of chains: random trees, or the trees that searches find (search).
+        checkpoint: a file to keep the run in, so that it can go on after its process has ended.
+        checkpoint_every: seconds between two times, of chains; searches are kept after every leg.
+        resume: a file that an earlier run was kept in: this one goes on with it, and ends as if it had never
+            stopped. What decides the result has to be as it was; device, encoding and slots may differ.
+        force: whether the file of `checkpoint` may be another run's. That of `resume` always may.
+        max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
+        samples: steps between two samples of a chain's trees (`Result.samples`); with `steps`.
+        burn_in: the part of a chain's steps before its first sample.
         true_tree: a file of a tree, or a parent vector, that the result is to be compared with
             (`Result.true_tree`). Does not change what is found.
+        stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
+            between two launches with the best tree so far, and `Result.interrupted` says so.
         progress: called about ten times a second.
 
     Returns:
@@ -121,14 +150,24 @@ def infer(
     from syclade.host.chains.pipeline import Progress
     from syclade.host.chains.plan import make_plan
     from syclade.host.chains.run import run_plan
+    from syclade.host.checkpoints.asked import what_decides
+    from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.output.result import make_result
+    from syclade.host.running import Stop, Task
+    from syclade.host.samples.sampling import EVENTS, make_sampling
 
-    by_search = _is_search(method, device, {"--chains": chains, "--steps": steps, "--image": image})
+    if start not in STARTS:
+        raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
+    of_chains = {"--chains": chains, "--steps": steps, "--image": image}
+    of_chains["--samples"] = samples
+    of_chains["--start search"] = None if start == "random" else start
+    by_search = _is_search(method, device, of_chains)
     chains = DEFAULT_CHAINS if chains is None else chains
     chains = whole("--chains", chains, 1, 2**32 - 1)
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
     if isinstance(move_probabilities, Iterator):  # which can be read once only
         move_probabilities = tuple(move_probabilities)
     observed = load_matrix(matrix, names, cell_names)
@@ -137,7 +176,20 @@ def infer(
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     true = None if true_tree is None else _tree_of(true_tree, observed)
     problem = make_problem(observed, rates)
-    plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
+    sampling = make_sampling(samples, burn_in, steps)
+    plan = make_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        recorders=() if sampling is None else (sampling.recorder,),
+        events=EVENTS,
+    )
+    sinks = () if sampling is None else sampling.sinks(problem.mutations, problem.to_nats)
+    if sampling is not None and not (image is None and checkpoint is None and resume is None):
+        raise OptionError(
+            "--samples goes with neither --image, --checkpoint nor --resume",
+            hint="leave these out: samples stand in no checkpoint, and images hand out none",
+        )
     options = {
         "fp_rate": rates.fp_rate,
         "fn_rate": rates.fn_rate,
@@ -157,6 +209,10 @@ def infer(
         "encoding": encoding,
         "image": None if image is None else str(path_of("image (--image)", image)),
         "slots": slots,
+        "start": start,
+        "max_trees": max_trees,
+        "samples": samples,
+        "burn_in": float(burn_in),
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
     }
 
@@ -172,15 +228,51 @@ def infer(
                 )
             )
 
+    keeper = make_keeper(
+        checkpoint, resume, checkpoint_every, what_decides(options, observed.sha256), force=force
+    )
+    task = Task(report, keeper, stop or Stop())
     if by_search:
         from syclade.host.search.portfolio import find
 
-        found = find(plan, device, encoding, slots=slots, seed=seed, report=report)
+        found = find(plan, device, encoding, slots=slots, seed=seed, task=task)
     else:
+        starts = None
+        if start == "search" and keeper.resumed is None:
+            starts = _starts_by_search(plan, device, encoding, seed, task)
         found = run_plan(
-            plan, device, encoding, image, chains=chains, steps=steps, slots=slots, seed=seed, report=report
+            plan,
+            device,
+            encoding,
+            image,
+            chains=chains,
+            steps=steps,
+            slots=slots,
+            seed=seed,
+            task=task,
+            starts=starts,
+            sinks=sinks,
         )
-    return make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
+    result = make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
+    if sampling is not None:
+        result = replace(result, samples=sampling.judge(sinks, problem.to_nats))
+    if max_trees is None:
+        return result
+    from syclade.host.cooptimal.plateau import walk_plateau
+
+    return replace(result, co_optimal=walk_plateau(problem, [result.parents, *found.trees], max_trees))
+
+
+def _starts_by_search(
+    plan: Plan, device: str, encoding: str, seed: int, task: Task
+) -> Callable[[int], ChainState]:
+    """The first states of chains: the trees of searches, in turns."""
+    from syclade.host.chains.pipeline import state_at
+    from syclade.host.running import Task
+    from syclade.host.search.portfolio import find
+
+    trees = find(plan, device, encoding, slots=None, seed=seed, task=Task(task.report, stop=task.stop)).trees
+    return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
 
 
 def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:

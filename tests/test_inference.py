@@ -27,12 +27,13 @@ RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", "encoding": "ancestor"}
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
-    "searches",
-    "search_tier",
-    "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "chains", "steps", "seed",
-    "device", "device_name", "slots", "seconds", "steps_per_second", "version", "fp_rate", "fn_rate", "gamma",
-    "converged", "chain_log_likelihoods", "moves", "encoding", "matrix", "matrix_sha256",
-    "move_probabilities", "options", "date", "tiers", "fn_rate_hom", "hom_rate", "merge_homozygous",
+    "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "fp_rate", "fn_rate",
+    "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "move_probabilities", "chains", "steps",
+    "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches",
+}  # fmt: skip
+RUN_FIELDS = {
+    "matrix", "device", "device_name", "encoding", "tiers", "search_tier", "slots", "seconds",
+    "steps_per_second", "options", "date", "version", "versions",
 }  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def test_the_tree_is_a_graph(result: syclade.Result) -> None:
 def test_writers(result: syclade.Result, tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result.write(folder)
-    files = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json"}
+    files = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
     assert {path.name for path in folder.iterdir()} == files
     assert (folder / "attachments.tsv").read_text() == result.to_attachments()
     for name in ("tree.newick", "tree.gv"):

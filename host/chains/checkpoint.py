@@ -7,14 +7,8 @@ and what the chains are put together from, so that they go on with nothing else.
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +17,11 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
 from syclade.host.errors import CheckpointError, SycladeError
-from syclade.host.input.bounded import read_bounded
 from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.output.files import write_files
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
-
-FORMAT = 1
-
-_UNREADABLE = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What numpy and zipfile raise for bytes that are no archive of arrays."""
 
 _NUMBERS = ("chain", "step", "score", "best_score")
 _TREES = ("parents", "best_parents")
@@ -60,10 +34,12 @@ class Checkpoint:
     Attributes:
         seed: of the random numbers.
         chains: the states, and what is told of them.
+        run: what else goes on with them, as plain values: of the run that they are part of.
     """
 
     seed: int
     chains: tuple[tuple[ChainState, ChainInfo], ...]
+    run: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool = False) -> None:
@@ -93,11 +69,8 @@ def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool
         ),
         "tallies": np.array([info.tallies for _, info in checkpoint.chains], dtype=np.int64),
     }
-    about = {"syclade_checkpoint": FORMAT, "seed": checkpoint.seed, "plan": _describe(plan)}
-    arrays["about"] = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    write_files(path.parent, {path.name: content.getvalue()}, force)
+    about = {"seed": checkpoint.seed, "plan": _describe(plan), "run": dict(checkpoint.run)}
+    write_archive(path, arrays, about, force)
 
 
 def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
@@ -110,30 +83,13 @@ def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
     Raises:
         CheckpointError: there is no such file, it is damaged, or its chains are of another plan.
     """
-    try:
-        content = read_bounded(path, 2**32, begins=(b"PK",))  # as zip archives do
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CheckpointError(f"the checkpoint cannot be read: {reason}", path=path) from error
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(arrays.pop("about").tobytes())
-        version = about["syclade_checkpoint"]
-    except _UNREADABLE as error:
-        raise _damaged(path, "this is no checkpoint, or a part of one") from error
-    if version != FORMAT:
-        raise CheckpointError(
-            f"the checkpoint has format {version}, this syclade reads {FORMAT}",
-            path=path,
-            hint="go on with the syclade that wrote it",
-        )
+    arrays, about = read_archive(path)
     _check_plan(path, about.get("plan"), _describe(plan))
     try:
         chains = _chains(plan, arrays)
-        return Checkpoint(int(about["seed"]), chains)
+        return Checkpoint(int(about["seed"]), chains, dict(about["run"]))
     except (ValueError, KeyError, TypeError, IndexError, SycladeError) as error:
-        raise _damaged(path, str(error)) from error
+        raise damaged(path, str(error)) from error
 
 
 def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[ChainState, ChainInfo], ...]:
@@ -182,7 +138,7 @@ def _digest(problem: Problem) -> str:
 
 def _check_plan(path: Path, told: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(told, dict):
-        raise _damaged(path, "it does not tell what its chains are made of")
+        raise damaged(path, "it does not tell what its chains are made of")
     other = [name for name, value in wanted.items() if told.get(name) != value]
     if other:
         raise CheckpointError(
@@ -190,9 +146,3 @@ def _check_plan(path: Path, told: Any, wanted: dict[str, Any]) -> None:
             path=path,
             hint="go on with the matrix, the rates and the settings of the run that wrote it",
         )
-
-
-def _damaged(path: Path, why: str) -> CheckpointError:
-    return CheckpointError(
-        f"the checkpoint is damaged: {why}", path=path, hint="use an older one, or begin anew without it"
-    )

@@ -6,19 +6,12 @@ neither on the number of slots nor on the length of launches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner
-from syclade.host.chains.events import Sink
-from syclade.host.chains.pipeline import Clock, Collector, Outcome, Progress, Start, initial_state, run_round
-from syclade.host.chains.schedule import SlotSchedule
-from syclade.host.chains.state import ChainInfo, ChainState
-
-__all__ = ["StoppingRule", "run_until_converged"]
+__all__ = ["StoppingRule"]
 
 
 @dataclass(frozen=True)
@@ -77,60 +70,3 @@ class StoppingRule:
             and (len(best_scores) == 1 or self.agree(best_scores))
             and 2 * best_since <= steps
         )
-
-
-def run_until_converged(
-    runner: Runner,
-    *,
-    chains: int,
-    rule: StoppingRule,
-    progress: Callable[[Progress], None] | None = None,
-    sinks: Sequence[Sink] = (),
-) -> tuple[Outcome, int]:
-    """Run chains 0 … chains-1 until the rule says stop.
-
-    Args:
-        runner: its slots are overwritten.
-        chains: at least 1.
-        rule: when to stop.
-        progress: called after every launch.
-        sinks: get all events.
-
-    Returns:
-        The outcome, and the steps that every chain has done.
-    """
-    clock = Clock(None, progress)
-    resident = chains <= runner.slots  # then no chain ever leaves its slot
-    states: dict[int, tuple[ChainState, ChainInfo]] = {}
-    best_scores = np.zeros(chains, dtype=np.int64)
-    best_since = steps = 0
-    best = None
-
-    def start(chain: int) -> Start | None:
-        if steps == 0:
-            return initial_state(runner.plan, runner.seed, chain), None
-        return None if resident else states[chain]
-
-    def finish(slot: int) -> None:
-        if not resident:
-            state = runner.get(slot)
-            states[state.chain] = state, runner.info(slot)
-
-    while True:
-        clock.steps_expected = chains * rule.earliest_end(steps, best_since)
-        schedule = SlotSchedule(chains, rule.round_steps, runner.slots)
-        run_round(runner, schedule, first_step=steps, start=start, finish=finish, clock=clock, sinks=sinks)
-        steps += rule.round_steps
-        if resident:
-            best_scores = runner.best_scores()[:chains]
-        else:
-            best_scores = np.array([states[chain][0].best_score for chain in range(chains)])
-        if best is None or int(best_scores.max()) > best:
-            best, best_since = int(best_scores.max()), steps
-        satisfied = rule.satisfied(steps, best_scores, best_since)
-        if satisfied or steps >= rule.most_steps:
-            break
-    collected = Collector(chains, len(runner.plan.kinds))
-    for chain in range(chains):
-        collected.add(*((runner.get(chain), runner.info(chain)) if resident else states[chain]))
-    return collected.outcome(clock, satisfied and rule.agree(best_scores)), steps

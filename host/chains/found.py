@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syclade.host.chains.pipeline import Outcome
 from syclade.host.devices.device import Device
 
-__all__ = ["Found", "Search"]
+__all__ = ["Found", "Search", "ShortChains"]
 
 
 class Search(NamedTuple):
@@ -21,6 +24,20 @@ class Search(NamedTuple):
 
     start: str
     log_likelihood: float
+
+
+class ShortChains(NamedTuple):
+    """What is told of chains that searches begin from.
+
+    Attributes:
+        best_scores: int64, shape (chains,): of each, in units of 2^-f nat.
+        tallies: int64, shape (2 * kinds,): as in `Outcome`, over all of them.
+        encoding: of their trees; empty if there were none.
+    """
+
+    best_scores: NDArray[np.int64]
+    tallies: NDArray[np.int64]
+    encoding: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +53,8 @@ class Found:
         tiers: steps of the chains by tier.
         searches: in the order of their numbers; none where only chains ran.
         search_tier: what did the searches: native, sycl or numpy.
+        interrupted: whether the run was stopped before its end.
+        trees: the best tree of each search, as a parent vector.
     """
 
     outcome: Outcome
@@ -46,3 +65,5 @@ class Found:
     tiers: dict[str, int]
     searches: tuple[Search, ...] = ()
     search_tier: str = ""
+    interrupted: bool = False
+    trees: tuple[NDArray[np.int32], ...] = ()

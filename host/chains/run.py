@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.backends.tiers import begin
-from syclade.host.chains.convergence import StoppingRule, run_until_converged
+from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
 from syclade.host.chains.found import Found
-from syclade.host.chains.pipeline import Progress, run_chains
+from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.state import ChainState
 from syclade.host.compile.precompiled import open_image
+from syclade.host.running import Task
 
 __all__ = ["run_plan"]
 
@@ -28,12 +30,20 @@ def run_plan(
     steps: int | None,
     slots: int | None,
     seed: int,
-    report: Callable[[Progress], None],
+    task: Task,
+    sinks: Sequence[Sink] = (),
+    starts: Callable[[int], ChainState] | None = None,
 ) -> Found:
     """Run chains for so many steps, or until they agree; see `infer` for the arguments.
 
+    Args:
+        task: who is told, where the run is kept, whether it shall stop.
+        sinks: get all events.
+        starts: the state of a chain before its first step; random trees without.
+
     Raises:
         DeviceError, OptionError: a request that cannot be met.
+        CheckpointError: the run to go on with is another one, or damaged.
     """
     if image is None:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
@@ -41,13 +51,18 @@ def run_plan(
         used, chosen, made = open_image(image, device, encoding, plan)
         capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
         opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
-    runner, rule = opened.runner, StoppingRule()
+    runner = opened.runner
+    until = StoppingRule() if steps is None else steps
     try:
-        if steps is None:
-            outcome, steps = run_until_converged(runner, chains=chains, rule=rule, progress=report)
-        else:
-            outcome = run_chains(runner, chains=chains, steps=steps, progress=report)
-            outcome = replace(outcome, converged=rule.agree(outcome.best_scores))
+        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
     finally:
         runner.close()
-    return Found(outcome, steps, opened.device, opened.encoding.name, opened.slots, runner.tiers)
+    return Found(
+        outcome,
+        done,
+        opened.device,
+        opened.encoding.name,
+        opened.slots,
+        runner.tiers,
+        interrupted=task.stop.wanted,
+    )

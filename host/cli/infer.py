@@ -9,6 +9,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.progress import progress_bar, show_log
+from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OutputError
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
@@ -61,13 +62,62 @@ __all__ = ["command"]
 @click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
+@click.option(
+    "--start",
+    type=click.Choice(("random", "search")),
+    default="random",
+    show_default=True,
+    help="Trees that chains start from: random ones, or those that searches find.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the run in FILE, so that --resume FILE can go on with it.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often chains are kept; searches are after every leg.",
+)
+@click.option(
+    "--resume",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="Go on with the run in FILE, to the result that it would have had; give its options again.",
+)
 @click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
+@click.option(
+    "--max-trees",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, …, "
+    "consensus.tsv and consensus.gv.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
+    "posterior.tsv and posterior.gv.",
+)
+@click.option(
+    "--burn-in",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Part of a chain's steps before its first sample.",
+)
 @click.option(
     "--true-tree",
     type=options.INPUT_FILE,
     metavar="FILE",
     help="Tell how far the tree is from this one (Newick or GraphViz).",
 )
+@click.option("--report", is_flag=True, help="Write report.html to DIR: a page to read, print and send.")
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
@@ -76,41 +126,62 @@ def command(
     matrix: Any,
     names: Path | None,
     move_probs: tuple[float, float, float],
+    report: bool,
     out: Path | None,
     force: bool,
     quiet: bool,
     verbose: bool,
     **settings: Any,
-) -> None:
+) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
     MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
-    attachments.tsv (the best node of each cell) and summary.json.
+    attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json (device,
+    times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import check_output
     from syclade.host.output.rescue import keep
     from syclade.host.output.result import FILES
+    from syclade.host.report.page import require_report
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
+    if report:
+        if out is None:
+            raise click.UsageError("--report without --out: say where the page shall be.")
+        require_report()
     if out is not None:
-        check_output(out, FILES, force)
-    with progress_bar(quiet, show_log(quiet, verbose)) as progress:
-        result = infer(matrix, names=names, move_probabilities=move_probs, progress=progress, **settings)
-    if not result.converged:
+        check_output(out, (*FILES, *(["report.html"] if report else [])), force)
+    with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
+        result = infer(
+            matrix,
+            names=names,
+            move_probabilities=move_probs,
+            progress=progress,
+            stop=stop,
+            force=force,
+            **settings,
+        )
+    if result.interrupted:
+        click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
+    if result.samples is not None:
+        for words in result.samples.warnings:
+            click.echo(f"syclade: warning: {words}", err=True)
+    elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force, quiet)
+        _deliver(result, out, force, quiet, report)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
             raise
         raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
+    return stop.status if result.interrupted else 0
 
 
-def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None:
+def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report: bool) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
     Raises:
@@ -119,7 +190,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force)
+            result.write(out, force=force, report=report)
         except OutputError as error:
             failure = error
     _print(result, out if failure is None else None, quiet=quiet and failure is None)
@@ -144,6 +215,14 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.samples is not None:
+        sampled = result.samples
+        click.echo(
+            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
+            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
+        )
+    if result.co_optimal is not None:
+        click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:
         from syclade.host.cli.compare import lines_of
 

@@ -82,7 +82,8 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit status: 0 when all went well, 2 for an error (told in a line on standard error), 130 after Ctrl-C.
+    Exit status: 0 when all went well, 2 for an error (told in a line on standard error), 130 after Ctrl-C and
+    143 after SIGTERM, also where a run ended with what it had found until then.
 
     Args:
         arguments: those after the program's name; None takes the process's own.

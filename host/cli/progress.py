@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,7 +13,10 @@ import click
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
 
-__all__ = ["Show", "progress_bar", "show_log", "time_left"]
+__all__ = ["Show", "now_and_then", "progress_bar", "show_log", "time_left"]
+
+LINE_SECONDS = 30.0
+"""Between two lines of a log."""
 
 Show = Callable[["InferenceProgress"], None]
 
@@ -43,7 +47,7 @@ def show_log(quiet: bool, verbose: bool) -> _ToStderr:
 
 @contextmanager
 def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
-    """A progress bar on standard error, where that is a terminal."""
+    """A progress bar on standard error; where that is no terminal, a line now and then."""
     if quiet:
         yield None
         return
@@ -52,7 +56,7 @@ def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield None
+        yield now_and_then(log.tell)
         return
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     echo = log.tell
@@ -69,6 +73,19 @@ def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
             yield show
         finally:
             log.tell = echo
+
+
+def now_and_then(tell: Callable[[str], None], every: float = LINE_SECONDS) -> Show:
+    """Tells how far a run is in a line, for those who read a log: never in the first seconds."""
+    last = time.monotonic()
+
+    def show(state: InferenceProgress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            last = time.monotonic()
+            tell(f"syclade: {_in_words(state)}")
+
+    return show
 
 
 def _in_words(state: InferenceProgress) -> str:

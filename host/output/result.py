@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,12 @@ from syclade.host.trees.cells import attached_cells, default_cell_names
 if TYPE_CHECKING:
     import networkx
 
+    from syclade.host.cooptimal.plateau import CoOptimal
+    from syclade.host.samples.sampled import Sampled
+
 __all__ = ["FILES", "Result", "make_result"]
 
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
+FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
 
 _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
@@ -66,6 +69,10 @@ class Result:
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
         date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
+        interrupted: whether the run was stopped before its end; the tree is the best until then.
+        co_optimal: trees that are as likely, if they were asked for; the first is this one.
+        samples: what the chains sampled, if that was asked for.
+        observed: the matrix.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -98,6 +105,10 @@ class Result:
     options: Mapping[str, Any]
     date: str
     version: str
+    interrupted: bool = False
+    co_optimal: CoOptimal | None = None
+    samples: Sampled | None = None
+    observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -179,49 +190,35 @@ class Result:
         return format_attachments(of_cells, self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
-        """All but what is said of each cell, as plain values, as in summary.json."""
-        return {
-            "matrix": self.matrix,
-            "matrix_sha256": self.matrix_sha256,
-            "log_likelihood": self.log_likelihood,
-            "parents": self.parents.tolist(),
-            "mutations": list(self.mutations),
-            "n_mutations": len(self.mutations),
-            "n_cells": self.n_cells,
-            "fp_rate": self.rates.fp_rate,
-            "fn_rate": self.rates.fn_rate,
-            "fn_rate_hom": self.rates.fn_rate_hom,
-            "hom_rate": self.rates.hom_rate,
-            "merge_homozygous": self.rates.merge_homozygous,
-            "gamma": self.gamma,
-            "move_probabilities": dict(self.move_probabilities),
-            "chains": self.chains,
-            "steps": self.steps,
-            "converged": self.converged,
-            "seed": self.seed,
-            "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
-            "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
-            "device": self.device,
-            "device_name": self.device_name,
-            "encoding": self.encoding,
-            "tiers": self.tiers,
-            "searches": [search._asdict() for search in self.searches],
-            "search_tier": self.search_tier,
-            "slots": self.slots,
-            "seconds": self.seconds,
-            "steps_per_second": self.steps_per_second,
-            "options": dict(self.options),
-            "date": self.date,
-            "version": self.version,
-            **({} if self.true_tree is None else {"true_tree": dict(self.true_tree)}),
-        }
+        """What equal runs share, whatever their device and slots: plain values, as in summary.json."""
+        from syclade.host.output.summary import summary_of
 
-    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write tree.newick, tree.gv, attachments.tsv and summary.json.
+        return summary_of(self)
+
+    def run(self) -> dict[str, Any]:
+        """What is this run's own: device, times, versions, all options, as in run.json."""
+        from syclade.host.output.summary import run_of
+
+        return run_of(self)
+
+    def report(self) -> str:
+        """All of it as one page of HTML, without scripts or anything from outside.
+
+        Raises:
+            OptionError: jinja2 is not installed (the extra `report`).
+        """
+        from syclade.host.report.page import report_of
+
+        assert self.observed is not None
+        return report_of(self, self.observed)
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False, report: bool = False) -> None:
+        """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
         Args:
             directory: made if need be.
             force: replace files that are there.
+            report: write report.html as well.
 
         Raises:
             OutputError: files are there and force is not given, or they cannot be written.
@@ -231,8 +228,22 @@ class Result:
             self.to_graphviz(),
             self.to_attachments(),
             json.dumps(self.summary(), indent=2) + "\n",
+            json.dumps(self.run(), indent=2) + "\n",
         )
-        write_files(directory, dict(zip(FILES, texts, strict=True)), force)
+        files: dict[str, str | bytes | Iterable[str]] = {**dict(zip(FILES, texts, strict=True))}
+        if report:
+            files["report.html"] = self.report()
+        write_files(directory, files | self._tree_files(), force)
+
+    def _tree_files(self) -> dict[str, str | Iterable[str]]:
+        files: dict[str, str | Iterable[str]] = {}
+        if self.co_optimal is not None:
+            from syclade.host.cooptimal.files import files_of
+
+            files |= files_of(self.co_optimal, self.mutations)
+        if self.samples is not None:
+            files |= self.samples.files(self.mutations)
+        return files
 
 
 def make_result(
@@ -294,5 +305,7 @@ def make_result(
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
+        observed=matrix,
+        interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from syclade.host.backends import Runner
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.running import Stopped
 
 __all__ = ["CHAIN_STEPS", "run_short_chains"]
 
@@ -26,7 +27,8 @@ def run_short_chains(
     Args:
         runner: its slots are overwritten.
         chains: how many.
-        launched: called with the steps done by then, after every launch.
+        launched: called with the steps done by then, after every launch; where it raises `Stopped`, the
+            chains that have begun are returned as they are.
     """
     ended: list[tuple[ChainState, ChainInfo]] = []
     done = 0
@@ -34,11 +36,18 @@ def run_short_chains(
         numbers = range(first, min(first + runner.slots, chains))
         for slot, chain in enumerate(numbers):
             runner.put(slot, initial_state(runner.plan, runner.seed, chain))
+        stopped = False
         for target in range(_LAUNCH, CHAIN_STEPS + 1, _LAUNCH):
             targets = np.zeros(runner.slots, dtype=np.int64)
             targets[: len(numbers)] = target
             runner.advance(targets)
             done += _LAUNCH * len(numbers)
-            launched(done)
+            try:
+                launched(done)
+            except Stopped:
+                stopped = True
+                break
         ended += [(runner.get(slot), runner.info(slot)) for slot in range(len(numbers))]
+        if stopped:
+            break
     return ended

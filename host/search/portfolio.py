@@ -7,34 +7,36 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from syclade.host.backends.opening import Opened, open_on
-from syclade.host.chains.found import Found, Search
+from syclade.host.backends.opening import open_on
+from syclade.host.chains.found import Found, Search, ShortChains
 from syclade.host.chains.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.state import no_tallies
+from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device, own_devices
 from syclade.host.errors import DeviceError, DeviceMemoryError
+from syclade.host.running import Task
 from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
+from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
 from syclade.host.search.runner import SearchRunner
 from syclade.host.search.runners import begin_search
-from syclade.host.search.search import SearchProgress, run_search
+from syclade.host.search.search import SearchOutcome, SearchProgress, run_search
+from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
 __all__ = ["find"]
 
 logger = logging.getLogger("syclade.search")
 
-Report = Callable[[Progress], None]
 
-
-def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, report: Report) -> Found:
+def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, task: Task) -> Found:
     """Look for the most likely tree of a plan's problem.
 
     Args:
@@ -43,54 +45,118 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         encoding: of the chains, as for `choose_encoding`.
         slots: searches, and chains, at once; None chooses.
         seed: of the random numbers.
-        report: called now and then.
+        task: who is told, where the run is kept between two legs, whether it shall stop.
 
     Raises:
         DeviceError: an explicit request cannot be met.
+        CheckpointError: the run to go on with is another one, or damaged.
     """
     begun = time.perf_counter()
     problem = make_search_problem(plan.problem)
     policy = policy_for(problem.mutations, problem.columns)
+    standing = resumed_searches(task.keeper, policy, problem.mutations, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     device, runner = _open(wanted, problem, count, seed, policy)
-    chains = policy.starts.count(BY_CHAIN)
-
-    def told(steps: int, best: int) -> None:
-        report(Progress(steps, None, chains * CHAIN_STEPS, best, time.perf_counter() - begun))
-
-    def searched(state: SearchProgress) -> None:
-        nats = problem.to_nats(state.best_score) - plan.problem.base
-        told(chains * CHAIN_STEPS, round(nats * 2.0**plan.problem.scale_bits))
-
+    told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task, begun)
     try:
-        opened, short = None, []
-        if chains:
-            opened = open_on(device, encoding, plan, chains, None, seed)
-            try:
-                best = opened.runner.best_scores
-                short = run_short_chains(opened.runner, chains, lambda steps: told(steps, int(best().max())))
-            finally:
-                opened.runner.close()
-        search = run_search(runner, policy, [state.best_parents for state, _ in short], searched)
+        trees: list[NDArray[np.int32]] = []
+        tiers: dict[str, int] = {}
+        if standing is None:
+            short, chains, tiers = _run_short(plan, device, encoding, seed, told)
+            trees = [state.best_parents for state in short]
+        else:
+            chains = standing.chains
+        if task.stop.wanted and standing is None:  # while the chains ran
+            search = _only_chains(policy, problem.mutations, short)
+        else:
+            search = run_search(
+                runner,
+                policy,
+                trees,
+                told.searched,
+                resumed=None if standing is None else standing.legs,
+                between=lambda legs: keep_searches(task.keeper, Standing(legs, chains)),
+            )
     finally:
         runner.close()
-    tallies = sum((info.tallies for _, info in short), no_tallies(len(plan.kinds)))
     outcome = Outcome(
         best=state_at(plan, search.best.best_parents, 0),
-        best_scores=np.array([state.best_score for state, _ in short], dtype=np.int64),
-        tallies=tallies,
-        steps=chains * CHAIN_STEPS,
+        best_scores=chains.best_scores,
+        tallies=chains.tallies,
+        steps=len(chains.best_scores) * CHAIN_STEPS,
         seconds=time.perf_counter() - begun,
         converged=search.agreed,
     )
-    searches = tuple(
-        Search(start, problem.to_nats(score))
-        for start, score in zip(search.starts, search.scores, strict=True)
-    )
-    steps = CHAIN_STEPS if chains else 0
     return Found(
-        outcome, steps, device, _encoding_of(opened), count, _tiers_of(opened), searches, runner.tier
+        outcome,
+        CHAIN_STEPS if len(chains.best_scores) else 0,
+        device,
+        chains.encoding,
+        count,
+        tiers,
+        tuple(
+            Search(start, problem.to_nats(score))
+            for start, score in zip(search.starts, search.scores, strict=True)
+            if score != NO_SCORE
+        ),
+        runner.tier,
+        search.stopped,
+        search.trees,
     )
+
+
+class _Told:
+    """Makes one kind of progress of that of chains and that of searches."""
+
+    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task, begun: float) -> None:
+        self.chains = chains
+        self._plan, self._problem, self._task, self._begun = plan, problem, task, begun
+
+    def stepped(self, steps: int, best: int) -> None:
+        """Chains have done so many steps, and have such a best score."""
+        seconds = time.perf_counter() - self._begun
+        self._task.launched(Progress(steps, None, self.chains * CHAIN_STEPS, best, seconds))
+
+    def searched(self, state: SearchProgress) -> None:
+        """Searches have gone on."""
+        if state.best_score == NO_SCORE:
+            return
+        nats = self._problem.to_nats(state.best_score) - self._plan.problem.base
+        self.stepped(self.chains * CHAIN_STEPS, round(nats * 2.0**self._plan.problem.scale_bits))
+
+
+def _run_short(
+    plan: Plan, device: Device, encoding: str, seed: int, told: _Told
+) -> tuple[list[ChainState], ShortChains, dict[str, int]]:
+    """The chains that some searches start from; what is told of them; steps by tier."""
+    nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
+    if not told.chains:
+        return [], nothing, {}
+    opened = open_on(device, encoding, plan, told.chains, None, seed)
+    try:
+        best = opened.runner.best_scores
+        ended = run_short_chains(
+            opened.runner, told.chains, lambda steps: told.stepped(steps, int(best().max()))
+        )
+    finally:
+        opened.runner.close()
+    states = [state for state, _ in ended]
+    found = ShortChains(
+        np.array([state.best_score for state in states], dtype=np.int64),
+        sum((info.tallies for _, info in ended), nothing.tallies),
+        opened.encoding.name,
+    )
+    return states, found, dict(opened.runner.tiers)
+
+
+def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) -> SearchOutcome:
+    """What there is where the run was stopped before any search had begun."""
+    best = max(short, key=lambda state: state.best_score)
+    state = state_from(fresh_state(0, mutations), best.best_parents)
+    state = replace(state, best_parents=best.best_parents)
+    scores = tuple(NO_SCORE for _ in policy.starts)
+    trees = tuple(state.best_parents for state in short)
+    return SearchOutcome(state, policy.starts, scores, 0, False, True, 0.0, trees)
 
 
 def _open(
@@ -109,11 +175,3 @@ def _open(
                 raise
             logger.warning("falling back to %s: %s: %s", others[0].filter, device.filter, error)
             device = others.pop(0)
-
-
-def _encoding_of(opened: Opened | None) -> str:
-    return "" if opened is None else opened.encoding.name
-
-
-def _tiers_of(opened: Opened | None) -> dict[str, int]:
-    return {} if opened is None else dict(opened.runner.tiers)

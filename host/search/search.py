@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.running import Stopped
 from syclade.host.search.legs import CLIMB, Leg, Works, works_of
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.search.runner import SearchRunner
 from syclade.host.search.work import SearchState, Work, fresh_state, state_from
 
-__all__ = ["SearchOutcome", "SearchProgress", "run_leg", "run_search"]
+__all__ = ["LegStopped", "Legs", "SearchOutcome", "SearchProgress", "run_leg", "run_search"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ class SearchOutcome:
         scores: the best score of each, in the problem's units.
         legs: that each has done.
         agreed: whether the policy says that searches agree.
+        stopped: whether they were stopped before they were done.
         seconds: wall time.
+        trees: the best tree of each, as a parent vector.
     """
 
     best: SearchState
@@ -52,7 +56,21 @@ class SearchOutcome:
     scores: tuple[int, ...]
     legs: int
     agreed: bool
+    stopped: bool
     seconds: float
+    trees: tuple[NDArray[np.int32], ...] = ()
+
+
+class LegStopped(Stopped):
+    """A leg was stopped between two launches.
+
+    Attributes:
+        states: where all searches are by then.
+    """
+
+    def __init__(self, states: Sequence[SearchState]) -> None:
+        super().__init__()
+        self.states = tuple(states)
 
 
 def run_search(
@@ -60,6 +78,9 @@ def run_search(
     policy: SearchPolicy,
     given: Sequence[NDArray[np.int32]] = (),
     progress: Callable[[SearchProgress], None] | None = None,
+    *,
+    resumed: Legs | None = None,
+    between: Callable[[Legs], None] | None = None,
 ) -> SearchOutcome:
     """Search from all starts of a policy until it says that it is enough.
 
@@ -67,43 +88,73 @@ def run_search(
         runner: its slots are overwritten.
         policy: what to do.
         given: trees to start from, one a start BY_CHAIN.
-        progress: called after every launch.
+        progress: called after every launch; may raise `Stopped`.
+        resumed: where an earlier run was between two legs; then `given` is not looked at.
+        between: called between two legs.
     """
-    begun, mutations = time.perf_counter(), runner.problem.mutations
-    states = [fresh_state(number, mutations) for number in range(len(policy.starts))]
-    trees = iter(given)
-    for number, start in enumerate(policy.starts):
-        if start == BY_CHAIN:
-            states[number] = state_from(states[number], next(trees))
-    legs = [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
-    best = max(state.best_score for state in states)
-    done = 0
+    begun = time.perf_counter()
+    at = resumed or _start(runner.problem.mutations, policy, given)
+    best = max(state.best_score for state in at.states)
+    stopped = False
 
     def launched(scores: Sequence[int]) -> None:
         nonlocal best
         best = max(best, *scores)
         if progress is not None:
-            progress(SearchProgress(done, 1 + len(policy.rounds), best, time.perf_counter() - begun))
+            progress(SearchProgress(at.done, 1 + len(policy.rounds), best, time.perf_counter() - begun))
 
-    states = run_leg(runner, states, legs, launched)
-    before = [state.best_score for state in states]
-    for leg in () if policy.enough_at_once(before) else policy.rounds:
-        done += 1
-        states = run_leg(runner, states, [leg] * len(states), launched)
-        scores = [state.best_score for state in states]
-        if policy.enough(scores, before):
-            break
-        before = scores
-    scores = [state.best_score for state in states]
-    top = max(states, key=lambda state: (state.best_score, -state.search))
-    return SearchOutcome(
-        top,
-        policy.starts,
-        tuple(scores),
-        done + 1,
-        policy.agree(scores),
-        time.perf_counter() - begun,
-    )
+    try:
+        while (legs := _next_legs(policy, at)) is not None:
+            ended = run_leg(runner, at.states, legs, launched)
+            at = Legs(tuple(ended), at.done + 1, at.scores)
+            if between is not None:
+                between(at)
+    except LegStopped as found:
+        at, stopped = Legs(found.states, at.done, at.before), True
+    top = max(at.states, key=lambda state: (state.best_score, -state.search))
+    agreed = not stopped and policy.agree(at.scores)
+    seconds = time.perf_counter() - begun
+    trees = tuple(state.best_parents for state in at.states)
+    return SearchOutcome(top, policy.starts, at.scores, at.done, agreed, stopped, seconds, trees)
+
+
+class Legs(NamedTuple):
+    """Where searches are between two legs.
+
+    Attributes:
+        states: of all searches.
+        done: legs.
+        before: the best score of each, a leg ago.
+    """
+
+    states: tuple[SearchState, ...]
+    done: int
+    before: tuple[int, ...]
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The best score of each."""
+        return tuple(state.best_score for state in self.states)
+
+
+def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int32]]) -> Legs:
+    """All searches before their first leg."""
+    states = [fresh_state(number, mutations) for number in range(len(policy.starts))]
+    trees = iter(given)
+    for number, start in enumerate(policy.starts):
+        if start == BY_CHAIN:
+            states[number] = state_from(states[number], next(trees))
+    return Legs(tuple(states), 0, tuple(state.best_score for state in states))
+
+
+def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
+    """The next leg of each search; None where it is enough, or nothing is left to do."""
+    if at.done == 0:
+        return [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
+    enough = policy.enough_at_once(at.scores) if at.done == 1 else policy.enough(at.scores, at.before)
+    if enough or at.done > len(policy.rounds):
+        return None
+    return [policy.rounds[at.done - 1]] * len(at.states)
 
 
 def run_leg(
@@ -119,6 +170,9 @@ def run_leg(
         states: of the searches.
         legs: of each.
         launched: called with the scores of the searches in slots, after every launch.
+
+    Raises:
+        LegStopped: where `launched` raised `Stopped`.
     """
     ended = list(states)
     waiting = iter(range(len(states)))
@@ -138,7 +192,12 @@ def run_leg(
     while under_way:
         todo = [under_way[slot].work if slot in under_way else None for slot in range(runner.slots)]
         scores = runner.run(todo)
-        launched([int(scores[slot]) for slot in under_way])
+        try:
+            launched([int(scores[slot]) for slot in under_way])
+        except Stopped:
+            for slot, one in under_way.items():
+                ended[one.number] = runner.get(slot)
+            raise LegStopped(ended) from None
         for slot, one in list(under_way.items()):
             try:
                 one.work = one.works.send(int(scores[slot]))

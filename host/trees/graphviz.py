@@ -22,7 +22,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import CELL, LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
 
-__all__ = ["from_graphviz", "graphviz_edges", "to_graphviz"]
+__all__ = ["from_graphviz", "graphviz_edges", "quoted", "to_graphviz"]
 
 _HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
 _CELLS = "    node [shape=box, style=filled, color=lightgrey];\n"
@@ -54,10 +54,10 @@ def to_graphviz(
         attached: of each of the n + 1 nodes, the names of the cells that hang there, grey boxes; None for
             no cells.
     """
-    labels = [_quoted(label) for label in node_labels(mutations)]
+    labels = [quoted(label) for label in node_labels(mutations)]
     edges = [f"    {labels[parents[node]]} -> {labels[node]};\n" for node in preorder(parents).tolist()[1:]]
     boxes = [
-        f"    {labels[node]} -> {_quoted(cell)};\n"
+        f"    {labels[node]} -> {quoted(cell)};\n"
         for node, all_of_it in enumerate(attached or ())
         for cell in all_of_it
     ]
@@ -173,7 +173,7 @@ def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
         line += piece.count("\n")
 
 
-def _quoted(label: str) -> str:
+def quoted(label: str) -> str:
     """The label in quotes, which every label needs that is a keyword or has a sign in it."""
     return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.chains.convergence import StoppingRule, run_until_converged
+from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.long_run import run_long
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(2, 5)
@@ -47,6 +48,6 @@ def test_runs_that_stop_early_say_whether_they_agree(slots: int, chains: int, ag
     """Two mutations have three trees, which 20 steps are enough to see."""
     rule = replace(RULE, round_steps=20, least_steps=40, most_steps=2000)
     with NUMPY.runner(CASE.plan(), slots, 1) as runner:
-        outcome, steps = run_until_converged(runner, chains=chains, rule=rule)
+        outcome, steps = run_long(runner, chains=chains, until=rule)
     assert 40 <= steps < 2000
     assert outcome.converged is agree

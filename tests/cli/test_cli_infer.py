@@ -21,13 +21,13 @@ from syclade.host.chains.convergence import StoppingRule
 from syclade.host.cli import main as main_module
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
-from tests.test_inference import SUMMARY_FIELDS
+from tests.test_inference import RUN_FIELDS, SUMMARY_FIELDS
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 MATRIX, NAMES = EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames"
 RATES = ["--fp-rate", "0.001", "--fn-rate", "0.2"]
 QUICK = [*RATES, "--chains", "2", "--steps", "60", "--device", "numpy", "--encoding", "ancestor"]
-FILES = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json"}
+FILES = {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
 PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 
 
@@ -56,12 +56,14 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
     assert {path.name for path in out.iterdir()} == FILES
     summary = json.loads((out / "summary.json").read_text())
     assert set(summary) == SUMMARY_FIELDS
-    assert summary["options"]["encoding"] == "ancestor"
-    assert summary["options"]["names"] == str(NAMES)
-    assert (summary["chains"], summary["steps"], summary["seed"], summary["slots"]) == (2, 60, 9, 1)
+    own = json.loads((out / "run.json").read_text())
+    assert set(own) == RUN_FIELDS
+    assert own["options"]["encoding"] == "ancestor"
+    assert own["options"]["names"] == str(NAMES)
+    assert (summary["chains"], summary["steps"], summary["seed"], own["slots"]) == (2, 60, 9, 1)
     assert summary["mutations"] == NAMES.read_text().split()
     assert (summary["n_mutations"], summary["n_cells"]) == (20, 40)
-    assert summary["device_name"] in printed
+    assert own["device_name"] in printed
     assert f"log-likelihood {summary['log_likelihood']:.6f}" in printed
     assert len((out / "attachments.tsv").read_text().splitlines()) == 1 + 40
     assert "40 cells at " in printed
@@ -171,7 +173,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     status, _, told = run("infer", MATRIX, *QUICK, "--steps", 10**9, "--out", tmp_path)
     assert time.perf_counter() - started < 5, "refused before the work, not after it"
     assert status == 2
-    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json" in told
+    assert "already has tree.newick, tree.gv, attachments.tsv, summary.json, run.json" in told
     assert "--force" in told
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert run("infer", MATRIX, *QUICK, "--seed", 5, "--out", tmp_path, "--force")[0] == 0
@@ -251,7 +253,7 @@ def test_bad_matrices(run: Any, tmp_path: Path, text: str, place: str, hint: str
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc, sends SIGINT")
 @pytest.mark.parametrize("device", ["numpy", pytest.param("cpu", marks=pytest.mark.sycl)])
-def test_an_interruption_leaves_nothing(run: Any, tmp_path: Path, device: str) -> None:
+def test_an_interruption_leaves_the_best_tree_so_far(run: Any, tmp_path: Path, device: str) -> None:
     warm = [*QUICK, "--device", device, "--quiet"]
     assert run("infer", MATRIX, *warm)[0] == 0
     out = tmp_path / "out"
@@ -280,10 +282,11 @@ def test_an_interruption_leaves_nothing(run: Any, tmp_path: Path, device: str) -
         process.kill()
         process.communicate()
     assert process.returncode == 130
-    assert "interrupted" in told
+    assert "stopping with the best tree so far" in told
     assert "Traceback" not in told
-    assert printed == ""
-    assert list(out.iterdir()) == []
+    assert "log-likelihood " in printed
+    assert {path.name for path in out.iterdir()} == FILES
+    assert json.loads((out / "summary.json").read_text())["interrupted"] is True
 
 
 def test_the_package_runs_as_a_module() -> None:

@@ -15,14 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.chains.convergence import StoppingRule, run_until_converged
+from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.long_run import run_long
 from syclade.host.chains.pipeline import Progress
-from syclade.host.cli.progress import time_left
+from syclade.host.cli.progress import now_and_then, time_left
 from syclade.host.compile import machine_code
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
+from syclade.host.running import Task
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.conftest import ROOT
 from tests.support.backends import NUMPY, Case
@@ -62,7 +64,7 @@ def test_progress_without_a_number_of_steps() -> None:
     seen: list[Progress] = []
     rule = StoppingRule(round_steps=100, least_steps=300, most_steps=2000)
     with NUMPY.runner(CASE.plan(), 3, 1) as runner:
-        run_until_converged(runner, chains=3, rule=rule, progress=seen.append)
+        run_long(runner, chains=3, until=rule, task=Task(seen.append))
     assert seen[0].steps_total is None
     assert seen[0].steps_expected == 3 * rule.least_steps
     assert all(state.steps_done <= state.steps_expected for state in seen)
@@ -155,3 +157,14 @@ def test_log_and_bar_have_lines_of_their_own() -> None:
 def test_quiet_says_no_more_than_doubt_on_a_terminal() -> None:
     lines = on_a_terminal("--device", "numpy", "--chains", "2", "--steps", "50", "--quiet")
     assert re.fullmatch(DOUBT, "".join(lines))
+
+
+def test_a_log_gets_a_line_now_and_then() -> None:
+    told: list[str] = []
+    state = InferenceProgress(2_000_000, 4_000_000, 4_000_000, -12.5, 1e6)
+    for _ in range(3):
+        now_and_then(told.append)(state)
+    assert told == []
+    show = now_and_then(told.append, every=0)
+    show(state)
+    assert told == ["syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left"]

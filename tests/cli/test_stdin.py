@@ -34,7 +34,7 @@ def test_infer_reads_standard_input(tmp_path: Path) -> None:
     assert status == 0
     assert piped(b"", "infer", MATRIX, *QUICK, "--quiet") == (0, from_pipe, told)
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["matrix"] == "<stdin>"
+    assert json.loads((tmp_path / "run.json").read_text())["matrix"] == "<stdin>"
     assert summary["matrix_sha256"] == hashlib.sha256(given).hexdigest()
 
 

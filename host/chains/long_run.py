@@ -1,0 +1,149 @@
+"""Chains from their start, or from where an earlier run was kept, to their end: fixed, or by a rule.
+
+Between two rounds the run is kept where it is time to; the rounds' lengths change nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from syclade.host.backends import Runner
+from syclade.host.chains.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
+from syclade.host.chains.pipeline import Clock, Outcome
+from syclade.host.chains.rounds import Rounds
+from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.errors import CheckpointError
+from syclade.host.running import Stopped, Task
+
+__all__ = ["KIND", "run_long"]
+
+KIND = "chains"
+
+_ROUND_SECONDS = 1.0
+"""Aimed length of a round of a run that is kept: what is lost at most where it is killed, besides `every`."""
+
+
+class _Run:
+    """A run under way."""
+
+    def __init__(self, rounds: Rounds, task: Task, runner: Runner) -> None:
+        self.rounds, self.task, self._runner = rounds, task, runner
+        self.best: int | None = None
+        self.best_since = 0
+        self._standing: list[tuple[ChainState, ChainInfo]] = []
+
+    def look(self) -> None:
+        """After a round: since when the best score has been that, and whether to keep the run."""
+        best = int(self.rounds.best_scores().max())
+        if self.best is None or best > self.best:
+            self.best, self.best_since = best, self.rounds.steps
+        if self.task.keeper.writes:
+            self._standing = self.rounds.standing()
+            if self.task.keeper.due():
+                self.keep()
+
+    def keep(self) -> None:
+        """Keep the run as it was after its last round."""
+        if not self._standing:
+            return
+        run = {"kind": KIND, "best": self.best, "best_since": self.best_since}
+        chains = tuple(self._standing)
+
+        def write(path: Path, told: dict[str, Any], force: bool) -> None:
+            kept = Checkpoint(self._runner.seed, chains, {**run, **told})
+            write_checkpoint(path, self._runner.plan, kept, force)
+
+        self.task.keeper.keep(write)
+
+
+def run_long(
+    runner: Runner,
+    *,
+    chains: int,
+    until: int | StoppingRule,
+    task: Task | None = None,
+    starts: Callable[[int], ChainState] | None = None,
+    sinks: Sequence[Sink] = (),
+) -> tuple[Outcome, int]:
+    """Run chains 0 … chains-1 to their end, or until they shall stop.
+
+    Args:
+        runner: its slots are overwritten.
+        chains: at least 1.
+        until: steps of each chain, at least 1; or a rule.
+        task: who is told, where the run is kept and gone on with, and whether it shall stop.
+        starts: the state of a chain before its first step; random trees without.
+        sinks: get all events.
+
+    Returns:
+        The outcome (`converged` is whether the rule says that they agree), and the steps that every chain has
+        done.
+
+    Raises:
+        CheckpointError: the run to go on with is another one, or damaged.
+    """
+    task = Task() if task is None else task
+    rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
+    clock = Clock(None if fixed is None else chains * fixed, task.launched)
+    given, told = _resumed(runner, chains, task)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=sinks)
+    clock.steps_done = chains * rounds.steps
+    run = _Run(rounds, task, runner)
+    if given:
+        run.best, run.best_since = int(told["best"]), int(told["best_since"])
+    try:
+        (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
+    except Stopped:
+        run.keep()
+        outcome = rounds.outcome(converged=False)
+        return outcome, min(state.step for state, _ in rounds.standing())
+    run.keep()
+    agreed = rule.agree(rounds.best_scores())
+    if fixed is None:
+        agreed = agreed and rule.satisfied(rounds.steps, rounds.best_scores(), run.best_since)
+    return rounds.outcome(agreed), rounds.steps
+
+
+def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:
+    while True:
+        steps = run.rounds.steps
+        if steps and (
+            rule.satisfied(steps, run.rounds.best_scores(), run.best_since) or steps >= rule.most_steps
+        ):
+            return
+        clock.steps_expected = chains * rule.earliest_end(steps, run.best_since)
+        run.rounds.advance(rule.round_steps)
+        run.look()
+
+
+def _to_step(run: _Run, steps: int) -> None:
+    """One round, or many where the run is kept: as long as `_ROUND_SECONDS`, once that is known."""
+    length = steps if not run.task.keeper.writes else 1000
+    while run.rounds.steps < steps:
+        begun, doing = time.perf_counter(), min(length, steps - run.rounds.steps)
+        run.rounds.advance(doing)
+        run.look()
+        fitting = int(doing * _ROUND_SECONDS / max(time.perf_counter() - begun, 1e-6))
+        length = max(1, min(fitting, 4 * doing)) if run.task.keeper.writes else length
+
+
+def _resumed(
+    runner: Runner, chains: int, task: Task
+) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
+    """The chains of the run that this one goes on with, and what is told of it; nothing for a new run."""
+    path = task.keeper.resumed
+    if path is None:
+        return (), {}
+    found = read_checkpoint(path, runner.plan)
+    run = dict(found.run)
+    task.keeper.check(path, run, KIND)
+    numbers = [state.chain for state, _ in found.chains]
+    steps = {state.step for state, _ in found.chains}
+    if numbers != list(range(chains)) or len(steps) != 1 or not {"best", "best_since"} <= set(run):
+        raise CheckpointError("the checkpoint has not all chains of its run", path=path)
+    return found.chains, run

@@ -1,0 +1,112 @@
+"""Chains that go on together, round by round: between two rounds they can be looked at, kept, or stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.backends import Runner
+from syclade.host.chains.events import Sink
+from syclade.host.chains.pipeline import Clock, Collector, Outcome, Start, initial_state, run_round
+from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.running import Stopped
+
+__all__ = ["Rounds"]
+
+Standing = tuple[ChainState, ChainInfo]
+
+
+class Rounds:
+    """All chains of a run, at the same step between two rounds.
+
+    Attributes:
+        steps: that every chain has done.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        chains: int,
+        clock: Clock,
+        *,
+        given: Sequence[Standing] = (),
+        starts: Callable[[int], ChainState] | None = None,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
+        """Nothing is done yet.
+
+        Args:
+            runner: its slots are overwritten.
+            chains: how many.
+            clock: counts.
+            given: all chains, as an earlier run left them; none: from the first step.
+            starts: the state of a chain before its first step; random trees without.
+            sinks: get all events.
+        """
+        self.steps = given[0][0].step if given else 0
+        self._runner, self._chains, self._clock, self._sinks = runner, chains, clock, sinks
+        self._starts = starts or (lambda chain: initial_state(runner.plan, runner.seed, chain))
+        self._resident = chains <= runner.slots  # then no chain ever leaves its slot
+        self._in_slots = False
+        self._states: dict[int, Standing] = {state.chain: (state, info) for state, info in given}
+
+    def advance(self, length: int) -> None:
+        """Take every chain so many steps further.
+
+        Raises:
+            Stopped: between two launches; `standing` then has every chain where it is.
+        """
+        schedule = SlotSchedule(self._chains, length, self._runner.slots)
+        try:
+            run_round(
+                self._runner,
+                schedule,
+                first_step=self.steps,
+                start=self._start,
+                finish=self._finish,
+                clock=self._clock,
+                sinks=self._sinks,
+            )
+        except Stopped:
+            for slot, chain in enumerate(schedule.occupants):
+                if chain is not None:
+                    self._states[chain] = self._runner.get(slot), self._runner.info(slot)
+            self._resident = False  # from here on the states say where chains are
+            raise
+        self._in_slots = self._resident
+        self.steps += length
+
+    def best_scores(self) -> NDArray[np.int64]:
+        """int64, shape (chains,): the best score of every chain, between two rounds."""
+        if self._in_slots:
+            return self._runner.best_scores()[: self._chains]
+        return np.array([state.best_score for state, _ in self.standing()], dtype=np.int64)
+
+    def standing(self) -> list[Standing]:
+        """Every chain as it is, in the order of their numbers."""
+        if self._in_slots and self._resident:
+            return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
+        return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
+
+    def outcome(self, converged: bool | None = None) -> Outcome:
+        """What the chains have found."""
+        collected = Collector(self._chains, len(self._runner.plan.kinds))
+        for state, info in self.standing():
+            collected.add(state, info)
+        return collected.outcome(self._clock, converged)
+
+    def _fresh(self, chain: int) -> Standing:
+        return self._starts(chain), ChainInfo(no_tallies(len(self._runner.plan.kinds)))
+
+    def _start(self, chain: int) -> Start | None:
+        if self._in_slots:
+            return None
+        return self._states.get(chain) or (self._starts(chain), None)
+
+    def _finish(self, slot: int) -> None:
+        if not self._resident:
+            state = self._runner.get(slot)
+            self._states[state.chain] = state, self._runner.info(slot)

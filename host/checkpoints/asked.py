@@ -1,0 +1,63 @@
+"""What decides the result of a run, and so must be asked alike where it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from syclade.host.errors import CheckpointError
+
+__all__ = ["DECIDE", "check_asked", "what_decides"]
+
+DECIDE = (
+    "fp_rate",
+    "fn_rate",
+    "fn_rate_hom",
+    "hom_rate",
+    "merge_homozygous",
+    "method",
+    "start",
+    "chains",
+    "steps",
+    "seed",
+    "gamma",
+    "move_probabilities",
+)
+"""Options of `infer` that do; a new one that does goes here. Device, encoding and slots do not."""
+
+
+def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
+    """Of all that was asked, what decides the result."""
+    return {"matrix": matrix_sha256, **{name: options[name] for name in DECIDE}}
+
+
+def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
+    """Compare what a checkpoint's run was asked with what this one is.
+
+    Raises:
+        CheckpointError: they differ; the message names the options.
+    """
+    if not isinstance(told, Mapping):
+        raise CheckpointError("the checkpoint does not tell what its run was asked", path=path)
+    for name, value in asked.items():
+        if told.get(name) == value:
+            continue
+        if name == "matrix":
+            raise CheckpointError(
+                "the checkpoint is of another matrix",
+                path=path,
+                hint="give the matrix of the run that wrote it",
+            )
+        option = "--move-probs" if name == "move_probabilities" else "--" + name.replace("_", "-")
+        raise CheckpointError(
+            f"the checkpoint's run had {option} {_shown(told.get(name))}, and this one has {_shown(value)}",
+            path=path,
+            hint=f"give {option} as it was, or begin anew without --resume",
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(one) for one in value)
+    return "not given" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""Trees that are as likely as the best one: found by walking, counted, and what all of them share."""

@@ -1,0 +1,29 @@
+"""Files of co-optimal trees: each in both formats, numbered from 0, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syclade.host.cooptimal.consensus import consensus_of
+from syclade.host.cooptimal.plateau import CoOptimal
+from syclade.host.trees.graphviz import to_graphviz
+from syclade.host.trees.newick import to_newick
+
+__all__ = ["files_of"]
+
+
+def files_of(found: CoOptimal, mutations: Sequence[str]) -> dict[str, str]:
+    """The texts, by the files' names.
+
+    Args:
+        found: the trees.
+        mutations: the n names.
+    """
+    files = {}
+    for number, tree in enumerate(found.trees):
+        files[f"tree_{number}.newick"] = to_newick(tree, mutations)
+        files[f"tree_{number}.gv"] = to_graphviz(tree, mutations)
+    shared = consensus_of(found.trees)
+    files["consensus.tsv"] = shared.to_table(mutations)
+    files["consensus.gv"] = shared.to_graphviz(mutations)
+    return files

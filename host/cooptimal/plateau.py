@@ -1,0 +1,72 @@
+"""All trees that are as likely as the best ones, as far as moves between equals lead."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.recorders.key import tree_keys
+from syclade.host.cooptimal.neighbours import Scorer, equal_neighbours
+from syclade.host.model.problem import Problem
+
+__all__ = ["CoOptimal", "walk_plateau"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoOptimal:
+    """Trees of one and the same score.
+
+    Attributes:
+        trees: int32, shape (trees, n + 1): parent vectors, distinct; the first is the best tree itself.
+        complete: whether they are all that moves between equals lead to; else there are more.
+    """
+
+    trees: NDArray[np.int32]
+    complete: bool
+
+    @property
+    def counted(self) -> str:
+        """How many there are, in words."""
+        return str(len(self.trees)) if self.complete else f"at least {len(self.trees)}"
+
+
+def walk_plateau(problem: Problem, best: Sequence[NDArray[np.int32]], most: int) -> CoOptimal:
+    """From the best trees through all neighbours of the same score, breadth first.
+
+    The order follows from the trees alone, so that it is the same wherever they were found.
+
+    Args:
+        problem: which.
+        best: parent vectors; those that score less than the first are left out.
+        most: trees to stop at.
+    """
+    scorer = Scorer.of(problem)
+    top, _ = equal_neighbours(scorer, best[0])
+    found: dict[int, NDArray[np.int32]] = {}
+    waiting: deque[NDArray[np.int32]] = deque()
+    more = False
+
+    def take(trees: NDArray[np.int32]) -> None:
+        nonlocal more
+        for key, tree in zip(tree_keys(trees).tolist(), trees, strict=True):
+            if key in found:
+                continue
+            if len(found) >= most:
+                more = True
+                return
+            found[key] = tree
+            waiting.append(tree)
+
+    take(np.asarray(best[0], dtype=np.int32)[None])
+    for tree in best[1:]:
+        if equal_neighbours(scorer, tree)[0] == top:
+            take(np.asarray(tree, dtype=np.int32)[None])
+    while waiting and not more:
+        _, trees = equal_neighbours(scorer, waiting.popleft())
+        if len(trees):
+            take(trees)
+    return CoOptimal(np.array(list(found.values()), dtype=np.int32), complete=not more)

@@ -1,0 +1,79 @@
+"""A result as plain values, in two files: what equal runs share, and what is each run's own."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["run_of", "summary_of"]
+
+_PACKAGES = ("numpy", "numba", "numba-dpex", "dpctl")
+
+
+def summary_of(result: Result) -> dict[str, Any]:
+    """All but what is said of each cell; the same bytes for one matrix, seed and options, wherever it ran."""
+    told: dict[str, Any] = {
+        "matrix_sha256": result.matrix_sha256,
+        "log_likelihood": result.log_likelihood,
+        "parents": result.parents.tolist(),
+        "mutations": list(result.mutations),
+        "n_mutations": len(result.mutations),
+        "n_cells": result.n_cells,
+        "fp_rate": result.rates.fp_rate,
+        "fn_rate": result.rates.fn_rate,
+        "fn_rate_hom": result.rates.fn_rate_hom,
+        "hom_rate": result.rates.hom_rate,
+        "merge_homozygous": result.rates.merge_homozygous,
+        "method": result.options["method"],
+        "gamma": result.gamma,
+        "move_probabilities": dict(result.move_probabilities),
+        "chains": result.chains,
+        "steps": result.steps,
+        "converged": result.converged,
+        "interrupted": result.interrupted,
+        "seed": result.seed,
+        "chain_log_likelihoods": result.chain_log_likelihoods.tolist(),
+        "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},
+        "searches": [search._asdict() for search in result.searches],
+    }
+    if result.co_optimal is not None:
+        trees = len(result.co_optimal.trees)
+        told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}
+    if result.samples is not None:
+        told["samples"] = result.samples.told()
+    if result.true_tree is not None:
+        told["true_tree"] = dict(result.true_tree)
+    return told
+
+
+def run_of(result: Result) -> dict[str, Any]:
+    """What tells one run from an equal one, and what repeats it: its options as they were asked."""
+    return {
+        "matrix": result.matrix,
+        "device": result.device,
+        "device_name": result.device_name,
+        "encoding": result.encoding,
+        "tiers": result.tiers,
+        "search_tier": result.search_tier,
+        "slots": result.slots,
+        "seconds": result.seconds,
+        "steps_per_second": result.steps_per_second,
+        "options": dict(result.options),
+        "date": result.date,
+        "version": result.version,
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,107 @@
+"""Searches between two legs in a file, complete enough to go on bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.found import ShortChains
+from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
+from syclade.host.checkpoints.keeper import Keeper
+from syclade.host.errors import SycladeError
+from syclade.host.search.policy import SearchPolicy
+from syclade.host.search.search import Legs
+from syclade.host.search.work import SearchState
+from syclade.host.trees.tree import validate_parents
+
+__all__ = ["KIND", "Standing", "keep_searches", "resumed_searches"]
+
+KIND = "searches"
+
+_NUMBERS = ("search", "sweep", "score", "best_score")
+_TREES = ("parents", "best_parents")
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Searches between two legs.
+
+    Attributes:
+        legs: where they are.
+        chains: what the short chains found that some of them began from.
+    """
+
+    legs: Legs
+    chains: ShortChains
+
+
+def keep_searches(keeper: Keeper, standing: Standing) -> None:
+    """Write searches to the keeper's file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    states = standing.legs.states
+    arrays: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _NUMBERS
+    }
+    arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int32) for name in _TREES}
+    arrays |= {
+        "before": np.array(standing.legs.before, dtype=np.int64),
+        "chain_best_scores": standing.chains.best_scores,
+        "chain_tallies": standing.chains.tallies,
+    }
+    run = {"kind": KIND, "legs": standing.legs.done, "encoding": standing.chains.encoding}
+
+    def write(path: Path, told: dict[str, Any], force: bool) -> None:
+        write_archive(path, arrays, {"run": {**run, **told}}, force)
+
+    keeper.keep(write)
+
+
+def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds: int) -> Standing | None:
+    """The searches that a run goes on with; None for a new run.
+
+    Args:
+        keeper: of the run.
+        policy: its policy.
+        mutations: of the matrix.
+        kinds: of moves that chains count.
+
+    Raises:
+        CheckpointError: the file is damaged, or of another run.
+    """
+    path = keeper.resumed
+    if path is None:
+        return None
+    arrays, about = read_archive(path)
+    try:
+        run = dict(about["run"])
+        keeper.check(path, run, KIND)
+        count = len(policy.starts)
+        chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], str(run["encoding"]))
+        if chains.tallies.shape != (2 * kinds,) or chains.best_scores.ndim != 1:
+            raise ValueError("what is told of chains has another shape")
+        states = tuple(_state(arrays, at, mutations) for at in range(count))
+        before = tuple(int(score) for score in arrays["before"])
+        if len(before) != count or any(len(arrays[name]) != count for name in (*_NUMBERS, *_TREES)):
+            raise ValueError("it has another number of searches")
+        return Standing(Legs(states, int(run["legs"]), before), chains)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise damaged(path, str(error)) from error
+    except SycladeError as error:
+        if getattr(error, "path", None) is not None:
+            raise
+        raise damaged(path, str(error)) from error
+
+
+def _state(arrays: dict[str, NDArray[Any]], at: int, mutations: int) -> SearchState:
+    search, sweep, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
+    trees = [validate_parents(arrays[name][at]) for name in _TREES]
+    if any(len(tree) != mutations + 1 for tree in trees) or search != at:
+        raise ValueError(f"search {at} is none of this matrix")
+    return SearchState(search, sweep, trees[0], score, trees[1], best_score)

@@ -1,0 +1,153 @@
+"""Runs that were stopped and gone on with end as if they had never stopped, on whatever device."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.errors import CheckpointError, OptionError, OutputError
+from syclade.host.model.simulate import simulate
+from syclade.host.running import Stop
+
+MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix
+KINDS: dict[str, dict[str, Any]] = {
+    "steps": {"chains": 5, "steps": 9000},
+    "steps in few slots": {"chains": 5, "steps": 9000, "slots": 2},
+    "rule": {"method": "chain", "chains": 3},
+    "search": {"method": "search"},
+    "from searches": {"chains": 3, "steps": 5000, "start": "search"},
+}
+SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains")
+
+
+def infer(device: str, **options: Any) -> syclade.Result:
+    return syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.3, seed=8, device=device, **options)
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, syclade.Result]:
+    return {kind: infer("native", **options) for kind, options in KINDS.items()}
+
+
+def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
+    for name in SAME:
+        assert getattr(one, name) == getattr(other, name), name
+    np.testing.assert_array_equal(one.parents, other.parents)
+    np.testing.assert_array_equal(one.chain_log_likelihoods, other.chain_log_likelihoods)
+
+
+def stopped(device: str, launches: int, **options: Any) -> syclade.Result:
+    """What a run has that is stopped after so many launches."""
+    stop, seen = Stop(), 0
+
+    def count(_: object) -> None:
+        nonlocal seen
+        seen += 1
+        stop.wanted = seen >= launches
+
+    return infer(device, stop=stop, progress=count, **options)
+
+
+@pytest.mark.parametrize("launches", [1, 12, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stopped_run_goes_on(
+    whole: dict[str, syclade.Result], tmp_path: Path, kind: str, launches: int
+) -> None:
+    place, options = tmp_path / "run", KINDS[kind]
+    first = stopped("native", launches, checkpoint=place, checkpoint_every=0, **options)
+    if not first.interrupted:  # it was done before
+        assert_equal(first, whole[kind])
+    assert first.log_likelihood <= whole[kind].log_likelihood + 1e-9
+    if place.exists():
+        options = {**options, "slots": 3}
+        assert_equal(infer("native", resume=place, checkpoint=place, **options), whole[kind])
+        assert_equal(infer("native", resume=place, **options), whole[kind])  # which had ended
+
+
+@pytest.mark.parametrize(("begun", "ended"), [("native", "numpy"), ("numpy", "native")])
+@pytest.mark.parametrize("kind", ["steps", "search"])
+def test_a_run_goes_on_elsewhere(
+    whole: dict[str, syclade.Result], tmp_path: Path, kind: str, begun: str, ended: str
+) -> None:
+    place = tmp_path / "run"
+    for launches in (20, 60, 200):
+        stopped(begun, launches, checkpoint=place, checkpoint_every=0, force=True, **KINDS[kind])
+        if place.exists():
+            break
+    assert_equal(infer(ended, resume=place, **KINDS[kind]), whole[kind])
+
+
+@pytest.mark.sycl
+def test_a_run_goes_on_on_a_sycl_device(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    stopped("native", 30, checkpoint=place, checkpoint_every=0, **KINDS["search"])
+    assert_equal(infer("cpu", resume=place, **KINDS["search"]), whole["search"])
+
+
+def test_what_is_kept_changes_nothing(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
+    for kind, options in KINDS.items():
+        assert_equal(infer("native", checkpoint=tmp_path / kind, checkpoint_every=0, **options), whole[kind])
+
+
+def test_a_stopped_run_has_a_tree(tmp_path: Path) -> None:
+    for kind, options in KINDS.items():
+        result = stopped("native", 1, **options)
+        assert result.interrupted, kind
+        assert not result.converged
+        assert result.summary()["interrupted"] is True
+        assert len(result.parents) == MATRIX.n_mutations + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": 9}, "had --seed 8, and this one has 9"),
+        ({"steps": 9001}, "had --steps 9000, and this one has 9001"),
+        ({"gamma": 2.0}, "--gamma"),
+        ({"fp_rate": 0.02}, "--fp-rate"),
+        ({"move_probabilities": (1, 0, 0)}, "--move-probs|move probabilities"),
+        (
+            {"method": "search", "chains": None, "steps": None},
+            "one of chains, and this run is one of searches",
+        ),
+    ],
+)
+def test_another_run_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    place, options = tmp_path / "run", {"fp_rate": 0.01, "fn_rate": 0.3, "seed": 8, **KINDS["steps"]}
+    syclade.infer(MATRIX, device="native", checkpoint=place, **options)
+    with pytest.raises(CheckpointError, match=words):
+        syclade.infer(MATRIX, device="native", resume=place, **{**options, **change})
+
+
+def test_another_matrix_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    infer("native", checkpoint=place, **KINDS["search"])
+    other = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=5).matrix
+    with pytest.raises(CheckpointError, match="another matrix"):
+        syclade.infer(other, fp_rate=0.01, fn_rate=0.3, seed=8, device="native", resume=place)
+
+
+def test_a_file_of_another_run_stays(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    place.write_text("mine")
+    with pytest.raises(OutputError, match="is there already"):
+        infer("native", checkpoint=place, **KINDS["steps"])
+    assert place.read_text() == "mine"
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        infer("native", resume=place, **KINDS["search"])
+    infer("native", checkpoint=place, force=True, **KINDS["steps"])
+    content = place.read_bytes()
+    place.write_bytes(content[: len(content) // 2])
+    with pytest.raises(CheckpointError, match="damaged"):
+        infer("native", resume=place, **KINDS["steps"])
+
+
+def test_options_that_make_no_sense(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="--start is 'best'"):
+        infer("native", start="best")
+    with pytest.raises(OptionError, match="--start search is for chains"):
+        infer("native", start="search", method="search")
+    with pytest.raises(OptionError, match="checkpoint-every"):
+        infer("native", checkpoint=tmp_path / "run", checkpoint_every=-1)
