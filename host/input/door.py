@@ -7,7 +7,7 @@ import hashlib
 import os
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from syclade.host.errors import MatrixError, OptionError
 from syclade.host.input.formats import FORMATS, Asked
@@ -75,6 +75,6 @@ def _unzipped(path: str) -> tuple[bytes, Any]:
             digest = hashlib.file_digest(stream, "sha256")
             stream.seek(0)
             with gzip.GzipFile(fileobj=stream) as text:
-                return read_stream(text, path, MatrixError), digest
+                return read_stream(cast(IO[Any], text), path, MatrixError), digest
     except (OSError, EOFError, zlib.error) as problem:
         raise MatrixError(f"cannot be unzipped: {problem}", path=path) from None
