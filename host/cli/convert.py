@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.matrices import coding_options, format_option
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -17,15 +18,8 @@ __all__ = ["command"]
 
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
-@click.option(
-    "--format",
-    required=True,
-    metavar="FORMAT",
-    help="Of MATRIX: scite, sc, tsv, csv, condor, sphyr, sasc, vcf, compass or scistree2.",
-)
-@click.option("--two", type=click.Choice(("homozygous", "missing")), help="What 2 means.")
-@click.option("--rows", type=click.Choice(("cells", "mutations")), help="What rows are.")
-@click.option("--min-depth", type=int, metavar="N", help="Calls of fewer reads are missing (vcf, compass).")
+@format_option(required=True)
+@coding_options
 @click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
 @options.out_option(required=True)
 @options.force_option()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.matrices import coding_of, coding_options, format_option
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OutputError
@@ -21,6 +23,8 @@ __all__ = ["command"]
 
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
+@format_option()
+@coding_options
 @options.fp_rate_option()
 @options.fn_rate_option()
 @options.zygosity_options()
@@ -135,7 +139,8 @@ def command(
 ) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
-    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
+    Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
+    (mutation), 2
     (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
     attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json (device,
     times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
@@ -154,6 +159,8 @@ def command(
         require_report()
     if out is not None:
         check_output(out, (*FILES, *(["report.html"] if report else [])), force)
+    coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
+    matrix = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
@@ -164,6 +171,8 @@ def command(
             force=force,
             **settings,
         )
+    if coding["format"] is not None:  # what repeats the run
+        result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
     if result.samples is not None:
