@@ -140,10 +140,9 @@ def command(
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
     Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
-    (mutation), 2
-    (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
-    attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json (device,
-    times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
+    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick,
+    tree.gv, attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json
+    (device, times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import FILES, check_output

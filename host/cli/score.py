@@ -30,9 +30,8 @@ def command(
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
     Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
-    (mutation), 2
-    (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file,
-    syclade's or SCITE's; cells that hang in it are left out.
+    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or
+    GraphViz file, syclade's or SCITE's; cells that hang in it are left out.
     """
     import json
 

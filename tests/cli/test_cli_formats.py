@@ -10,6 +10,7 @@ from syclade.host.cli import infer, score
 
 ROWS = ["1 1 0 0 1", "1 0 0 3 1", "0 1 1 0 0"]
 RATES = ["--fp-rate", "0.01", "--fn-rate", "0.2"]
+QUICK = ["--device", "numpy", "--chains", "2", "--steps", "200"]
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_pa
     told = {}
     for form, file in forms.items():
         out = tmp_path / f"out-{form}"
-        given = [str(file), "--format", form, *RATES, "--device", "numpy", "--out", str(out), "--quiet"]
+        given = [str(file), "--format", form, *RATES, *QUICK, "--out", str(out), "--quiet"]
         done = CliRunner().invoke(infer.command, given)
         assert done.exit_code == 0, done.output
         summary = json.loads((out / "summary.json").read_text())
