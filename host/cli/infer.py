@@ -157,7 +157,12 @@ def command(
 
         require_report()
     if out is not None:
-        check_output(out, (*FILES, *(["report.html"] if report else [])), force)
+        besides = ["report.html"] if report else []
+        if settings["samples"] is not None:
+            besides += ["tree.samples", "posterior.tsv", "posterior.gv"]
+        if settings["max_trees"] is not None:
+            besides += ["tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"]
+        check_output(out, (*FILES, *besides), force)
     coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
     matrix = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:

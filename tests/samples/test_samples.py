@@ -57,6 +57,10 @@ def test_trees_are_thinned() -> None:
         features.take([Event(0, step, step, 1, 0, tree)])
     assert MOST_TREES / 2 <= len(features.trees()[0]) <= MOST_TREES
     assert features.scores().shape == (1, 3 * MOST_TREES)
+    batch = [Event(0, step, step, 1, 0, tree) for step in range(50)]
+    whole = Features(1, 2)
+    whole.take(batch)
+    assert all(kept.base is None for kept in whole._chains[0].trees), "no view of its launch's trees"
 
 
 @pytest.mark.statistical
