@@ -109,6 +109,9 @@ __all__ = ["command"]
     "posterior.tsv and posterior.gv.",
 )
 @click.option(
+    "--netcdf", is_flag=True, help="Write the samples to DIR as samples.nc, too, for ArviZ and xarray."
+)
+@click.option(
     "--burn-in",
     type=click.FloatRange(min=0, max=1, max_open=True),
     default=0.25,
@@ -131,6 +134,7 @@ def command(
     names: Path | None,
     move_probs: tuple[float, float, float],
     report: bool,
+    netcdf: bool,
     out: Path | None,
     force: bool,
     quiet: bool,
@@ -156,8 +160,17 @@ def command(
         from syclade.host.report.page import require_report
 
         require_report()
+    if netcdf:
+        if out is None or settings["samples"] is None:
+            raise click.UsageError("--netcdf is for --samples with --out.")
+        from syclade.host.samples.netcdf import require_netcdf
+
+        require_netcdf()
+    sampled = settings["samples"] is not None
+    besides = {"report.html": report, "samples.nc": netcdf}
+    besides |= dict.fromkeys(("tree.samples", "posterior.tsv", "posterior.gv"), sampled)
     if out is not None:
-        check_output(out, (*FILES, *(["report.html"] if report else [])), force)
+        check_output(out, (*FILES, *(name for name, wanted in besides.items() if wanted)), force)
     coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
     matrix = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
@@ -180,7 +193,7 @@ def command(
     elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force, quiet, report)
+        _deliver(result, out, force=force, quiet=quiet, report=report, netcdf=netcdf)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
@@ -189,7 +202,9 @@ def command(
     return stop.status if result.interrupted else 0
 
 
-def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report: bool) -> None:
+def _deliver(
+    result: Result, out: Path | None, *, force: bool, quiet: bool, report: bool, netcdf: bool
+) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
     Raises:
@@ -198,7 +213,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report:
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force, report=report)
+            result.write(out, force=force, report=report, netcdf=netcdf)
         except OutputError as error:
             failure = error
     _print(result, out if failure is None else None, quiet=quiet and failure is None)

@@ -36,7 +36,7 @@ class _OfChain:
     def keep(self, parents: NDArray[np.int32]) -> None:
         """Called with every sample's tree, after its score."""
         if (len(self.scores) - 1) % self.stride == 0:
-            self.trees.append(parents)
+            self.trees.append(parents.copy())  # a view would keep all trees of its launch in memory
             if len(self.trees) > MOST_TREES:
                 self.trees = self.trees[::2]
                 self.stride *= 2
