@@ -10,7 +10,13 @@ from importlib import metadata
 
 __all__ = ["install_command"]
 
-_EXTRAS = {"sycl": "dpctl", "quality": "statsmodels"}
+_EXTRAS = {
+    "sycl": "dpctl",
+    "quality": "statsmodels",
+    "io": "anndata",
+    "report": "jinja2",
+    "samples": "h5netcdf",
+}
 """Extras of ours, each with a package that is there where it was installed."""
 
 
@@ -18,7 +24,7 @@ def install_command(*extras: str, anew: bool = False) -> str:
     """The command that installs syclade with extras, and with those that are here already.
 
     Args:
-        extras: those that are missing: sycl, quality.
+        extras: those that are missing: sycl, quality, io, report, samples.
         anew: whether packages that are there are broken, so that they must be replaced.
     """
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]

@@ -29,6 +29,8 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["dpctl"], ["quality"], "pip install 'syclade[sycl,quality]'"),
         (["statsmodels"], ["sycl"], "pip install 'syclade[sycl,quality]'"),
         (["dpctl"], [], "pip install 'syclade[sycl]'"),
+        ([], ["report"], "pip install 'syclade[report]'"),
+        (["jinja2"], ["samples"], "pip install 'syclade[report,samples]'"),
     ],
 )
 def test_hints_name_the_whole_install(

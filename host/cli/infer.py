@@ -109,6 +109,9 @@ __all__ = ["command"]
     "posterior.tsv and posterior.gv.",
 )
 @click.option(
+    "--netcdf", is_flag=True, help="Write the samples to DIR as samples.nc, too, for ArviZ and xarray."
+)
+@click.option(
     "--burn-in",
     type=click.FloatRange(min=0, max=1, max_open=True),
     default=0.25,
@@ -131,6 +134,7 @@ def command(
     names: Path | None,
     move_probs: tuple[float, float, float],
     report: bool,
+    netcdf: bool,
     out: Path | None,
     force: bool,
     quiet: bool,
@@ -156,13 +160,19 @@ def command(
         from syclade.host.report.page import require_report
 
         require_report()
+    if netcdf:
+        if out is None or settings["samples"] is None:
+            raise click.UsageError("--netcdf is for --samples with --out.")
+        from syclade.host.samples.netcdf import require_netcdf
+
+        require_netcdf()
+    sampled = settings["samples"] is not None
+    besides = {"report.html": report, "samples.nc": netcdf}
+    besides |= dict.fromkeys(("tree.samples", "posterior.tsv", "posterior.gv"), sampled)
+    walked = settings["max_trees"] is not None
+    besides |= dict.fromkeys(("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"), walked)
     if out is not None:
-        besides = ["report.html"] if report else []
-        if settings["samples"] is not None:
-            besides += ["tree.samples", "posterior.tsv", "posterior.gv"]
-        if settings["max_trees"] is not None:
-            besides += ["tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"]
-        check_output(out, (*FILES, *besides), force)
+        check_output(out, (*FILES, *(name for name, wanted in besides.items() if wanted)), force)
     coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
     matrix = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
@@ -185,7 +195,7 @@ def command(
     elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force, quiet, report)
+        _deliver(result, out, force=force, quiet=quiet, report=report, netcdf=netcdf)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
@@ -194,7 +204,9 @@ def command(
     return stop.status if result.interrupted else 0
 
 
-def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report: bool) -> None:
+def _deliver(
+    result: Result, out: Path | None, *, force: bool, quiet: bool, report: bool, netcdf: bool
+) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
     Raises:
@@ -203,7 +215,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report:
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force, report=report)
+            result.write(out, force=force, report=report, netcdf=netcdf)
         except OutputError as error:
             failure = error
     _print(result, out if failure is None else None, quiet=quiet and failure is None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ancestor_spread", "frechet_ess"]
+__all__ = ["ancestor_spread", "changes", "frechet_ess"]
 
 _LEAST_SHARE = 0.1
 """Relations that are rarer in every chain do not count, as in MrBayes."""
@@ -42,6 +42,15 @@ def frechet_ess(trees: NDArray[np.int32]) -> float:
         last = min(last, pair)
         total += last
     return float(min(max(count / max(2.0 * total - 1.0, 1e-3), 1.0), count))
+
+
+def changes(trees: NDArray[np.int32]) -> int:
+    """How often a sample's tree is another than the one before.
+
+    Args:
+        trees: int32, shape (samples, n + 1): as for `frechet_ess`.
+    """
+    return int((trees[1:] != trees[:-1]).any(axis=1).sum())
 
 
 def _distance_at(trees: NDArray[np.int32], lag: int) -> float:

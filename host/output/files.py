@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from syclade.host.atomic import passing_files
+from syclade.host.atomic import Content, passing_files
 from syclade.host.errors import OutputError
 from syclade.host.values import path_of
 
@@ -51,9 +51,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     return folder
 
 
-def write_files(
-    directory: str | os.PathLike[str], files: Mapping[str, str | bytes | Iterable[str]], force: bool = False
-) -> None:
+def write_files(directory: str | os.PathLike[str], files: Mapping[str, Content], force: bool = False) -> None:
     """Writes files, each one whole or not at all; texts are UTF-8 with LF line ends.
 
     Every file is written under a passing name beside its place, and they take their places when all are
@@ -61,7 +59,7 @@ def write_files(
 
     Args:
         directory: where the files go; created with its parents.
-        files: the text, in one or in pieces, or the bytes of each file by its name.
+        files: the text, in one or in pieces, the bytes or the writer of each file, by its name.
         force: whether files of these names may be replaced.
 
     Raises:

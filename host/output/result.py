@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.atomic import Content
 from syclade.host.chains.found import Found, Search
 from syclade.host.chains.plan import Plan
+from syclade.host.errors import OptionError, OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import FILES, write_files
 from syclade.host.trees.cells import attached_cells, default_cell_names
+from syclade.host.values import path_of
 
 if TYPE_CHECKING:
     import networkx
@@ -210,15 +213,59 @@ class Result:
         assert self.observed is not None
         return report_of(self, self.observed)
 
-    def write(self, directory: str | os.PathLike[str], *, force: bool = False, report: bool = False) -> None:
+    @property
+    def trees(self) -> NDArray[np.int32]:
+        """int32, shape (trees, n + 1): the co-optimal trees, if they were asked for; else this one alone."""
+        found = self.parents[None] if self.co_optimal is None else self.co_optimal.trees
+        trees = found.copy()
+        trees.flags.writeable = False
+        return trees
+
+    def to_netcdf(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the samples as netCDF (docs/samples.md), whole or not at all.
+
+        Args:
+            path: the file; its folder is made if need be.
+            force: replace a file that is there.
+
+        Raises:
+            OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
+            OutputError: the file is there and force is not given, or it cannot be written.
+        """
+        place = path_of("the netCDF file", path, OutputError)
+        write_files(place.parent, {place.name: self._netcdf()}, force)
+
+    def _netcdf(self) -> Content:
+        """What writes the samples."""
+        from syclade.host.samples.netcdf import require_netcdf, write_netcdf
+
+        if self.samples is None:
+            raise OptionError(
+                "there are no samples to write as netCDF",
+                hint="ask for some: --samples K --steps N, with chains",
+            )
+        require_netcdf()
+        sampled = self.samples
+        return lambda passing: write_netcdf(passing, sampled, self.mutations)
+
+    def write(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        report: bool = False,
+        netcdf: bool = False,
+    ) -> None:
         """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
         Args:
             directory: made if need be.
             force: replace files that are there.
             report: write report.html as well.
+            netcdf: write samples.nc as well.
 
         Raises:
+            OptionError: netcdf, and there are no samples, or what writes them is not installed.
             OutputError: files are there and force is not given, or they cannot be written.
         """
         texts = (
@@ -228,13 +275,15 @@ class Result:
             json.dumps(self.summary(), indent=2) + "\n",
             json.dumps(self.run(), indent=2) + "\n",
         )
-        files: dict[str, str | bytes | Iterable[str]] = {**dict(zip(FILES, texts, strict=True))}
+        files: dict[str, Content] = {**dict(zip(FILES, texts, strict=True))}
         if report:
             files["report.html"] = self.report()
+        if netcdf:
+            files["samples.nc"] = self._netcdf()
         write_files(directory, files | self._tree_files(), force)
 
-    def _tree_files(self) -> dict[str, str | Iterable[str]]:
-        files: dict[str, str | Iterable[str]] = {}
+    def _tree_files(self) -> dict[str, Content]:
+        files: dict[str, Content] = {}
         if self.co_optimal is not None:
             from syclade.host.cooptimal.files import files_of
 

@@ -6,6 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from syclade.host.errors import OptionError
+from syclade.host.install import install_command
 from syclade.host.report.clones import clones_of
 from syclade.host.report.heat_map import COLOURS, data_address, in_order_of_tree, png_of
 from syclade.host.report.sections import SECTIONS
@@ -27,7 +28,7 @@ def require_report() -> None:
     try:
         import jinja2  # noqa: F401
     except ImportError:
-        raise OptionError("the report needs jinja2", hint="pip install 'syclade[report]'") from None
+        raise OptionError("the report needs jinja2", hint=install_command("report")) from None
 
 
 def report_of(result: Result, matrix: Matrix) -> str:

@@ -52,9 +52,14 @@ class Samples:
 
     def lines(self) -> Iterator[str]:
         """All lines, the chains in order."""
+        for lines in self.by_chain():
+            yield from lines
+
+    def by_chain(self) -> Iterator[Iterator[str]]:
+        """The lines of each chain, the chains in order; one is to be read before the next is asked for."""
         for chain in sorted(self._files):
             self._files[chain].seek(0)
-            yield from self._files[chain]
+            yield iter(self._files[chain])
 
     def close(self) -> None:
         """Give the passing files back."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.atomic import Content
 from syclade.host.cooptimal.consensus import Consensus
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
-from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
+from syclade.host.diagnostics.trees import ancestor_spread, changes, frechet_ess
 from syclade.host.samples.features import Features
 from syclade.host.samples.lines import Samples
 
 __all__ = ["Sampled", "judge"]
+
+FEWEST_CHANGES = 10
+"""Of a chain's tree, among its samples: with fewer, no effective size tells it from one that is stuck."""
 
 RHAT, ESS, SPREAD = 1.01, 400.0, 0.01
 """What Vehtari et al. (2021) ask of R-hat and effective sizes, and MrBayes of the spread of frequencies."""
@@ -35,6 +39,7 @@ class Sampled:
         leaves_ess, leaves_rhat: of the number of leaves.
         tree_ess: Fréchet effective size of trees, summed over the chains; of the samples that were kept.
         lines: in SCITE's format, for the file.
+        still: chains whose tree changed fewer than `FEWEST_CHANGES` times among the samples that were kept.
         spread: mean standard deviation over chains of the frequencies of ancestors.
     """
 
@@ -47,6 +52,7 @@ class Sampled:
     leaves_ess: float
     leaves_rhat: float
     tree_ess: float
+    still: int
     spread: float
     lines: Samples
 
@@ -54,6 +60,11 @@ class Sampled:
     def warnings(self) -> list[str]:
         """In plain words, why these samples may not be trusted."""
         found = []
+        if self.still:
+            found.append(
+                f"in {self.still} of {len(self.log_likelihoods)} chains the tree changed fewer than "
+                f"{FEWEST_CHANGES} times: they may be stuck, whatever the effective sizes say"
+            )
         if not self.ess >= ESS:
             found.append(
                 f"the samples are worth {self.ess:.0f} independent ones (log-likelihood): run longer"
@@ -82,10 +93,11 @@ class Sampled:
             "chains": self.log_likelihoods.shape[0],
             "samples": int(self.log_likelihoods.size),
             **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+            "still_chains": self.still,
             "warnings": self.warnings,
         }
 
-    def files(self, mutations: Sequence[str]) -> dict[str, str | Iterable[str]]:
+    def files(self, mutations: Sequence[str]) -> dict[str, Content]:
         """The texts of the files, by name; edges below 5 % are left out of the graph."""
         return {
             "tree.samples": self.lines.lines(),
@@ -108,7 +120,8 @@ def judge(
     scores, leaves = features.scores(), features.leaves()
     values, places = np.unique(scores, return_inverse=True)
     nats = np.array([to_nats(int(value)) for value in values])[places].reshape(scores.shape)
-    sizes = [frechet_ess(trees) for trees in features.trees()]
+    kept = features.trees()
+    sizes = [frechet_ess(trees) for trees in kept]
     return Sampled(
         every,
         burn_in,
@@ -119,6 +132,7 @@ def judge(
         bulk_ess(leaves.astype(np.float64)) if leaves.size else math.nan,
         split_rhat(leaves.astype(np.float64)) if leaves.size else math.nan,
         float(sum(sizes)) if sizes else math.nan,
+        sum(changes(trees) < FEWEST_CHANGES for trees in kept),
         ancestor_spread(features.above_by_chain()),
         lines,
     )

@@ -1,11 +1,19 @@
 """Diagnostics against theory, slow definitions, and chains that are stuck."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
-from syclade.host.diagnostics.trees import _distance_at, _mean_distance, ancestor_spread, frechet_ess
+from syclade.host.diagnostics.trees import (
+    _distance_at,
+    _mean_distance,
+    ancestor_spread,
+    changes,
+    frechet_ess,
+)
 
 GENERATOR = np.random.default_rng(5)
 
@@ -79,3 +87,10 @@ def test_spread_of_frequencies() -> None:
     shares[:, 0, 2] = 0.5
     shares[0, 1, 2] = 0.05  # too rare
     assert ancestor_spread(shares) == pytest.approx((np.std([0.2, 0.6], ddof=1) + 0) / 2)
+
+
+def test_changes_of_trees() -> None:
+    trees = random_trees(50, 4)
+    assert changes(trees) == sum(bool((a != b).any()) for a, b in pairwise(trees))
+    assert changes(np.repeat(trees[:1], 50, axis=0)) == 0
+    assert changes(trees[:1]) == 0

@@ -133,3 +133,10 @@ def test_files_and_words(tmp_path: Path) -> None:
 def test_what_cannot_be(change: dict[str, Any], words: str) -> None:
     with pytest.raises(OptionError, match=words):
         infer(**change)
+
+
+def test_kept_trees_keep_no_others() -> None:
+    features, tree = Features(1, 2), np.array([2, 0, 2], dtype=np.int32)
+    features.take([Event(0, step, step, 1, 0, tree) for step in range(64)])
+    (chain,) = features._chains.values()
+    assert all(kept.base is None for kept in chain.trees), "a view keeps its whole launch in memory"

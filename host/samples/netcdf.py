@@ -1,0 +1,105 @@
+"""Samples as netCDF, in the groups and dimensions that ArviZ and xarray read; written in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import OptionError
+from syclade.host.install import install_command
+
+if TYPE_CHECKING:
+    from syclade.host.samples.sampled import Sampled
+
+__all__ = ["require_netcdf", "write_netcdf"]
+
+_DRAWS = 4096
+"""Samples of a chain that are read, written and compressed together."""
+
+
+def require_netcdf() -> None:
+    """Check that the file can be written, before a long run.
+
+    Raises:
+        OptionError: h5netcdf or h5py is not installed.
+    """
+    try:
+        import h5netcdf
+        import h5py  # noqa: F401
+    except ImportError:
+        raise OptionError("netCDF needs h5netcdf and h5py", hint=install_command("samples")) from None
+    del h5netcdf
+
+
+def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None:
+    """Write a new file.
+
+    Group ``posterior`` has ``parents``, int32, (chain, draw, mutation): the parent of each mutation, from 0,
+    the root n; and ``leaves``, int32, (chain, draw). Group ``sample_stats`` has ``lp``, float64, (chain,
+    draw): the log-likelihood, natural log, for the chain's rounded weights; and ``step``, int64, (draw).
+
+    Args:
+        path: the file; there is none of this name.
+        sampled: the samples; of chains that differ in length, as many of each as the shortest has.
+        mutations: the n names.
+
+    Raises:
+        OptionError: h5netcdf or h5py is not installed.
+        OSError: it cannot be written.
+    """
+    require_netcdf()
+    import h5netcdf
+
+    chains, draws = sampled.log_likelihoods.shape
+    with h5netcdf.File(path, "x") as file:
+        file.attrs["every"], file.attrs["burn_in"] = np.int64(sampled.every), np.int64(sampled.burn_in)
+        sizes = {"chain": chains, "draw": draws}
+        stats = _group(file, "sample_stats", sizes)
+        chunks = (1, max(1, min(_DRAWS, draws)))
+        stats.create_variable("lp", ("chain", "draw"), "f8", data=sampled.log_likelihoods, **_packed(chunks))
+        steps = sampled.burn_in + sampled.every * np.arange(1, draws + 1, dtype=np.int64)
+        stats.create_variable("step", ("draw",), data=steps)
+        posterior = _group(file, "posterior", {**sizes, "mutation": len(mutations)})
+        names = np.array(list(mutations), dtype=object)
+        posterior.create_variable("mutation", ("mutation",), dtype=_text(), data=names)
+        trees = (*chunks, len(mutations))
+        parents = posterior.create_variable("parents", ("chain", "draw", "mutation"), "i4", **_packed(trees))
+        leaves = posterior.create_variable("leaves", ("chain", "draw"), "i4", **_packed(chunks))
+        for chain, lines in enumerate(sampled.lines.by_chain()):
+            first = 0
+            for block in _blocks(islice(lines, draws)):
+                some = slice(first, first + len(block))
+                leaves[chain, some], parents[chain, some] = block[:, 0], block[:, 1:]
+                first += len(block)
+
+
+def _group(file: Any, name: str, sizes: dict[str, int]) -> Any:
+    """A group with its dimensions, and the numbers of chains and draws as their coordinates."""
+    group = file.create_group(name)
+    group.dimensions = sizes
+    for dimension in ("chain", "draw"):
+        group.create_variable(dimension, (dimension,), data=np.arange(sizes[dimension], dtype=np.int64))
+    return group
+
+
+def _packed(chunks: tuple[int, ...]) -> dict[str, Any]:
+    return {"chunks": chunks, "compression": "gzip", "compression_opts": 4, "shuffle": True}
+
+
+def _text() -> Any:
+    import h5py
+
+    return h5py.string_dtype()
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[NDArray[np.int32]]:
+    """The leaves and the parents of samples, int32, shape (samples, 1 + n), from lines in SCITE's format."""
+    lines = iter(lines)
+    while some := list(islice(lines, _DRAWS)):
+        numbers = (line.split("\t", 1)[1] for line in some)
+        yield np.array([np.array(one.split(), dtype=np.int32) for one in numbers], dtype=np.int32)
