@@ -39,6 +39,10 @@ def make_encoding(name: str) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
+    if name in OF_CELL_LEAF_TREES:
+        raise OptionError(
+            f"the encoding {name} is for cell-leaf trees", hint="use --tree leaf, or --encoding auto"
+        )
     if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
     return ENCODINGS[name]
@@ -84,6 +88,8 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: LeafProblem) -> En
             f"cell-leaf trees have no encoding {wanted!r}",
             hint=f"use --encoding auto or {' or '.join(OF_CELL_LEAF_TREES)}",
         )
+    if device.kind == "fpga":
+        raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")
     if device.kind == "numpy":
         return PlainEncoding(problem, nodes=2 * problem.cells - 1)
     traits = traits_of(device)

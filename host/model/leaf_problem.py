@@ -39,7 +39,9 @@ class LeafProblem(Problem):
         if reason is not None:
             return reason
         most = int(np.abs(self.cell_rows(rates)).sum(axis=0).max())
-        return None if most < 2**CELL_BITS else f"a mutation's score could reach {most}, 2^{CELL_BITS} and more"
+        return (
+            None if most < 2**CELL_BITS else f"a mutation's score could reach {most}, 2^{CELL_BITS} and more"
+        )
 
 
 def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:

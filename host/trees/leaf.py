@@ -1,7 +1,7 @@
 """Cell-leaf trees as parent vectors: binary, nodes 0 to m-1 are the cells, and the last of 2m-1 is the root.
 
-The other nodes are joints, whose numbers mean nothing. An edge is named by the node below it; that of the root
-is above all cells.
+The other nodes are joints, whose numbers mean nothing. An edge is named by the node below it; that of the
+root is above all cells.
 """
 
 from __future__ import annotations
@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.errors import TreeError
 from syclade.host.trees.tree import children, preorder, validate_parents
 
-__all__ = ["canonical", "clades", "joints_upwards", "leaf_children", "leaf_tree_of", "sums_below", "validate_leaf_parents"]
+__all__ = [
+    "canonical",
+    "clades",
+    "joints_upwards",
+    "leaf_children",
+    "leaf_tree_of",
+    "sums_below",
+    "validate_leaf_parents",
+]
 
 Parents = NDArray[np.int32]
 
@@ -116,7 +124,9 @@ def canonical(parents: Parents) -> Parents:
     """
     below = clades(parents)
     cells = below.shape[1]
-    joints = sorted(range(cells, len(parents)), key=lambda node: (int(below[node].sum()), _cells_of(below[node])))
+    joints = sorted(
+        range(cells, len(parents)), key=lambda node: (int(below[node].sum()), _cells_of(below[node]))
+    )
     number = np.arange(len(parents), dtype=np.int32)
     number[joints] = range(cells, len(parents))
     named = np.empty_like(parents)

@@ -1,4 +1,4 @@
-"""The encoding `clade`: cell-leaf trees, with a proposal's score in time proportional to depth * mutations."""
+"""The encoding `clade` of cell-leaf trees: a proposal costs as much as its depth times the mutations."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
 """What follows from the links: a node's clade, and two rows over the mutations, a lane its own columns.
 
-Row `node` has the *sums*: of each mutation's weights over the cells below the node. Row `nodes + node` has the
-*tops*: the best of the sums at or below the node, which is what a mutation is worth on its best edge there.
+Row `node` has the *sums*: of each mutation's weights over the cells below the node. Row `nodes + node` has
+the *tops*: the best of the sums at or below the node, which is what a mutation is worth on its best edge
+there.
 """
 
 from typing import Any, NamedTuple

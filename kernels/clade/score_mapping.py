@@ -115,9 +115,7 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
             raise_by(best, given, column + tops_row(here, unless_beside))
             met = climb_to_meet(best, delta, given, here, base, column, x, t)
             met = choose(whole, _NOBODY, choose(t_beside_x, parent_of(given, here, base, above), met))
-            climb_to_root(
-                best, delta, given, here, base, column, first, met, x, ~(t_above_x | t_beside_x)
-            )
+            climb_to_root(best, delta, given, here, base, column, first, met, x, ~(t_above_x | t_beside_x))
             for part in range(rounds):
                 share = share + np.int64(of_mutation(given, here.number, best[part]))
         return share

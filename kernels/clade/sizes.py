@@ -1,4 +1,4 @@
-"""Sizes of a problem's cell-leaf trees, as device functions have them: constants, or read from an argument."""
+"""Sizes of cell-leaf trees, as device functions have them: constants, or read from an argument."""
 
 from typing import Any, NamedTuple
 
