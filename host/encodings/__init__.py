@@ -15,7 +15,7 @@ from syclade.host.errors import OptionError
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 
-__all__ = ["ENCODINGS", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
+__all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
 
 logger = logging.getLogger("syclade.encodings")
 
@@ -39,7 +39,7 @@ def make_encoding(name: str) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
-    if name in OF_CELL_LEAF_TREES:
+    if isinstance(name, str) and name in OF_CELL_LEAF_TREES:
         raise OptionError(
             f"the encoding {name} is for cell-leaf trees", hint="use --tree leaf, or --encoding auto"
         )
