@@ -201,10 +201,11 @@ def encoding_option() -> Callable[[Command], Command]:
     )
 
 
-def tree_option() -> Callable[[Command], Command]:
-    """``--tree``, ``mutation`` by default."""
+def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
+    """``--tree``, ``mutation`` by default, as a parameter of this name."""
     return click.option(
         "--tree",
+        parameter,
         type=click.Choice(["mutation", "leaf"]),
         default="mutation",
         show_default=True,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from syclade.host.leaf.result import LeafResult
     from syclade.host.running import Stop
 
-__all__ = ["infer_leaf"]
+__all__ = ["infer_leaf", "score_leaf"]
 
 
 def infer_leaf(
@@ -109,3 +109,36 @@ def infer_leaf(
         plan, device, encoding, None, chains=chains, steps=steps, slots=slots, seed=seed, task=task
     )
     return make_leaf_result(observed, rates, plan, found, options)
+
+
+def score_leaf(
+    matrix: Any,
+    tree: str | os.PathLike[str],
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    names: Names = None,
+    cell_names: Names = None,
+) -> float:
+    """The log-likelihood of a cell-leaf tree: natural log, float64, every mutation on its best edge.
+
+    Args:
+        tree: a path to a Newick file, ours or SCITE's, whose leaves are the cells.
+        matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names: as for
+            `infer_leaf`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+    """
+    from syclade.host.leaf.placement import place
+    from syclade.host.leaf.treefile import read_leaf_tree
+    from syclade.host.model.leaf_problem import make_leaf_problem
+
+    observed = load_matrix(matrix, names, cell_names)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    problem = make_leaf_problem(observed, rates)
+    parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
+    return place(observed, rates, problem, parents).total

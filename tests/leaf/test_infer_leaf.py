@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 
 import syclade
 from syclade.host.cli import main as main_module
-from syclade.host.errors import CheckpointError, OptionError
+from syclade.host.errors import CheckpointError, OptionError, TreeError
 from syclade.host.leaf.formats import leaf_labels, to_leaf_graphviz
 from syclade.host.leaf.result import FILES
+from syclade.host.leaf.treefile import leaf_parents_from_newick, read_leaf_tree
 from syclade.host.trees.leaf import clades, validate_leaf_parents
 from syclade.host.trees.newick import newick_edges
 from syclade.quality.oracle.leaf import clades_below
@@ -165,6 +167,50 @@ def test_weights_of_moves_are_taken(run: Any, matrix: Path, tmp_path: Path) -> N
 def test_the_encoding_of_cell_leaf_trees_is_for_them_only() -> None:
     with pytest.raises(OptionError, match="for cell-leaf trees"):
         syclade.infer(CASE.matrix(), **QUICK, encoding="clade")
+
+
+def test_score_reads_what_infer_wrote(run: Any, matrix: Path, tmp_path: Path) -> None:
+    names, file = tmp_path / "cells.txt", tmp_path / "tree.newick"
+    names.write_text("\n".join(NAMES) + "\n")
+    result = syclade.infer_leaf(CASE.matrix(), **QUICK, cell_names=NAMES)
+    file.write_text(result.to_newick())
+    arguments = ["score", matrix, file, *GIVEN, "--tree", "leaf", "--cell-names", names]
+    assert run(*arguments) == (0, f"{result.log_likelihood!r}\n", "")
+    assert json.loads(run(*arguments, "--json")[1])["log_likelihood"] == result.log_likelihood
+    np.testing.assert_array_equal(read_leaf_tree(file, NAMES, 8), result.parents)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("((s0,s1)a,s2)b;", None),
+        ("((1,2)4,3)5", None),
+        ("(s0,s1,s2)b;", "1 joints for 3 cells"),
+        ("((s0,s1)a,x)b;", "the leaf 'x' is no cell"),
+        ("((1,s1)4,3)5", "the leaf '1' is no cell"),
+        ("(s0,s1)b;", "the cell 's2' is no leaf"),
+        ("((s0,s1)s2,s3)b;", "the leaf 's3' is no cell"),
+        ("((s0,s1,s2)a)b;", "joint 3 has 3 children"),
+        ("((s0,s1)a,s2", "not closed"),
+    ],
+)
+def test_trees_that_are_read(text: str, said: str | None) -> None:
+    if said is None:
+        assert leaf_parents_from_newick(text, None, 3).tolist() == [3, 3, 4, 4, 4]
+        return
+    with pytest.raises(TreeError, match=said):
+        leaf_parents_from_newick(text, None, 3)
+
+
+@pytest.mark.shared
+def test_scites_own_tree_has_its_score(run: Any, shared_dir: Path) -> None:
+    folder = shared_dir / "reference" / "scite-cli" / "transpose"
+    (told,) = re.findall(r"best log score for tree:\s*(\S+)", (folder / "stdout.txt").read_text())
+    rates = ["--fp-rate", "2.67e-5", "--fn-rate", "0.1643"]
+    matrix, tree = shared_dir / "data" / "dataXu.csv", folder / "out_ml0.newick"
+    status, printed, _ = run("score", matrix, tree, "--tree", "leaf", *rates)
+    assert status == 0
+    assert float(printed) == pytest.approx(float(told), abs=1e-9)
 
 
 @pytest.mark.shared
