@@ -91,6 +91,8 @@ def infer(
     resume: str | os.PathLike[str] | None = None,
     force: bool = False,
     max_trees: int | None = None,
+    samples: int | None = None,
+    burn_in: float = 0.25,
     true_tree: Any = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
@@ -129,6 +131,8 @@ def infer(
             stopped. What decides the result has to be as it was; device, encoding and slots may differ.
         force: whether the file of `checkpoint` may be another run's. That of `resume` always may.
         max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
+        samples: steps between two samples of a chain's trees (`Result.samples`); with `steps`.
+        burn_in: the part of a chain's steps before its first sample.
         true_tree: a file of a tree, or a parent vector, that the result is to be compared with
             (`Result.true_tree`). Does not change what is found.
         stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
@@ -148,12 +152,13 @@ def infer(
     from syclade.host.chains.run import run_plan
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
-    from syclade.host.output.result import make_result
     from syclade.host.running import Stop, Task
+    from syclade.host.samples.sampling import EVENTS, make_sampling
 
     if start not in STARTS:
         raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
     of_chains = {"--chains": chains, "--steps": steps, "--image": image}
+    of_chains["--samples"] = samples
     of_chains["--start search"] = None if start == "random" else start
     by_search = _is_search(method, device, of_chains)
     chains = DEFAULT_CHAINS if chains is None else chains
@@ -170,7 +175,20 @@ def infer(
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     true = None if true_tree is None else _tree_of(true_tree, observed)
     problem = make_problem(observed, rates)
-    plan = make_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
+    sampling = make_sampling(samples, burn_in, steps)
+    plan = make_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        recorders=() if sampling is None else (sampling.recorder,),
+        events=EVENTS,
+    )
+    sinks = () if sampling is None else sampling.sinks(problem.mutations, problem.to_nats)
+    if sampling is not None and not (image is None and checkpoint is None and resume is None):
+        raise OptionError(
+            "--samples goes with neither --image, --checkpoint nor --resume",
+            hint="leave these out: samples stand in no checkpoint, and images hand out none",
+        )
     options = {
         "fp_rate": rates.fp_rate,
         "fn_rate": rates.fn_rate,
@@ -192,6 +210,8 @@ def infer(
         "slots": slots,
         "start": start,
         "max_trees": max_trees,
+        "samples": samples,
+        "burn_in": float(burn_in),
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
     }
 
@@ -230,8 +250,13 @@ def infer(
             seed=seed,
             task=task,
             starts=starts,
+            sinks=sinks,
         )
+    from syclade.host.output.result import make_result  # not before the chains have begun: it takes time
+
     result = make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
+    if sampling is not None:
+        result = replace(result, samples=sampling.judge(sinks, problem.to_nats))
     if max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau

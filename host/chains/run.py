@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.backends.tiers import begin
 from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
 from syclade.host.chains.found import Found
 from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
-from syclade.host.compile.precompiled import open_image
 from syclade.host.running import Task
 
 __all__ = ["run_plan"]
@@ -30,12 +30,14 @@ def run_plan(
     slots: int | None,
     seed: int,
     task: Task,
+    sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
 ) -> Found:
     """Run chains for so many steps, or until they agree; see `infer` for the arguments.
 
     Args:
         task: who is told, where the run is kept, whether it shall stop.
+        sinks: get all events.
         starts: the state of a chain before its first step; random trees without.
 
     Raises:
@@ -45,13 +47,15 @@ def run_plan(
     if image is None:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     else:
+        from syclade.host.compile.precompiled import open_image
+
         used, chosen, made = open_image(image, device, encoding, plan)
         capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
         opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
-        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts)
+        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
     finally:
         runner.close()
     return Found(

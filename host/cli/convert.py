@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.matrices import coding_options, format_option
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -17,19 +18,20 @@ __all__ = ["command"]
 
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
-@click.option(
-    "--format",
-    required=True,
-    metavar="FORMAT",
-    help="Of MATRIX: scite, sc, tsv, csv, condor, sphyr or sasc.",
-)
-@click.option("--two", type=click.Choice(("homozygous", "missing")), help="What 2 means.")
-@click.option("--rows", type=click.Choice(("cells", "mutations")), help="What rows are.")
+@format_option(required=True)
+@coding_options
 @click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
 @options.out_option(required=True)
 @options.force_option()
 def command(
-    matrix: Any, format: str, two: str | None, rows: str | None, to: str, out: Path, force: bool
+    matrix: Any,
+    format: str,
+    two: str | None,
+    rows: str | None,
+    min_depth: int | None,
+    to: str,
+    out: Path,
+    force: bool,
 ) -> None:
     """Write MATRIX in another format into DIR; - reads it from standard input.
 
@@ -39,7 +41,7 @@ def command(
     from syclade.host.input.door import read_format
     from syclade.host.output.files import write_files
 
-    files = _files(read_format(matrix, format, two=two, rows=rows), to)
+    files = _files(read_format(matrix, format, two=two, rows=rows, min_depth=min_depth), to)
     write_files(out, files, force)
     click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
 

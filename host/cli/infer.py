@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.matrices import coding_of, coding_options, format_option
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OutputError
@@ -21,6 +23,8 @@ __all__ = ["command"]
 
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
+@format_option()
+@coding_options
 @options.fp_rate_option()
 @options.fn_rate_option()
 @options.zygosity_options()
@@ -100,11 +104,26 @@ __all__ = ["command"]
     "consensus.tsv and consensus.gv.",
 )
 @click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
+    "posterior.tsv and posterior.gv.",
+)
+@click.option(
+    "--burn-in",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Part of a chain's steps before its first sample.",
+)
+@click.option(
     "--true-tree",
     type=options.INPUT_FILE,
     metavar="FILE",
     help="Tell how far the tree is from this one (Newick or GraphViz).",
 )
+@click.option("--report", is_flag=True, help="Write report.html to DIR: a page to read, print and send.")
 @options.out_option()
 @options.force_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
@@ -113,6 +132,7 @@ def command(
     matrix: Any,
     names: Path | None,
     move_probs: tuple[float, float, float],
+    report: bool,
     out: Path | None,
     force: bool,
     quiet: bool,
@@ -122,16 +142,15 @@ def command(
 ) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
-    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
-    (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick, tree.gv,
-    attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json (device,
-    times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far. --tree leaf infers the tree
-    of cells instead, by chains, with placements.tsv (the best edge of each mutation).
+    Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
+    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick,
+    tree.gv, attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json
+    (device, times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far. --tree leaf infers
+    the tree of cells instead, by chains, with placements.tsv (the best edge of each mutation).
     """
     from syclade.host.inference import infer
-    from syclade.host.output.files import check_output
+    from syclade.host.output.files import FILES, check_output
     from syclade.host.output.rescue import keep
-    from syclade.host.output.result import FILES
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
@@ -140,9 +159,18 @@ def command(
 
         told = click.get_current_context().get_parameter_source("move_probs")
         given = None if told is click.core.ParameterSource.DEFAULT else move_probs
-        return infer_leaf_tree(matrix, out, force, quiet, verbose, given, {"names": names, **settings})
+        asked = {"names": names, "report": report, **settings}
+        return infer_leaf_tree(matrix, out, force, quiet, verbose, given, asked)
+    if report:
+        if out is None:
+            raise click.UsageError("--report without --out: say where the page shall be.")
+        from syclade.host.report.page import require_report
+
+        require_report()
     if out is not None:
-        check_output(out, FILES, force)
+        check_output(out, (*FILES, *(["report.html"] if report else [])), force)
+    coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
+    matrix = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
@@ -153,12 +181,17 @@ def command(
             force=force,
             **settings,
         )
+    if coding["format"] is not None:  # what repeats the run
+        result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
-    elif not result.converged:
+    if result.samples is not None:
+        for words in result.samples.warnings:
+            click.echo(f"syclade: warning: {words}", err=True)
+    elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force, quiet)
+        _deliver(result, out, force, quiet, report)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
@@ -167,7 +200,7 @@ def command(
     return stop.status if result.interrupted else 0
 
 
-def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None:
+def _deliver(result: Result, out: Path | None, force: bool, quiet: bool, report: bool) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
     Raises:
@@ -176,7 +209,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force)
+            result.write(out, force=force, report=report)
         except OutputError as error:
             failure = error
     _print(result, out if failure is None else None, quiet=quiet and failure is None)
@@ -187,7 +220,7 @@ def _deliver(result: Result, out: Path | None, force: bool, quiet: bool) -> None
 def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
     """What was found, and where it is written."""
     from syclade.host.cli.streams import shows
-    from syclade.host.output.result import FILES
+    from syclade.host.output.files import FILES
 
     if quiet:
         click.echo(repr(result.log_likelihood))
@@ -201,6 +234,12 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.samples is not None:
+        sampled = result.samples
+        click.echo(
+            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
+            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
+        )
     if result.co_optimal is not None:
         click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from syclade.host.cli.matrices import coding_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OptionError, OutputError
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["infer_leaf_tree"]
 
-OF_MUTATION_TREES = ("image", "attach", "max_trees", "true_tree")
+OF_MUTATION_TREES = ("image", "attach", "max_trees", "samples", "true_tree", "report")
 """Options that mean nothing for cell-leaf trees, by the names of their parameters."""
 
 
@@ -46,12 +48,16 @@ def infer_leaf_tree(
     from syclade.host.output.rescue import keep
 
     own = _own_settings(settings)
+    coding = {name: own[name] for name in ("format", "two", "rows", "min_depth")}
+    matrix = coding_of(own, matrix)
     if move_probs is not None:
         own["move_probabilities"] = _two_of(move_probs)
     if out is not None:
         check_output(out, FILES, force)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
+    if coding["format"] is not None:  # what repeats the run
+        result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
     elif not result.converged:
@@ -82,7 +88,7 @@ def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
             f"{asked[0]} is for mutation trees, and --tree is leaf",
             hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
         )
-    left_out = (*OF_MUTATION_TREES, "method", "start")
+    left_out = (*OF_MUTATION_TREES, "burn_in", "method", "start")
     return {name: value for name, value in settings.items() if name not in left_out}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.matrices import coding_of, coding_options, format_option
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -18,6 +19,8 @@ __all__ = ["command"]
 
 @click.command("score")
 @click.argument("matrix", type=options.MATRIX)
+@format_option()
+@coding_options
 @click.argument("tree", type=options.INPUT_FILE)
 @options.fp_rate_option()
 @options.fn_rate_option()
@@ -37,18 +40,19 @@ def command(
 ) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
-    MATRIX is in SCITE's format: one line a mutation, one column a cell, 0 (not observed), 1 (mutation), 2
-    (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or GraphViz file,
-    syclade's or SCITE's; cells that hang in it are left out. With --tree leaf it is a binary Newick tree
-    whose leaves are the cells, and every mutation is at its best edge.
+    Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
+    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or
+    GraphViz file, syclade's or SCITE's; cells that hang in it are left out. With --tree leaf it is a binary
+    Newick tree whose leaves are the cells, and every mutation is at its best edge.
     """
-    from syclade.host.input.matrix import read_matrix, with_cell_names
+    from syclade.host.inference import load_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
+    matrix = coding_of(given, matrix)
     rates = options.rates_of(given)
-    observed = with_cell_names(read_matrix(matrix, names), cell_names)
+    observed = load_matrix(matrix, names, cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree
     if kind == "leaf":
         from syclade.host.leaf.inference import score_leaf

@@ -26,6 +26,12 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
     Raises:
         MatrixError: what ``matrix_from_array`` says.
     """
+    if hasattr(array, "columns") and hasattr(array, "index") and hasattr(array, "to_numpy"):
+        raise MatrixError(
+            "a DataFrame's rows may be cells or mutations",
+            hint="for rows that are mutations give frame.to_numpy() with names=list(frame.index), "
+            "for rows that are cells frame.to_numpy().T with names=list(frame.columns)",
+        )
     values = _to_numpy(array)
     if values.ndim != 2:
         raise MatrixError(

@@ -10,7 +10,10 @@ from syclade.host.atomic import passing_files
 from syclade.host.errors import OutputError
 from syclade.host.values import path_of
 
-__all__ = ["check_output", "write_files"]
+__all__ = ["FILES", "check_output", "write_files"]
+
+FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
+"""Of a result, whatever was asked for besides."""
 
 
 def check_output(directory: str | os.PathLike[str], names: Iterable[str], force: bool = False) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,17 +18,16 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import write_files
+from syclade.host.output.files import FILES, write_files
 from syclade.host.trees.cells import attached_cells, default_cell_names
 
 if TYPE_CHECKING:
     import networkx
 
     from syclade.host.cooptimal.plateau import CoOptimal
+    from syclade.host.samples.sampled import Sampled
 
-__all__ = ["FILES", "Result", "make_result"]
-
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
+__all__ = ["Result", "make_result"]
 
 _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
@@ -70,6 +69,8 @@ class Result:
         version: of syclade.
         interrupted: whether the run was stopped before its end; the tree is the best until then.
         co_optimal: trees that are as likely, if they were asked for; the first is this one.
+        samples: what the chains sampled, if that was asked for.
+        observed: the matrix.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
     """
 
@@ -104,6 +105,8 @@ class Result:
     version: str
     interrupted: bool = False
     co_optimal: CoOptimal | None = None
+    samples: Sampled | None = None
+    observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -196,12 +199,24 @@ class Result:
 
         return run_of(self)
 
-    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
+    def report(self) -> str:
+        """All of it as one page of HTML, without scripts or anything from outside.
+
+        Raises:
+            OptionError: jinja2 is not installed (the extra `report`).
+        """
+        from syclade.host.report.page import report_of
+
+        assert self.observed is not None
+        return report_of(self, self.observed)
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False, report: bool = False) -> None:
         """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
         Args:
             directory: made if need be.
             force: replace files that are there.
+            report: write report.html as well.
 
         Raises:
             OutputError: files are there and force is not given, or they cannot be written.
@@ -213,14 +228,20 @@ class Result:
             json.dumps(self.summary(), indent=2) + "\n",
             json.dumps(self.run(), indent=2) + "\n",
         )
-        write_files(directory, {**dict(zip(FILES, texts, strict=True)), **self._tree_files()}, force)
+        files: dict[str, str | bytes | Iterable[str]] = {**dict(zip(FILES, texts, strict=True))}
+        if report:
+            files["report.html"] = self.report()
+        write_files(directory, files | self._tree_files(), force)
 
-    def _tree_files(self) -> dict[str, str]:
-        if self.co_optimal is None:
-            return {}
-        from syclade.host.cooptimal.files import files_of
+    def _tree_files(self) -> dict[str, str | Iterable[str]]:
+        files: dict[str, str | Iterable[str]] = {}
+        if self.co_optimal is not None:
+            from syclade.host.cooptimal.files import files_of
 
-        return files_of(self.co_optimal, self.mutations)
+            files |= files_of(self.co_optimal, self.mutations)
+        if self.samples is not None:
+            files |= self.samples.files(self.mutations)
+        return files
 
 
 def make_result(
@@ -282,6 +303,7 @@ def make_result(
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
+        observed=matrix,
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
     )

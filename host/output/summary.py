@@ -43,6 +43,8 @@ def summary_of(result: Result) -> dict[str, Any]:
     if result.co_optimal is not None:
         trees = len(result.co_optimal.trees)
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}
+    if result.samples is not None:
+        told["samples"] = result.samples.told()
     if result.true_tree is not None:
         told["true_tree"] = dict(result.true_tree)
     return told

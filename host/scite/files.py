@@ -12,7 +12,7 @@ from syclade.host.model.problem import Problem
 from syclade.host.trees.newick import to_newick
 from syclade.host.trees.tree import preorder
 
-__all__ = ["best_nodes", "graphviz_text", "newick_text", "sample_line"]
+__all__ = ["best_nodes", "graphviz_text", "newick_text"]
 
 _HEAD = "digraph G {\nnode [color=deeppink4, style=filled, fontcolor=white];\n"
 _CELLS = "node [color=lightgrey, style=filled, fontcolor=black];\n"
@@ -65,12 +65,6 @@ def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.bool_
     best = scores == scores.max(axis=0)
     best[root] &= ~best[:root].any(axis=0)
     return np.asarray(best[:, problem.column_of])
-
-
-def sample_line(log_likelihood: float, parents: NDArray[np.int32]) -> str:
-    """A line of a ``.samples`` file: score, leaves, and the parent of each mutation, from 0, the root n."""
-    leaves = len(parents) - len(set(parents.tolist()))
-    return f"{log_likelihood:.6g}\t{leaves}\t{' '.join(map(str, parents[:-1].tolist()))} \n"
 
 
 def _label(label: str) -> str:

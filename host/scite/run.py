@@ -22,10 +22,11 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.output.files import check_output, write_files
 from syclade.host.output.rescue import keep
+from syclade.host.samples.lines import Samples
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
 from syclade.host.scite.problem import matrix_of, rates_of, refuse_what_is_missing
-from syclade.host.scite.sinks import OptimalTrees, Samples
+from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
 

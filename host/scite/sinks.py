@@ -1,20 +1,15 @@
-"""What leaves SCITE's chains while they run: the trees with the best score, and samples."""
+"""What leaves SCITE's chains while they run besides samples: the trees with the best score."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
-from syclade.host.scite.files import sample_line
 
-__all__ = ["OptimalTrees", "Samples"]
-
-SAMPLES_IN_MEMORY = 2**20
-"""Bytes a chain; what is more goes to a passing file."""
+__all__ = ["OptimalTrees"]
 
 
 class OptimalTrees:
@@ -53,41 +48,3 @@ class OptimalTrees:
         found = sorted(self._found.values(), key=lambda one: one[:2])
         known = [] if key in self._found else [best]
         return [*known, *(parents for _, _, parents in found)]
-
-
-def _passing_file() -> tempfile.SpooledTemporaryFile[str]:
-    return tempfile.SpooledTemporaryFile(SAMPLES_IN_MEMORY, "w+", encoding="ascii", newline="\n")
-
-
-class Samples:
-    """Lines of a ``.samples`` file, chain after chain; memory does not grow with them.
-
-    Args:
-        why: the bit of the recorder of samples.
-        to_nats: the log-likelihood of an integer score.
-    """
-
-    def __init__(self, why: int, to_nats: Callable[[int], float]) -> None:
-        self._why = why
-        self._to_nats = to_nats
-        self._files: dict[int, tempfile.SpooledTemporaryFile[str]] = {}
-
-    def take(self, events: Sequence[Event]) -> None:
-        """See `Sink.take`."""
-        for event in events:
-            if not event.why & self._why:
-                continue
-            if event.chain not in self._files:
-                self._files[event.chain] = _passing_file()
-            self._files[event.chain].write(sample_line(self._to_nats(event.score), event.parents))
-
-    def lines(self) -> Iterator[str]:
-        """All lines, the chains in order."""
-        for chain in sorted(self._files):
-            self._files[chain].seek(0)
-            yield from self._files[chain]
-
-    def close(self) -> None:
-        """Give the passing files back."""
-        for file in self._files.values():
-            file.close()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from syclade.host.model.simulate import simulate
 PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 RATES = ["--fp-rate", "0.01", "--fn-rate", "0.3", "--seed", "3", "--device", "native"]
 WAIT = 120
+Start = Callable[..., subprocess.Popen[str]]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
@@ -28,9 +30,32 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def start(matrix: Path, *options: object) -> subprocess.Popen[str]:
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts the program; what is left at the end is killed."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(matrix: Path, *options: object) -> subprocess.Popen[str]:
+        begun.append(_begin(matrix, *options))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def _begin(matrix: Path, *options: object) -> subprocess.Popen[str]:
     command = [*PROGRAM, "infer", str(matrix), *RATES, *map(str, options)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background jobs ignore SIGINT, and so would their children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def wait_for(place: Path, process: subprocess.Popen[str]) -> None:
@@ -44,7 +69,7 @@ def wait_for(place: Path, process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_run_with_its_best_tree(
-    matrix: Path, tmp_path: Path, number: signal.Signals, status: int
+    start: Start, matrix: Path, tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "run"
     process = start(matrix, "--steps", 10**10, "--out", out, "--checkpoint", kept, "--checkpoint-every", 0)
@@ -59,7 +84,7 @@ def test_a_signal_ends_a_run_with_its_best_tree(
     assert (out / "tree.newick").exists()
 
 
-def test_a_killed_run_goes_on(matrix: Path, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on(start: Start, matrix: Path, tmp_path: Path) -> None:
     kept, chains = tmp_path / "run", ["--chains", 4, "--steps", 6_000_000]
     process = start(matrix, *chains, "--checkpoint", kept, "--checkpoint-every", 0)
     wait_for(kept, process)

@@ -106,3 +106,11 @@ def test_matrix_keeps_its_invariants() -> None:
         Matrix(wide, ("1",), "x")
     with pytest.raises(ValueError, match="one name for each row"):
         Matrix(np.zeros((1, 1), np.uint8), (), "x")
+
+
+def test_a_data_frame_does_not_say_what_its_rows_are() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1], [1, 0], [1, 3]], index=["a", "b", "c"], columns=["x", "y"])
+    with pytest.raises(MatrixError, match="rows may be cells or mutations"):
+        matrix_from_array(frame)
+    assert matrix_from_array(frame.to_numpy(), list(frame.index)).mutations == ("a", "b", "c")

@@ -147,6 +147,8 @@ def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
         (["--start", "search"], "--start search is for mutation trees"),
         (["--attach"], "--attach is for mutation trees"),
         (["--max-trees", "3"], "--max-trees is for mutation trees"),
+        (["--samples", "3", "--steps", "9"], "--samples is for mutation trees"),
+        (["--report"], "--report is for mutation trees"),
         (["--move-probs", "1", "1", "1"], "no swaps of subtrees"),
         (["--encoding", "preorder"], "have no encoding 'preorder'"),
     ],

@@ -15,9 +15,10 @@ from syclade.host.input.matrix import matrix_from_array, read_matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.samples.lines import sample_line
 from syclade.host.scite import run as run_module
 from syclade.host.scite.arguments import parse_arguments
-from syclade.host.scite.files import best_nodes, graphviz_text, newick_text, sample_line
+from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
 from syclade.host.scite.problem import rates_of
 from syclade.host.scite.run import SciteOutcome, run_scite
 from syclade.host.trees.key import tree_key

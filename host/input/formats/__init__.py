@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from syclade.host.input.formats.bare import read_sasc, read_scite, read_sphyr
+from syclade.host.input.formats.compass import read_compass
 from syclade.host.input.formats.grid import Asked, Grid
+from syclade.host.input.formats.scistree import read_scistree
 from syclade.host.input.formats.table import read_condor, read_csv, read_sc, read_tsv
+from syclade.host.input.formats.vcf import read_vcf
 
 __all__ = ["FORMATS", "Asked", "Format", "Grid"]
 
@@ -19,10 +22,12 @@ class Format:
     Attributes:
         read: makes a `Grid` of a file's bytes, given its name for messages and what was asked.
         summary: what it is, in a line.
+        reads: whether it has numbers of reads, which ``min_depth`` is for.
     """
 
     read: Callable[[bytes, str, Asked], Grid]
     summary: str
+    reads: bool = False
 
 
 FORMATS = {
@@ -33,4 +38,7 @@ FORMATS = {
     "condor": Format(read_condor, "ConDoR: commas, rows are cells, a column cluster_id"),
     "sphyr": Format(read_sphyr, "SPhyR: two lines of sizes, rows are cells, -1 is missing"),
     "sasc": Format(read_sasc, "SASC: rows are cells, 2 is missing, no names"),
+    "vcf": Format(read_vcf, "VCF: a row for each alternate allele, samples are cells", reads=True),
+    "compass": Format(read_compass, "COMPASS: ref:alt:genotype; --min-depth without genotypes", reads=True),
+    "scistree2": Format(read_scistree, "ScisTree2: HAPLOID, probabilities of the wild type"),
 }

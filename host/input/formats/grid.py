@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from syclade.host.errors import MatrixError
 from syclade.host.input.textfile import excerpt
 
-__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "with_two"]
+__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "refuse_two", "with_two"]
 
 PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3, "0.0": 0, "1.0": 1, "2.0": 2, "3.0": 3}
 MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
@@ -24,10 +24,12 @@ class Asked:
     Attributes:
         two: what 2 means, "homozygous" or "missing"; None if it was not said.
         rows: what rows are, "cells" or "mutations"; None if it was not said.
+        min_depth: how many reads a call needs, else it is missing; None if it was not said.
     """
 
     two: str | None = None
     rows: str | None = None
+    min_depth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,15 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str) -> NDArray[np.u
             hint="say which: --two homozygous or --two missing",
         )
     return values
+
+
+def refuse_two(asked: Asked, rows: str, path: str) -> None:
+    """For formats that say themselves what 2 and rows are.
+
+    Raises:
+        MatrixError: the user said something of 2, or that rows are not these.
+    """
+    if asked.two is not None:
+        raise MatrixError("this format says itself what 2 is", path=path, hint="leave out --two")
+    if asked.rows not in (None, rows):
+        raise MatrixError(f"rows are {rows} in this format", path=path, hint="leave out --rows")

@@ -11,7 +11,7 @@ from syclade.host.input.formats.grid import MISSING, PLAIN, Asked, Grid, code, w
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names
 
-__all__ = ["read_condor", "read_csv", "read_sc", "read_tsv"]
+__all__ = ["by_commas", "read_condor", "read_csv", "read_sc", "read_tsv"]
 
 _CLUSTER = "cluster_id"
 
@@ -30,14 +30,14 @@ def read_tsv(data: bytes, path: str, asked: Asked) -> Grid:
 
 def read_csv(data: bytes, path: str, asked: Asked) -> Grid:
     """A table with commas, whose rows are what ``asked.rows`` says."""
-    return _read(_by_commas(data, path), asked, path)
+    return _read(by_commas(data, path), asked, path)
 
 
 def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
     """ConDoR's table (Sashittal et al. 2023): commas, rows are cells, -1 is missing, ends in cluster_id."""
     if asked.rows == "mutations":
         raise MatrixError("rows are cells in this format", path=path, hint="--format csv takes --rows")
-    rows = _by_commas(data, path)
+    rows = by_commas(data, path)
     if rows[0][-1].strip() != _CLUSTER:
         raise MatrixError(f"the last column is not {_CLUSTER}", path=path, line=1, hint="--format csv")
     for number, row in enumerate(rows, 1):
@@ -52,7 +52,8 @@ def _by_tabs(data: bytes, path: str) -> list[list[str]]:
     return [line.split("\t") for line in lines_of(data, path)]
 
 
-def _by_commas(data: bytes, path: str) -> list[list[str]]:
+def by_commas(data: bytes, path: str) -> list[list[str]]:
+    """The rows of a table with commas, the header first; `MatrixError` if it is none."""
     try:
         rows = list(csv.reader(lines_of(data, path), strict=True))
     except csv.Error as problem:

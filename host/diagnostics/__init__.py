@@ -1,0 +1,1 @@
+"""How far samples may be trusted: effective sizes, agreement of chains, of numbers and of trees."""

@@ -1,0 +1,112 @@
+"""Effective sample size and R-hat of a number that chains have sampled.
+
+Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner, "Rank-normalization, folding, and localization: an
+improved R-hat", Bayesian Analysis 16(2), 2021: split chains, rank-normalised; Geyer's initial monotone
+sequence. A chain that never moved is worth one sample here, not all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["bulk_ess", "effective_size", "split_rhat"]
+
+_FEWEST = 4
+"""Samples of half a chain, for anything to be said."""
+
+
+def split_rhat(samples: NDArray[np.float64]) -> float:
+    """The greater of the rank-normalised split R-hat of the samples and of their distances from the median.
+
+    Args:
+        samples: float64, shape (chains, samples).
+
+    Returns:
+        Near 1 where chains agree; inf where they stand at different values; nan where there are too few, or
+        all are equal.
+    """
+    halves = _split(samples)
+    if halves.shape[1] < _FEWEST:
+        return float("nan")
+    folded = np.abs(halves - np.median(halves))
+    return max(_rhat(_normalised(halves)), _rhat(_normalised(folded)))
+
+
+def bulk_ess(samples: NDArray[np.float64]) -> float:
+    """How many independent samples these are worth, in the middle of their distribution.
+
+    Args:
+        samples: float64, shape (chains, samples).
+
+    Returns:
+        nan where there are too few. Chains that stand still are worth one sample each at most.
+    """
+    halves = _split(samples)
+    if halves.shape[1] < _FEWEST:
+        return float("nan")
+    if (np.ptp(samples, axis=1) == 0).all():
+        return 1.0 if np.ptp(samples) == 0 else float(len(samples))
+    return effective_size(_normalised(halves))
+
+
+def effective_size(samples: NDArray[np.float64]) -> float:
+    """Of several chains, by their autocovariances and the variance between them.
+
+    Args:
+        samples: float64, shape (chains, samples), not all equal.
+    """
+    chains, length = samples.shape
+    covariance = np.array([_autocovariance(chain) for chain in samples])
+    within = covariance[:, 0].mean() * length / (length - 1)
+    total = within * (length - 1) / length
+    if chains > 1:
+        total += samples.mean(axis=1).var(ddof=1)
+    if total == 0:
+        return 1.0
+    correlation = 1.0 - (within - covariance.mean(axis=0) * length / (length - 1)) / total
+    correlation[0] = 1.0
+    time = _correlation_time(correlation)
+    return float(min(chains * length / time, chains * length * np.log10(chains * length)))
+
+
+def _correlation_time(correlation: NDArray[np.float64]) -> float:
+    """1 + 2 times the sum of correlations, while sums of neighbours are positive and fall (Geyer 1992)."""
+    pairs = correlation[: len(correlation) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    negative = np.nonzero(pairs <= 0)[0]
+    if len(negative):
+        pairs = pairs[: negative[0]]
+    return float(max(2.0 * np.minimum.accumulate(pairs).sum() - 1.0, 1e-3)) if len(pairs) else 1.0
+
+
+def _autocovariance(chain: NDArray[np.float64]) -> NDArray[np.float64]:
+    """At all lags, with the number of samples as the divisor."""
+    length = len(chain)
+    size = 1 << (2 * length - 1).bit_length()
+    spectrum = np.fft.rfft(chain - chain.mean(), size)
+    covariance: NDArray[np.float64] = np.fft.irfft(spectrum * spectrum.conj(), size)[:length] / length
+    return covariance
+
+
+def _rhat(samples: NDArray[np.float64]) -> float:
+    length = samples.shape[1]
+    within = samples.var(axis=1, ddof=1).mean()
+    between = samples.mean(axis=1).var(ddof=1)
+    if (np.ptp(samples, axis=1) == 0).all():  # the variance of equal numbers may be a little above 0
+        return float("nan") if np.ptp(samples) == 0 else float("inf")
+    return float(np.sqrt((length - 1) / length + between / within))
+
+
+def _split(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Both halves of each chain as chains; of an odd number the middle sample is left out."""
+    half = samples.shape[1] // 2
+    return np.concatenate([samples[:, :half], samples[:, samples.shape[1] - half :]])
+
+
+def _normalised(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Normal scores of ranks over all chains."""
+    from scipy import special, stats
+
+    ranks = stats.rankdata(samples, method="average").reshape(samples.shape)
+    scores: NDArray[np.float64] = special.ndtri((ranks - 3 / 8) / (samples.size + 1 / 4))
+    return scores

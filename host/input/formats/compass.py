@@ -1,0 +1,68 @@
+"""COMPASS' table of variants: reads, and where there are any genotypes, of each cell."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.table import by_commas
+from syclade.host.input.names import check_names
+from syclade.host.input.textfile import excerpt
+
+__all__ = ["read_compass"]
+
+_ABOUT = ("CHR", "POS", "REF", "ALT", "REGION", "NAME", "FREQ")
+_READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
+
+
+def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
+    """COMPASS (Sollier et al. 2023), `*_variants.csv`: rows are mutations; ref:alt or ref:alt:genotype.
+
+    Reads without genotypes are called as asked: fewer than ``min_depth`` are missing; else no alternate
+    read is 0, no reference read 2, both 1. With genotypes, fewer reads than asked are missing as well.
+
+    Raises:
+        MatrixError: with the line; there are no genotypes, and the depth was not said.
+    """
+    refuse_two(asked, "mutations", path)
+    rows = by_commas(data, path)
+    header = [name.strip() for name in rows[0]]
+    if "NAME" not in header:
+        raise MatrixError("the table has no column NAME", path=path, line=1)
+    columns = [column for column, name in enumerate(header) if name not in _ABOUT]
+    cells = [header[column] for column in columns]
+    check_names(cells, what="cell")
+    names, values = [], []
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != len(header):
+            raise MatrixError(
+                f"the row has {len(row)} fields, but the header {len(header)}", path=path, line=number
+            )
+        names.append(row[header.index("NAME")].strip())
+        values.append([_value(row[column], asked.min_depth, path, number) for column in columns])
+    if not values or not cells:
+        raise MatrixError("the file has no values", path=path)
+    check_names(names, what="mutation")
+    return Grid(np.array(values, np.uint8), tuple(names), tuple(cells))
+
+
+def _value(text: str, min_depth: int | None, path: str, line: int) -> int:
+    said = _READS.fullmatch(text.strip())
+    if said is None:
+        raise MatrixError(f"{excerpt(text)} is not ref:alt or ref:alt:genotype", path=path, line=line)
+    ref, alt = int(said[1]), int(said[2])
+    if said[3] is None and not min_depth:
+        raise MatrixError(
+            "there are reads but no genotypes",
+            path=path,
+            line=line,
+            hint="say how many reads a call needs: --min-depth N, 1 or more",
+        )
+    if min_depth and ref + alt < min_depth:
+        return 3
+    if said[3] is not None:
+        return int(said[3])
+    return 0 if alt == 0 else 2 if ref == 0 else 1

@@ -1,0 +1,63 @@
+"""ScisTree2's probabilities."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.names import check_names
+from syclade.host.input.textfile import excerpt
+
+__all__ = ["read_scistree"]
+
+_PROBABILITY = re.compile(r"[0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?|[0-9]+\.")
+
+
+def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
+    """ScisTree2 (Zhang et al. 2025), HAPLOID: rows are mutations; the probability that a cell has none.
+
+    Below 0.5 is 1, above it 0; 0.5, which tells nothing, is missing.
+
+    Raises:
+        MatrixError: with the line.
+    """
+    refuse_two(asked, "mutations", path)
+    lines = lines_of(data, path)
+    head = lines[0].split()
+    sizes = [int(size) for size in head[1:3] if re.fullmatch("[0-9]{1,9}", size)]
+    if head[:1] != ["HAPLOID"] or len(sizes) != 2:
+        raise MatrixError(
+            "the line is not 'HAPLOID mutations cells'", path=path, line=1, hint="HAPLOID is all that is read"
+        )
+    rows = [line.split() for line in lines[1:]]
+    cells = head[3:]
+    named = bool(rows) and len(rows[0]) == sizes[1] + 1
+    if len(rows) != sizes[0] or (cells and len(cells) != sizes[1]):
+        raise MatrixError(
+            f"{len(rows)} rows and {len(cells)} names of cells, "
+            f"but the first line says {sizes[0]} and {sizes[1]}",
+            path=path,
+        )
+    values = [_values(row[named:], sizes[1], path, number) for number, row in enumerate(rows, 2)]
+    if not rows or not sizes[1]:
+        raise MatrixError("the file has no values", path=path)
+    names = [row[0] for row in rows] if named else []
+    check_names(names, what="mutation")
+    check_names(cells, what="cell")
+    return Grid(np.array(values, np.uint8), tuple(names) or None, tuple(cells) or None)
+
+
+def _values(row: list[str], size: int, path: str, line: int) -> list[int]:
+    if len(row) != size:
+        raise MatrixError(f"the row has {len(row)} values, not {size}", path=path, line=line)
+    values = []
+    for symbol in row:
+        if not _PROBABILITY.fullmatch(symbol) or float(symbol) > 1:
+            raise MatrixError(f"{excerpt(symbol)} is no probability", path=path, line=line)
+        wild = float(symbol)
+        values.append(3 if wild == 0.5 else int(wild < 0.5))
+    return values

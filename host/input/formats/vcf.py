@@ -1,0 +1,92 @@
+"""VCF of single-cell callers: a record a site, a sample a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.names import check_names
+from syclade.host.input.textfile import excerpt
+
+__all__ = ["read_vcf"]
+
+_FIXED = 9  # columns before the samples, FORMAT included
+_NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
+_GENOTYPE = re.compile(r"(?:[0-9]{1,4}|\.)(?:[/|](?:[0-9]{1,4}|\.))*")
+
+
+def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
+    """VCF 4 (hts-specs): a row for each alternate allele, named CHROM:POS:REF/ALT; samples are cells.
+
+    No copy of the allele is 0, all copies (one of one, too) are 2, some are 1; nothing known is 3. Records
+    without GT or without an alternate allele are left out. Fewer reads (DP) than asked are missing.
+
+    Raises:
+        MatrixError: with the line; SCIPhI's file, whose calls without reads nothing was said of.
+    """
+    refuse_two(asked, "mutations", path)
+    lines = lines_of(data, path)
+    head = next((number for number, line in enumerate(lines) if line.startswith("#CHROM\t")), None)
+    if head is None:
+        raise MatrixError("the file has no line #CHROM", path=path, hint="is it a VCF, with tabs?")
+    cells = [name.strip() for name in lines[head].split("\t")[_FIXED:]]
+    check_names(cells, what="cell")
+    if asked.min_depth is None and any(line.startswith("##source=SCIPhI") for line in lines[:head]):
+        raise MatrixError(
+            "SCIPhI writes genotypes for cells without reads, too",
+            path=path,
+            hint="say how many reads a call needs: --min-depth 1, or 0 for all",
+        )
+    names: list[str] = []
+    rows: list[list[int]] = []
+    for number, line in enumerate(lines[head + 1 :], head + 2):
+        fields = line.split("\t")
+        if len(fields) != _FIXED + len(cells):
+            raise MatrixError(
+                f"the record has {len(fields)} columns, but the header {_FIXED + len(cells)}",
+                path=path,
+                line=number,
+            )
+        calls = _calls(fields, asked.min_depth, path, number)
+        for which, allele in enumerate(fields[4].split(","), 1):
+            if calls is not None and allele not in _NO_ALLELES:
+                names.append(f"{fields[0]}:{fields[1]}:{fields[3]}/{allele}")
+                rows.append([_value(call, str(which)) for call in calls])
+    if not rows or not cells:
+        raise MatrixError("no record has genotypes (GT) of an alternate allele", path=path)
+    check_names(names, what="mutation")
+    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+
+
+def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -> list[list[str]] | None:
+    """The alleles of each cell of a record; None if it has no genotypes."""
+    keys = fields[8].split(":")
+    if "GT" not in keys:
+        return None
+    if min_depth and "DP" not in keys:
+        raise MatrixError("the record has no DP", path=path, line=line, hint="leave out --min-depth")
+    calls = []
+    for number, sample in enumerate(fields[_FIXED:], 1):
+        values = dict(zip(keys, sample.split(":"), strict=False))  # what ends a sample may be left out
+        genotype = values["GT"].strip() if "GT" in values else "."
+        if not _GENOTYPE.fullmatch(genotype):
+            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is no genotype", path=path, line=line)
+        depth = values.get("DP", ".").strip()
+        if depth != "." and not re.fullmatch("[0-9]{1,9}", depth):
+            raise MatrixError(f"{excerpt(depth)} (cell {number}) is no DP", path=path, line=line)
+        few = min_depth and (depth == "." or int(depth) < min_depth)
+        calls.append(["."] if few else re.split("[/|]", genotype))
+    return calls
+
+
+def _value(call: Sequence[str], allele: str) -> int:
+    """What a cell has of an allele: 0, 1, 2 or 3."""
+    if all(copy == "." for copy in call):
+        return 3
+    copies = sum(copy == allele for copy in call)
+    return 0 if copies == 0 else 2 if copies == len(call) else 1

@@ -1,0 +1,1 @@
+"""Trees sampled from the posterior while chains run: streamed, counted, judged."""

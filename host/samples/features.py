@@ -1,0 +1,128 @@
+"""What is kept of samples for statements about them: scores, some trees, and how often relations came."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.events import Event
+
+__all__ = ["Features"]
+
+MOST_TREES = 2048
+"""Trees of a chain that are kept for their effective size; when there are more, every other one goes."""
+
+
+class _OfChain:
+    """One chain's.
+
+    Attributes:
+        scores: of all samples, in units of 2^-f nat.
+        leaves: of all samples' trees.
+        trees: every `stride`-th.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.scores = array("q")
+        self.leaves = array("q")
+        self.trees: list[NDArray[np.int32]] = []
+        self.stride = 1
+        self.edges = np.zeros((n + 1, n), dtype=np.int64)
+        self.above = np.zeros((n, n), dtype=np.int64)
+
+    def keep(self, parents: NDArray[np.int32]) -> None:
+        """Called with every sample's tree, after its score."""
+        if (len(self.scores) - 1) % self.stride == 0:
+            self.trees.append(parents)
+            if len(self.trees) > MOST_TREES:
+                self.trees = self.trees[::2]
+                self.stride *= 2
+
+
+class Features:
+    """A sink of samples; its memory grows by 16 bytes a sample.
+
+    Args:
+        why: the bit of the recorder of samples.
+        mutations: n.
+    """
+
+    def __init__(self, why: int, mutations: int) -> None:
+        self._why = why
+        self._n = mutations
+        self._chains: dict[int, _OfChain] = {}
+
+    def take(self, events: Sequence[Event]) -> None:
+        """See `Sink.take`."""
+        by_chain: dict[int, list[Event]] = {}
+        for event in events:
+            if event.why & self._why:
+                by_chain.setdefault(event.chain, []).append(event)
+        for number, some in by_chain.items():
+            chain = self._chains.setdefault(number, _OfChain(self._n))
+            trees = np.array([event.parents for event in some], dtype=np.int32)
+            for event, tree in zip(some, trees, strict=True):
+                chain.scores.append(event.score)
+                chain.leaves.append(len(tree) - len(set(tree.tolist())))
+                chain.keep(tree)
+            _count(trees, chain.edges, chain.above)
+
+    @property
+    def samples(self) -> int:
+        """Of all chains."""
+        return sum(len(chain.scores) for chain in self._chains.values())
+
+    def scores(self) -> NDArray[np.int64]:
+        """int64, shape (chains, samples): cut to the shortest chain."""
+        return _rows([chain.scores for chain in self._in_order()])
+
+    def leaves(self) -> NDArray[np.int64]:
+        """int64, shape (chains, samples): leaves of the trees."""
+        return _rows([chain.leaves for chain in self._in_order()])
+
+    def trees(self) -> list[NDArray[np.int32]]:
+        """Of each chain, int32, shape (kept, n + 1)."""
+        return [np.array(chain.trees, dtype=np.int32) for chain in self._in_order()]
+
+    def edges(self) -> NDArray[np.float64]:
+        """float64, shape (n + 1, n): posterior probability of each edge (row's node the parent)."""
+        return np.asarray(sum(chain.edges for chain in self._in_order()) / max(self.samples, 1))
+
+    def above(self) -> NDArray[np.float64]:
+        """float64, shape (n, n): posterior probability that the row's mutation is above the column's."""
+        return np.asarray(sum(chain.above for chain in self._in_order()) / max(self.samples, 1))
+
+    def above_by_chain(self) -> NDArray[np.float64]:
+        """float64, shape (chains, n, n): the same, of each chain."""
+        return np.array([chain.above / max(len(chain.scores), 1) for chain in self._in_order()])
+
+    def _in_order(self) -> list[_OfChain]:
+        return [self._chains[number] for number in sorted(self._chains)]
+
+
+def _rows(chains: Sequence[array[int]]) -> NDArray[np.int64]:
+    shortest = min((len(chain) for chain in chains), default=0)
+    return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
+
+
+def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np.int64]) -> None:
+    """Add how often each edge and each relation is in trees: all of them go up a node at a time.
+
+    Args:
+        trees: int32, shape (trees, n + 1).
+        edges: shape (n + 1, n): added to.
+        above: shape (n, n): added to.
+    """
+    n = trees.shape[1] - 1
+    mutations = np.broadcast_to(np.arange(n), (len(trees), n))
+    upper = trees[:, :n].astype(np.int64)
+    edges += np.bincount((upper * n + mutations).ravel(), minlength=(n + 1) * n).reshape(n + 1, n)
+    while True:
+        inner = upper < n
+        if not inner.any():
+            return
+        above += np.bincount((upper * n + mutations)[inner], minlength=n * n).reshape(n, n)
+        upper = np.take_along_axis(trees, upper, axis=1).astype(np.int64)

@@ -1,0 +1,79 @@
+"""What samples need of a run: the recorder, the sinks, and what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from syclade.host.chains.events import Sink
+from syclade.host.chains.recorders import Recorder, every
+from syclade.host.errors import OptionError
+from syclade.host.samples.features import Features
+from syclade.host.samples.lines import Samples
+from syclade.host.samples.sampled import Sampled, judge
+from syclade.host.values import real, whole
+
+__all__ = ["EVENTS", "Sampling", "make_sampling"]
+
+EVENTS = 4096
+"""Length of a slot's ring."""
+
+_OF_SAMPLES = 1
+"""The bit of the only recorder."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which states are samples.
+
+    Attributes:
+        every: steps between two samples of a chain.
+        burn_in: steps of a chain before its first.
+    """
+
+    every: int
+    burn_in: int
+
+    @property
+    def recorder(self) -> Recorder:
+        """That hands them out."""
+        return every(self.every, self.burn_in + self.every)
+
+    def sinks(self, mutations: int, to_nats: Callable[[int], float]) -> tuple[Samples, Features]:
+        """That take them."""
+        return Samples(_OF_SAMPLES, to_nats), Features(_OF_SAMPLES, mutations)
+
+    def judge(self, sinks: tuple[Sink, ...], to_nats: Callable[[int], float]) -> Sampled:
+        """What the sinks have, once the chains are done."""
+        lines, features = sinks
+        assert isinstance(lines, Samples)
+        assert isinstance(features, Features)
+        return judge(features, lines, self.every, self.burn_in, to_nats)
+
+
+def make_sampling(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
+    """For what a user asked; None for no samples.
+
+    Args:
+        samples: steps between two samples.
+        burn_in: the part of a chain's steps before its first sample.
+        steps: of each chain.
+
+    Raises:
+        OptionError: it makes no sense.
+    """
+    part = real("the part (--burn-in)", burn_in)
+    if not 0 <= part < 1:
+        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
+    if samples is None:
+        return None
+    if steps is None:
+        raise OptionError("--samples without --steps", hint="say how long the chains shall be: --steps N")
+    samples = whole("--samples", samples, 1, 2**62 - 1)
+    first = int(part * steps)
+    if steps - first < samples:
+        raise OptionError(
+            f"{steps} steps have no sample: {first} are burn-in, and a sample comes every {samples} steps",
+            hint="give more --steps, fewer steps to --samples, or less --burn-in",
+        )
+    return Sampling(samples, first)

@@ -1,0 +1,131 @@
+"""Samples: counted as definitions say, distributed as the posterior, refused where they cannot be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.chains.events import Event
+from syclade.host.cli.main import cli
+from syclade.host.errors import OptionError
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.samples.features import MOST_TREES, Features
+from syclade.host.trees.tree import ancestor_matrix
+from syclade.quality.oracle.trees import all_trees
+
+MATRIX = simulate(cells=6, mutations=3, fp_rate=0.05, fn_rate=0.3, missing=0.2, seed=3).matrix
+RATES = Rates(0.05, 0.3)
+
+
+def infer(**options: Any) -> syclade.Result:
+    asked: dict[str, Any] = {"chains": 4, "steps": 40_000, "samples": 20, "device": "native", **options}
+    return syclade.infer(MATRIX, fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, seed=2, **asked)
+
+
+def test_features_count_what_events_have() -> None:
+    generator, n = np.random.default_rng(1), 5
+    features, events = Features(1, n), []
+    for step in range(60):
+        tree = np.full(n + 1, n, dtype=np.int32)
+        order = generator.permutation(n)
+        for at, node in enumerate(order):
+            tree[node] = generator.choice([n, *order[:at]])
+        events.append(Event(step % 2, step, int(generator.integers(9)), 1 + step % 3, 0, tree))
+    for first in range(0, 60, 7):
+        features.take(events[first : first + 7])
+    taken = [event for event in events if event.why & 1]
+    assert features.samples == len(taken)
+    above = np.mean([ancestor_matrix(one.parents)[:n, :n] & ~np.eye(n, dtype=bool) for one in taken], axis=0)
+    np.testing.assert_allclose(features.above(), above)
+    edges = np.mean([np.arange(n + 1)[:, None] == one.parents[None, :n] for one in taken], axis=0)
+    np.testing.assert_allclose(features.edges(), edges)
+    of_first = [one for one in taken if one.chain == 0]
+    shortest = features.scores().shape[1]
+    assert features.scores()[0].tolist() == [one.score for one in of_first][:shortest]
+    assert features.leaves()[0, 0] == n + 1 - len(set(of_first[0].parents.tolist()))
+
+
+def test_trees_are_thinned() -> None:
+    features, tree = Features(1, 2), np.array([2, 0, 2], dtype=np.int32)
+    for step in range(3 * MOST_TREES):
+        features.take([Event(0, step, step, 1, 0, tree)])
+    assert MOST_TREES / 2 <= len(features.trees()[0]) <= MOST_TREES
+    assert features.scores().shape == (1, 3 * MOST_TREES)
+
+
+@pytest.mark.statistical
+def test_samples_are_those_of_the_posterior() -> None:
+    sampled = infer().samples
+    assert sampled is not None
+    trees = [np.array(tree, dtype=np.int32) for tree in all_trees(3)]
+    weight = np.exp([log_likelihood(MATRIX, RATES, tree) for tree in trees])
+    weight /= weight.sum()
+    relations = np.array([ancestor_matrix(tree)[:3, :3] & ~np.eye(3, dtype=bool) for tree in trees])
+    expected = np.tensordot(weight, relations, axes=1)
+    assert sampled.log_likelihoods.shape == (4, 1500)
+    error = np.sqrt(expected * (1 - expected) / max(sampled.tree_ess, 1.0))
+    assert (np.abs(sampled.posterior.ancestors - expected) < 5 * error + 1e-9).all()
+    flat = np.full(len(trees), 1 / len(trees))  # the control: another distribution is told apart
+    assert (np.abs(sampled.posterior.ancestors - np.tensordot(flat, relations, axes=1)) > 5 * error).any()
+    assert sampled.rhat < 1.02
+    assert sampled.spread < 0.05
+
+
+def test_one_seed_gives_one_sample_everywhere() -> None:
+    first = infer(steps=2000, device="native").samples
+    for options in ({"device": "numpy"}, {"device": "native", "slots": 3}):
+        other = infer(steps=2000, **options).samples
+        assert first is not None
+        assert other is not None
+        assert list(first.lines.lines()) == list(other.lines.lines())
+        assert first.told() == other.told()
+
+
+def test_files_and_words(tmp_path: Path) -> None:
+    matrix, out = tmp_path / "matrix.csv", tmp_path / "out"
+    np.savetxt(matrix, MATRIX.values, fmt="%d")
+    asked = [
+        "--fp-rate",
+        "0.05",
+        "--fn-rate",
+        "0.3",
+        "--device",
+        "native",
+        "--chains",
+        "2",
+        "--out",
+        str(out),
+    ]
+    said = CliRunner().invoke(
+        cli,
+        ["infer", str(matrix), *asked, "--steps", "900", "--samples", "100", "--out", str(out)],
+        catch_exceptions=False,
+    )
+    assert "12 samples of 2 chains" in said.stdout
+    assert "run longer" in said.output
+    lines = (out / "tree.samples").read_text().splitlines()
+    assert len(lines) == 12
+    assert (out / "posterior.tsv").read_text().startswith("relation\tupper\tlower\tshare\n")
+    told = json.loads((out / "summary.json").read_text())["samples"]
+    assert (told["samples"], told["every"], told["burn_in"]) == (12, 100, 225)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"steps": None}, "--samples without --steps"),
+        ({"steps": 20}, "have no sample"),
+        ({"burn_in": 1.0}, "--burn-in"),
+        ({"checkpoint": "file"}, "goes with neither"),
+        ({"method": "search", "chains": None, "steps": None}, "--samples is for chains"),
+    ],
+)
+def test_what_cannot_be(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        infer(**change)
