@@ -54,12 +54,12 @@ class ChainSteps:
         self._moves, self._boundaries = moves, np.array(move_below[:-1], dtype=np.int64)
         self._score, self._recorders, self._events = score, recorders, events
         self._kinds = sum(move.kinds for move in moves) + 1
-        self._kept: tuple[NDArray[Any], NDArray[Any], Tables] | None = None
+        self._kept: tuple[NDArray[Any], NDArray[Any], Any] | None = None
 
     @property
     def memory_bytes(self) -> int:
         """Of the tables that are kept from launch to launch."""
-        return 0 if self._kept is None else self._kept[2].nbytes
+        return 0 if self._kept is None else int(self._kept[2].nbytes)
 
     def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
         """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
@@ -74,12 +74,21 @@ class ChainSteps:
             self._one_step(state, part[active], active, tables, seed)
         self._kept = (state["parent"][part].copy(), state["weights"][part].copy(), tables)
 
-    def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Tables:
+    def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Any:
         """The tables of some slots: those of the last launch, if the trees are the same."""
         parent, weights = state["parent"][part], state["weights"][part]
         kept, self._kept = self._kept, None  # what is interrupted leaves none
         if kept and np.array_equal(kept[0], parent) and np.array_equal(kept[1], weights):
             return kept[2]
+        return self._new_tables(parent, weights)
+
+    @property
+    def _labels(self) -> int:
+        """Nodes besides the root."""
+        return self._observed.shape[0]
+
+    def _new_tables(self, parent: NDArray[np.int32], weights: NDArray[np.int64]) -> Any:
+        """Tables of such trees."""
         root = np.full((1, self._observed.shape[1]), weights.shape[1] - 1, dtype=np.uint8)
         rows = weights.astype(np.int32)[:, np.concatenate((self._observed, root))]
         return Tables(parent, rows)
@@ -96,7 +105,7 @@ class ChainSteps:
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
         inside: NDArray[Any],
-        tables: Tables,
+        tables: Any,
         seed: int,
     ) -> None:
         """One step of some slots; `inside` is where they stand in the tables."""
@@ -116,16 +125,16 @@ class ChainSteps:
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
         inside: NDArray[Any],
-        tables: Tables,
+        tables: Any,
         words: tuple[NDArray[Any], ...],
     ) -> Proposals:
         """The slots' proposals; kinds are those of all moves."""
-        mutations = self._observed.shape[0]
+        labels = self._labels
         number = (chance_of_move(words[0])[:, None] >= self._boundaries).sum(axis=1)
         draws = Draws(
-            first_node(words[1], mutations),
+            first_node(words[1], labels),
             words[2],
-            extra_word(words[0], words[1], mutations),
+            extra_word(words[0], words[1], labels),
             state["log_sizes"][slots],
         )
         proposals = Proposals(*(np.zeros(len(slots), dtype=np.int64) for _ in Proposals._fields))
@@ -133,7 +142,7 @@ class ChainSteps:
         for index, move in enumerate(self._moves):
             at = np.flatnonzero(number == index)
             if at.size:
-                own = move.propose(tables.trees.of(inside[at]), draws.of(at), mutations)
+                own = move.propose(tables.trees.of(inside[at]), draws.of(at), labels)
                 kind = np.where(own.kind < 0, self._kinds - 1, own.kind + first_kind)
                 for field, values in zip(proposals, own._replace(kind=kind), strict=True):
                     field[at] = values
@@ -145,7 +154,7 @@ class ChainSteps:
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
         inside: NDArray[Any],
-        tables: Tables,
+        tables: Any,
         proposals: Proposals,
         proposed: NDArray[Any],
         accepted: NDArray[Any],

@@ -63,7 +63,7 @@ def make_runner(
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
     if device.kind == "numpy":
-        wanted = usable_cores() * min(NUMPY_SLOTS, slots_at_once(plan.problem.observed))
+        wanted = usable_cores() * min(NUMPY_SLOTS, slots_at_once(plan.space.table(plan.problem)[0]))
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)

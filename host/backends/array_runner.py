@@ -127,14 +127,14 @@ class ArrayRunner(Runner):
     def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
         """The tables of the accept test, by the names of the arguments."""
         problem = self.plan.problem
-        tables = log_tables(problem.mutations, problem.scale_bits, gamma)
+        tables = log_tables(self.plan.labels, problem.scale_bits, gamma)
         return {"log_table": tables.log_table, "log_sizes": tables.log_sizes}
 
     def _take_events(self) -> list[Event]:
         """Empty the rings."""
         counts = self._arrays.read("event_count")
         events: list[Event] = []
-        nodes = self.plan.problem.nodes
+        nodes = self.plan.labels + 1
         for slot in np.flatnonzero(counts).tolist():
             count = int(counts[slot])
             step, score, why, key, parents = (
@@ -161,6 +161,6 @@ class ArrayRunner(Runner):
 def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
     """The arguments with role `problem`, by name."""
     # A seed of 2^63 and above is stored as its two's complement.
-    parameters = np.array((plan.problem.mutations, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
+    parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
     below = np.array(plan.move_below, dtype=np.int64)
     return {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}

@@ -29,7 +29,7 @@ class NumpyRunner(ArrayRunner):
     """All slots advance together, each numpy call working on all of them; if it takes long, on all cores."""
 
     def __init__(self, plan: Plan, slots: int, seed: int) -> None:
-        encoding = PlainEncoding(plan.problem)
+        encoding = PlainEncoding(plan.problem, nodes=plan.labels + 1)
         super().__init__(plan, encoding, slots, seed)
         arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
         sizes = chain_sizes(plan, encoding, slots)

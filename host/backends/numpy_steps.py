@@ -11,10 +11,11 @@ __all__ = ["numpy_steps"]
 
 def numpy_steps(plan: Plan) -> ChainSteps:
     """What takes the chains of a plan forward in numpy."""
-    problem = plan.problem
-    return ChainSteps(
-        problem.observed,
-        problem.multiplicity,
+    observed, multiplicity = plan.space.table(plan.problem)
+    steps: type[ChainSteps] = load_part(plan.space.numpy)
+    return steps(
+        observed,
+        multiplicity,
         [load_part(move.numpy) for move in plan.moves],
         plan.move_below,
         load_part(plan.score.numpy),

@@ -95,7 +95,7 @@ def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
 def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[ChainState, ChainInfo], ...]:
     """The chains of the arrays; each is checked against the score's definition."""
     names = list(plan.settings)
-    count, nodes = len(arrays["chain"]), plan.problem.nodes
+    count, nodes = len(arrays["chain"]), plan.labels + 1
     shapes = {"parents": (nodes,), "best_parents": (nodes,), "tallies": (2 * len(plan.kinds),)}
     shapes |= {"weights": (plan.problem.classes,), "settings": (len(names),)}
     for name, array in arrays.items():

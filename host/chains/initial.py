@@ -1,4 +1,4 @@
-"""Initial trees: uniform over all rooted labelled trees, from Prüfer codes of random words."""
+"""Initial trees, from random words: uniform over all rooted labelled trees, or over all cell-leaf trees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves.words import draw_below
 
-__all__ = ["initial_parents", "parents_from_pruefer"]
+__all__ = ["initial_leaf_parents", "initial_parents", "parents_from_pruefer"]
 
 DOMAIN = 1
 """Fourth counter word of the draws of initial trees; chain steps have 0."""
@@ -22,10 +22,44 @@ def initial_parents(mutations: int, seed: int, chain: int) -> NDArray[np.int32]:
         seed: 0 <= seed < 2^64.
         chain: the chain's number, 0 <= chain < 2^32.
     """
-    length = max(mutations - 1, 0)
-    blocks = np.arange((length + 3) // 4, dtype=np.uint64)
+    words = _words(max(mutations - 1, 0), seed, chain)
+    return parents_from_pruefer(draw_below(words, mutations + 1).tolist(), mutations)
+
+
+def _words(count: int, seed: int, chain: int) -> NDArray[np.uint64]:
+    blocks = np.arange((count + 3) // 4, dtype=np.uint64)
     words = np.stack(philox_4x32_10(blocks, 0, chain, DOMAIN, seed & 0xFFFFFFFF, seed >> 32), axis=-1)
-    return parents_from_pruefer(draw_below(words.ravel()[:length], mutations + 1).tolist(), mutations)
+    return words.ravel()[:count]
+
+
+def initial_leaf_parents(labels: int, seed: int, chain: int) -> NDArray[np.int32]:
+    """The initial cell-leaf tree of a chain: uniform over all (2m - 3)!! of them.
+
+    Each cell in turn comes to an edge of the tree of those before it, of which k cells have 2k - 1 with the
+    one above the root, all alike.
+
+    Args:
+        labels: 2m - 2, for m >= 2 cells.
+        seed, chain: as for `initial_parents`.
+
+    Returns:
+        int32 parent vector, shape (2m - 1,): leaves are nodes 0 ... m-1, the root is the last node.
+    """
+    cells = labels // 2 + 1
+    edges = 2 * np.arange(1, cells) - 1
+    parents = np.full(labels + 1, -1, dtype=np.int32)
+    for cell, drawn in enumerate(draw_below(_words(cells - 1, seed, chain), edges).tolist(), 1):
+        below = drawn if drawn < cell else cells + drawn - cell
+        joint = cells + cell - 1
+        parents[joint] = parents[below]
+        parents[[below, cell]] = joint
+    # The root takes the last number.
+    top, root = int(np.flatnonzero(parents < 0)[0]), labels
+    number = np.arange(labels + 1, dtype=np.int32)
+    number[[top, root]] = root, top
+    named = np.empty_like(parents)
+    named[number] = np.where(parents < 0, root, number[parents])
+    return named
 
 
 def parents_from_pruefer(code: list[int], mutations: int) -> NDArray[np.int32]:

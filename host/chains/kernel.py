@@ -58,6 +58,8 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
 
 def _size_in_words(constants: dict[str, int]) -> str:
     """What a kernel that is specialised by these constants is for."""
+    if {"leaves", "genes"} <= constants.keys():
+        return f"up to {constants['leaves']} cells × {constants['genes']} mutations"
     if not {"nodes", "cells"} <= constants.keys():
         return "matrices of many sizes"
     return f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells"
@@ -68,7 +70,7 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
     return {
         **encoding.sizes,
         "slots": slots,
-        "log_sizes": plan.problem.mutations + 2,
+        "log_sizes": plan.labels + 2,
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,

@@ -82,7 +82,7 @@ class Outcome:
 
 def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
     """A chain before its first step: a random tree of the plan's space, uniform over all, and its score."""
-    return state_at(plan, plan.space.initial(plan.problem.mutations, seed, chain), chain)
+    return state_at(plan, plan.space.initial(plan.labels, seed, chain), chain)
 
 
 def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:

@@ -46,6 +46,11 @@ class Plan:
     events: int = DEFAULT_EVENTS
 
     @property
+    def labels(self) -> int:
+        """How many nodes a tree has besides the root."""
+        return self.space.labels(self.problem)
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """As what steps are counted, in the order of the tallies."""
         return kinds_of(self.moves)
@@ -68,6 +73,7 @@ def make_plan(
     score: Score = BEST_ATTACHMENT,
     recorders: Sequence[Recorder] = (),
     events: int = DEFAULT_EVENTS,
+    space: Space = MUTATION_TREES,
 ) -> Plan:
     """Put a chain together.
 
@@ -79,6 +85,7 @@ def make_plan(
         score: what a tree is worth.
         recorders: which states leave the chain.
         events: length of a slot's ring, at least 1.
+        space: the trees; moves and score have to be for them.
 
     Raises:
         OptionError: gamma, the move probabilities, or the number of events or recorders make no sense.
@@ -88,8 +95,10 @@ def make_plan(
         raise OptionError(f"a ring of {events} events", hint="use 1 or more")
     if len(recorders) > MOST_RECORDERS:
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
+    if recorders and space.key is None:
+        raise OptionError(f"recorders of {space.name}", hint="there are none yet")
     below = cumulative(moves, move_probabilities)
-    return Plan(problem, MUTATION_TREES, tuple(moves), below, score, gamma, tuple(recorders), events)
+    return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)
 
 
 def check_gamma(gamma: float) -> float:

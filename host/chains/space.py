@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.chains.initial import initial_parents
+from syclade.host.chains.initial import initial_leaf_parents, initial_parents
+from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
+from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.host.trees.tree import validate_parents
 
-__all__ = ["MUTATION_TREES", "Space"]
+__all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "Space"]
+
+Table = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -21,16 +25,60 @@ class Space:
 
     Attributes:
         name: for users.
-        initial: (mutations, seed, chain) -> the tree that a chain starts from.
+        initial: (labels, seed, chain) -> the tree that a chain starts from.
         check: a tree as an array, or a TreeError.
-        key: 64 bits that depend on the tree alone, the same as kernels make.
+        key: 64 bits that depend on the tree alone, the same as kernels make; None where they make none, so
+            that there are no recorders.
+        labels: how many nodes a tree of a problem has besides the root, which has the next number.
+        table: what the numpy form gets of a problem: the classes of what was observed, a row a thing that
+            trees are made of; and how often each column counts.
+        numpy: `module:NAME` of the numpy form of many steps.
     """
 
     name: str
     initial: Callable[[int, int, int], NDArray[np.int32]]
     check: Callable[[ArrayLike], NDArray[np.int32]]
-    key: Callable[[NDArray[np.int32]], int]
+    key: Callable[[NDArray[np.int32]], int] | None
+    labels: Callable[[Problem], int]
+    table: Callable[[Problem], Table]
+    numpy: str
 
 
-MUTATION_TREES = Space("mutation trees", initial_parents, validate_parents, tree_key)
+def _mutations(problem: Problem) -> int:
+    return problem.mutations
+
+
+def _nodes_but_root(problem: Problem) -> int:
+    return 2 * len(problem.column_of) - 2
+
+
+def _by_mutation(problem: Problem) -> Table:
+    return problem.observed, problem.multiplicity
+
+
+def _by_cell(problem: Problem) -> Table:
+    cells = np.ascontiguousarray(problem.observed[:, problem.column_of].T)
+    return cells, np.ones(problem.mutations, dtype=np.int64)
+
+
+MUTATION_TREES = Space(
+    "mutation trees",
+    initial_parents,
+    validate_parents,
+    tree_key,
+    _mutations,
+    _by_mutation,
+    "syclade.fallback.chain.steps:ChainSteps",
+)
 """Rooted trees of mutations: parent vectors of shape (n + 1,), the root is node n."""
+
+CELL_LEAF_TREES = Space(
+    "cell-leaf trees",
+    initial_leaf_parents,
+    validate_leaf_parents,
+    None,
+    _nodes_but_root,
+    _by_cell,
+    "syclade.fallback.leaf.steps:LeafChainSteps",
+)
+"""Binary trees whose leaves are the m cells, nodes 0 ... m-1: parent vectors of shape (2m - 1,)."""

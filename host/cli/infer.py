@@ -38,6 +38,7 @@ __all__ = ["command"]
     help="Search for the most likely tree, or run SCITE's chains; auto: chains where they are asked for by "
     "--chains, --steps or --image, else search.",
 )
+@options.tree_option()
 @click.option("--chains", type=click.IntRange(min=1), help=f"Independent chains; {DEFAULT_CHAINS} without.")
 @click.option(
     "--steps",
@@ -53,7 +54,8 @@ __all__ = ["command"]
     default=DEFAULT_MOVE_PROBABILITIES,
     show_default=True,
     metavar="P L S",
-    help="Weights of prune and reattach, swap labels, swap subtrees.",
+    help="Weights of prune and reattach, swap labels, swap subtrees; of --tree leaf, whose usual ones are "
+    "0.4 0.6 0, of prune and reattach, swap leaves, and 0.",
 )
 @options.device_option()
 @options.encoding_option()
@@ -139,6 +141,7 @@ def command(
     force: bool,
     quiet: bool,
     verbose: bool,
+    tree: str,
     **settings: Any,
 ) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
@@ -146,7 +149,8 @@ def command(
     Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
     (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick,
     tree.gv, attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json
-    (device, times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far.
+    (device, times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far. --tree leaf infers
+    the tree of cells instead, by chains, with placements.tsv (the best edge of each mutation).
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import FILES, check_output
@@ -154,6 +158,13 @@ def command(
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
+    if tree == "leaf":
+        from syclade.host.cli.leaf import infer_leaf_tree
+
+        told = click.get_current_context().get_parameter_source("move_probs")
+        given = None if told is click.core.ParameterSource.DEFAULT else move_probs
+        asked = {"names": names, "report": report, **settings}
+        return infer_leaf_tree(matrix, out, force, quiet, verbose, given, asked)
     if report:
         if out is None:
             raise click.UsageError("--report without --out: say where the page shall be.")

@@ -31,6 +31,7 @@ __all__ = [
     "out_option",
     "rates_of",
     "seed_option",
+    "tree_option",
     "zygosity_options",
 ]
 
@@ -193,10 +194,22 @@ def encoding_option() -> Callable[[Command], Command]:
     """``--encoding``, ``auto`` by default."""
     return click.option(
         "--encoding",
-        type=click.Choice(["auto", "preorder", "ancestor"]),
+        type=click.Choice(["auto", "preorder", "ancestor", "clade"]),
         default="auto",
         show_default=True,
         help="How trees stand in the device's memory; changes the speed only.",
+    )
+
+
+def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
+    """``--tree``, ``mutation`` by default, as a parameter of this name."""
+    return click.option(
+        "--tree",
+        parameter,
+        type=click.Choice(["mutation", "leaf"]),
+        default="mutation",
+        show_default=True,
+        help="Trees of mutations; or binary trees whose leaves are the cells (leaf, SCITE's -transpose).",
     )
 
 

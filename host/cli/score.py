@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
 from syclade.host.cli.matrices import coding_of, coding_options, format_option
+
+if TYPE_CHECKING:
+    from syclade.host.input.matrix import Matrix
+    from syclade.host.model.rates import Rates
 
 __all__ = ["command"]
 
@@ -23,18 +27,24 @@ __all__ = ["command"]
 @options.zygosity_options()
 @options.names_option()
 @options.cell_names_option()
+@options.tree_option("kind")
 @options.json_option()
 def command(
-    matrix: Any, tree: Path, names: Path | None, cell_names: Path | None, as_json: bool, **given: Any
+    matrix: Any,
+    tree: Path,
+    names: Path | None,
+    cell_names: Path | None,
+    kind: str,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
 
     Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
     (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or
-    GraphViz file, syclade's or SCITE's; cells that hang in it are left out.
+    GraphViz file, syclade's or SCITE's; cells that hang in it are left out. With --tree leaf it is a binary
+    Newick tree whose leaves are the cells, and every mutation is at its best edge.
     """
-    import json
-
     from syclade.host.inference import load_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
@@ -44,18 +54,31 @@ def command(
     rates = options.rates_of(given)
     observed = load_matrix(matrix, names, cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree
+    if kind == "leaf":
+        from syclade.host.leaf.inference import score_leaf
+
+        _tell(score_leaf(observed, tree, **given), {}, observed, rates, as_json)
+        return
     counts = event_counts(observed, rates, read_tree(tree, observed.mutations, observed.cells or ()))
     score = log_likelihood_of_counts(counts, rates)
+    events = {
+        str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])}
+        for d in range(4)
+        if d != HOMOZYGOUS or counts[d].any()
+    }
+    _tell(score, {"event_counts": events}, observed, rates, as_json)
+
+
+def _tell(score: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
+    """Print the log-likelihood, or with it what it was made of."""
+    import json
+
     if not as_json:
         click.echo(repr(score))
         return
     report = {
         "log_likelihood": score,
-        "event_counts": {
-            str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])}
-            for d in range(4)
-            if d != HOMOZYGOUS or counts[d].any()
-        },
+        **also,
         "n_mutations": observed.n_mutations,
         "n_cells": observed.n_cells,
         **rates.told(),

@@ -28,7 +28,11 @@ from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
 from syclade.host.compile.spirv import Op, header, instructions, is_spirv
 from syclade.host.devices.cores import usable_cores
+from syclade.host.encodings.clade import GENERAL_ROUNDS, GeneralCladeEncoding
+from syclade.host.encodings.clade import MADE_FOR as CLADES_MADE_FOR
 from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
+from syclade.host.leaf.plan import make_leaf_plan
+from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -52,7 +56,7 @@ _MUTATIONS = 40
 
 
 def shipped_kernels() -> dict[str, Kernel]:
-    """The kernels that are shipped, by name: of chains one a form, of searches one a stage."""
+    """The kernels that are shipped, by name: of chains one a form or width, of searches one a stage."""
     kernels = {f"search-{stage}": search_kernel(stage) for stage in STAGES}
     for form in FORMS:
         cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
@@ -61,7 +65,17 @@ def shipped_kernels() -> dict[str, Kernel]:
         kernel = chain_kernel(make_plan(problem), encoding)
         assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
         kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
-    return kernels
+    return kernels | {f"leaf-{rounds}": _leaf_kernel(rounds) for rounds in GENERAL_ROUNDS}
+
+
+def _leaf_kernel(rounds: int) -> Kernel:
+    """That of cell-leaf trees, with so many mutations of a panel a lane."""
+    mutations = rounds * CLADES_MADE_FOR.lanes
+    matrix = simulate(_MUTATIONS, mutations, 0.01, 0.2, 0.1, seed=1).matrix
+    problem = make_leaf_problem(matrix, Rates(0.01, 0.2))
+    encoding = GeneralCladeEncoding(problem, CLADES_MADE_FOR)
+    assert encoding.constants["rounds"] == rounds
+    return chain_kernel(make_leaf_plan(problem), encoding)
 
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:

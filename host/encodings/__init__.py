@@ -8,17 +8,22 @@ from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.clade import CladeEncoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
+from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 
-__all__ = ["ENCODINGS", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
+__all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
 
 logger = logging.getLogger("syclade.encodings")
 
 ENCODINGS: dict[str, type[Encoding]] = {"ancestor": AncestorEncoding, "preorder": PreorderEncoding}
 """Those that kernels know, by name."""
+
+OF_CELL_LEAF_TREES: dict[str, type[Encoding]] = {"clade": CladeEncoding}
+"""Those of cell-leaf trees, for which there are no others."""
 
 PREFERRED = {"fpga": ("ancestor",)}
 """What `auto` takes by kind of device, fastest first, where that is not preorder (docs/performance.md)."""
@@ -34,6 +39,10 @@ def make_encoding(name: str) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
+    if isinstance(name, str) and name in OF_CELL_LEAF_TREES:
+        raise OptionError(
+            f"the encoding {name} is for cell-leaf trees", hint="use --tree leaf, or --encoding auto"
+        )
     if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
     return ENCODINGS[name]
@@ -55,6 +64,8 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     Raises:
         OptionError: there is no such encoding, or it cannot hold the problem, with the reason.
     """
+    if isinstance(problem, LeafProblem):
+        return _of_cell_leaf_trees(wanted, device, problem)
     first = encoding_name(wanted, device)
     candidates = PREFERRED.get(device.kind, _USUAL) if wanted == "auto" and first in ENCODINGS else (first,)
     traits = traits_of(device)
@@ -68,3 +79,21 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
             return kind(problem, traits)
         reasons.append(f"{name} cannot hold this matrix: {reason}")
     raise OptionError("; ".join(reasons), hint="use --encoding auto")
+
+
+def _of_cell_leaf_trees(wanted: str, device: Device, problem: LeafProblem) -> Encoding:
+    """The encoding for them; see `choose_encoding`."""
+    if wanted not in ("auto", *OF_CELL_LEAF_TREES):
+        raise OptionError(
+            f"cell-leaf trees have no encoding {wanted!r}",
+            hint=f"use --encoding auto or {' or '.join(OF_CELL_LEAF_TREES)}",
+        )
+    if device.kind == "fpga":
+        raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")
+    if device.kind == "numpy":
+        return PlainEncoding(problem, nodes=2 * problem.cells - 1)
+    traits = traits_of(device)
+    reason = CladeEncoding.can_run(problem, traits)
+    if reason is not None:
+        raise OptionError(f"cell-leaf trees of this matrix are too large: {reason}", hint="use fewer cells")
+    return CladeEncoding(problem, traits)

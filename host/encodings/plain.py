@@ -31,9 +31,10 @@ class PlainEncoding(Encoding):
         Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
     )
 
-    def __init__(self, problem: Problem, traits: Traits = _NO_TARGET) -> None:
+    def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
         super().__init__(problem, traits)
-        self.constants = {"nodes": problem.nodes, "classes": problem.classes, "lanes": 1}
+        nodes = problem.nodes if nodes is None else nodes
+        self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """There are none."""

@@ -17,7 +17,8 @@ def refuse_what_is_missing(call: SciteCall) -> None:
         raise OptionError("-s (the sum score) is not supported", hint="leave it out for the maximum score")
     if call.cell_tree:
         raise OptionError(
-            "-transpose (cell-leaf trees) is not supported", hint="leave it out for mutation trees"
+            "-transpose (cell-leaf trees) is not supported here",
+            hint="use `syclade infer --tree leaf`, or leave it out for mutation trees",
         )
     if not 0.0 <= call.learn <= 1.0:
         raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")

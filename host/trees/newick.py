@@ -23,7 +23,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.trees.tree import children, node_labels
 
-__all__ = ["from_newick", "newick_edges", "to_newick"]
+__all__ = ["from_newick", "newick_edges", "newick_of", "to_newick"]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
@@ -51,13 +51,23 @@ def to_newick(
         attached: of each of the n + 1 nodes, the names of the cells that hang there, as leaves before the
             nodes below it; None for no cells.
     """
-    labels = [_quoted(label) for label in node_labels(mutations)]
     below: list[list[int | str]] = [list(nodes) for nodes in children(parents)]
     for node, cells in enumerate(attached or ()):
         below[node] = [*map(_quoted, cells), *below[node]]
+    return newick_of(below, node_labels(mutations))
+
+
+def newick_of(below: Sequence[Sequence[int | str]], names: Sequence[str]) -> str:
+    """Writes any tree in Newick format.
+
+    Args:
+        below: of each node, its children: nodes, or leaves as they are to be written. The last is the root.
+        names: of the nodes.
+    """
+    labels = [_quoted(name) for name in names]
     pieces: list[str] = []
     # What is still to be written, last first: a node is opened, or a text written as it is.
-    pending: list[int | str] = [";\n", len(parents) - 1]
+    pending: list[int | str] = [";\n", len(below) - 1]
     while pending:
         item = pending.pop()
         if isinstance(item, str):

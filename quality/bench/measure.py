@@ -17,17 +17,18 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
+from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.values import real, whole
 
 __all__ = ["Measurement", "Timing", "measure", "versions"]
@@ -129,6 +130,7 @@ def measure(
     seconds: float = 3.0,
     repeats: int = 5,
     seed: int = 1,
+    tree: str = "mutation",
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
 
@@ -140,6 +142,7 @@ def measure(
         seconds: length of each timed run, at least.
         repeats: number of timed runs.
         seed: of the input and of the chains.
+        tree: what the trees are of: mutation, or leaf for cell-leaf trees.
 
     Raises:
         SycladeError: a number makes no sense, or the device cannot run.
@@ -150,13 +153,12 @@ def measure(
     repeats = whole("repeats (--repeats)", repeats, 1, 10**6)
     slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
-    problem = make_problem(simulation.matrix, Rates(FP_RATE, FN_RATE))
-    made = choose_encoding(encoding, device, problem)
-    plan = make_plan(problem)
+    plan, begin = _plan_of(simulation, tree)
+    made = choose_encoding(encoding, device, plan.problem)
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
     try:
-        runner.put_all([state_at(plan, simulation.parents, chain) for chain in range(count)])
+        runner.put_all([state_at(plan, begin, chain) for chain in range(count)])
         launch_steps = _warm_up(runner, seconds)
         before = runner.read_all("tallies").sum(axis=0)
         timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
@@ -180,6 +182,19 @@ def measure(
         timings=timings,
         versions=versions(),
     )
+
+
+def _plan_of(simulation: Simulation, tree: str) -> tuple[Plan, NDArray[np.int32]]:
+    """The chains, and the simulated tree, that they start from."""
+    matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
+    if tree == "mutation":
+        return make_plan(make_problem(matrix, rates)), simulation.parents
+    from syclade.host.leaf.plan import make_leaf_plan
+    from syclade.host.model.leaf_problem import make_leaf_problem
+    from syclade.host.trees.leaf import leaf_tree_of
+
+    begin = leaf_tree_of(simulation.parents, simulation.attachments.tolist())
+    return make_leaf_plan(make_leaf_problem(matrix, rates)), begin
 
 
 def versions() -> dict[str, str]:

@@ -100,7 +100,7 @@ def run_scaling(
     return points
 
 
-def _axes() -> Iterator[tuple[str, int, dict[str, int]]]:
+def _axes() -> Iterator[tuple[str, int, dict[str, Any]]]:
     for cells in CELLS:
         yield "cells", cells, {"cells": cells}
     for mutations in MUTATIONS:

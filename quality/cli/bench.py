@@ -19,6 +19,7 @@ __all__ = ["command"]
 @click.command("bench")
 @options.device_option()
 @options.encoding_option()
+@options.tree_option()
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
@@ -38,6 +39,7 @@ __all__ = ["command"]
 def command(
     device: str,
     encoding: str,
+    tree: str,
     cells: int,
     mutations: int,
     slots: int | None,
@@ -59,6 +61,8 @@ def command(
 
     if suite and scaling:
         raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
+    if tree != "mutation" and (suite or scaling):
+        raise OptionError("--suite and --scaling measure mutation trees", hint="leave out --tree")
     if plot is not None:
         _check_plot(plot, scaling, force)
     if suite:
@@ -69,7 +73,14 @@ def command(
         return
     chosen = choose_device(device)
     measured = measure(
-        chosen, encoding, cells=cells, mutations=mutations, slots=slots, seconds=seconds, repeats=repeats
+        chosen,
+        encoding,
+        cells=cells,
+        mutations=mutations,
+        slots=slots,
+        seconds=seconds,
+        repeats=repeats,
+        tree=tree,
     )
     if as_json:
         import json

@@ -13,18 +13,32 @@ if TYPE_CHECKING:
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
     from syclade.host.input.matrix import read_matrix
+    from syclade.host.leaf.inference import infer_leaf
+    from syclade.host.leaf.result import LeafResult
     from syclade.host.model.simulate import simulate
     from syclade.host.output.result import Result
 
     __version__: str
 
-__all__ = ["Result", "SycladeError", "__version__", "infer", "read_matrix", "score", "simulate"]
+__all__ = [
+    "LeafResult",
+    "Result",
+    "SycladeError",
+    "__version__",
+    "infer",
+    "infer_leaf",
+    "read_matrix",
+    "score",
+    "simulate",
+]
 
 # Where each name lives; the one place to edit when a public name moves.
 _HOME = {
+    "LeafResult": "syclade.host.leaf.result",
     "Result": "syclade.host.output.result",
     "SycladeError": "syclade.host.errors",
     "infer": "syclade.host.inference",
+    "infer_leaf": "syclade.host.leaf.inference",
     "read_matrix": "syclade.host.input.matrix",
     "score": "syclade.host.inference",
     "simulate": "syclade.host.model.simulate",

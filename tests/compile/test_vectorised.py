@@ -30,6 +30,7 @@ def build(*arguments: str) -> str:
         ("ancestor", 64, 63),
         ("ancestor", 96, 95),
         ("preorder", 64, 63),
+        ("clade", 64, 63),
         ("preorder", 96, 95),
         pytest.param("preorder", 500, 10, id="preorder-with-equal-columns"),
         pytest.param("preorder", 600, 200, id="preorder-with-wide-sums"),

@@ -11,7 +11,7 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.cli import infer
 from syclade.host.devices import targets
 from syclade.host.devices.device import NUMPY, PYTHON, Device
-from syclade.host.encodings import ENCODINGS, choose_encoding, make_encoding
+from syclade.host.encodings import ENCODINGS, OF_CELL_LEAF_TREES, choose_encoding, make_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_general import MADE_FOR
@@ -146,4 +146,4 @@ def test_every_encoding_can_be_asked_for() -> None:
     """The command line lists them by hand, so that its help needs no numpy."""
     (option,) = (one for one in infer.command.params if one.name == "encoding")
     assert isinstance(option.type, click.Choice)
-    assert set(option.type.choices) == {"auto", *ENCODINGS}
+    assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_CELL_LEAF_TREES}

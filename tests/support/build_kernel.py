@@ -63,8 +63,16 @@ def main(arguments: list[str]) -> None:
 
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
-        problem = make_problem(matrix, Rates(1e-6, 0.25))
-        kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem, TRAITS))
+        if encoding == "clade":
+            from syclade.host.encodings.clade import CladeEncoding
+            from syclade.host.leaf.plan import make_leaf_plan
+            from syclade.host.model.leaf_problem import make_leaf_problem
+
+            leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
+            kernel = chain_kernel(make_leaf_plan(leaf), CladeEncoding(leaf, TRAITS))
+        else:
+            problem = make_problem(matrix, Rates(1e-6, 0.25))
+            kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem, TRAITS))
     dpctl.program.create_program_from_spirv(queue, spirv_of(queue, kernel).module)
 
 

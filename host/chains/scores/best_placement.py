@@ -1,0 +1,30 @@
+"""The score of cell-leaf trees: every mutation on its best edge (docs/model.md, "Cell-leaf trees")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.scores.base import Score
+from syclade.host.model.leaf_problem import LeafProblem
+from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.trees.leaf import sums_below
+
+__all__ = ["BEST_PLACEMENT"]
+
+
+def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _settings: Mapping[str, int]) -> int:
+    """The sum over all mutations of the best sum of weights over the cells below one edge."""
+    assert isinstance(problem, LeafProblem)
+    return int(sums_below(parents, problem.cell_rows(rates)).max(axis=0).sum())
+
+
+BEST_PLACEMENT = Score(
+    name="max of placements",
+    of=_of,
+    device="syclade.kernels.scores.best_attachment:SCORE",
+    numpy="syclade.fallback.scores.best_attachment:SCORE",
+)
+"""What a mutation is worth follows from its best edge as what a cell is worth from its best node."""

@@ -1,0 +1,132 @@
+"""``syclade infer --tree leaf``: cell-leaf trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli.matrices import coding_of
+from syclade.host.cli.progress import progress_bar, show_log
+from syclade.host.cli.stopping import stopped_by_signals
+from syclade.host.errors import OptionError, OutputError
+
+if TYPE_CHECKING:
+    from syclade.host.leaf.result import LeafResult
+
+__all__ = ["infer_leaf_tree"]
+
+OF_MUTATION_TREES = ("image", "attach", "max_trees", "samples", "true_tree", "report")
+"""Options that mean nothing for cell-leaf trees, by the names of their parameters."""
+
+
+def infer_leaf_tree(
+    matrix: Any,
+    out: Path | None,
+    force: bool,
+    quiet: bool,
+    verbose: bool,
+    move_probs: tuple[float, ...] | None,
+    settings: Mapping[str, Any],
+) -> int:
+    """Infer, print and write; the command's exit status.
+
+    Args:
+        matrix, out, force, quiet, verbose: the command's.
+        move_probs: the weights that were given; None for the usual ones.
+        settings: the other options.
+
+    Raises:
+        OptionError: an option that is for mutation trees only.
+    """
+    from syclade.host.leaf.inference import infer_leaf
+    from syclade.host.leaf.result import FILES
+    from syclade.host.output.files import check_output
+    from syclade.host.output.rescue import keep
+
+    own = _own_settings(settings)
+    coding = {name: own[name] for name in ("format", "two", "rows", "min_depth")}
+    matrix = coding_of(own, matrix)
+    if move_probs is not None:
+        own["move_probabilities"] = _two_of(move_probs)
+    if out is not None:
+        check_output(out, FILES, force)
+    with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
+        result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
+    if coding["format"] is not None:  # what repeats the run
+        result = replace(result, options={**coding, **result.options})
+    if result.interrupted:
+        click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
+    elif not result.converged:
+        click.echo(
+            "syclade: warning: the chains do not agree on the best tree: more --chains, or more --steps "
+            "where they were given, may find a better one",
+            err=True,
+        )
+    try:
+        _deliver(result, out, force, quiet)
+    except OutputError as error:
+        kept = keep(result.write)
+        if kept is None:
+            raise
+        raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
+    return stop.status if result.interrupted else 0
+
+
+def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that there are; what asks for something else is refused."""
+    asked = [f"--{name.replace('_', '-')}" for name in OF_MUTATION_TREES if settings[name]]
+    if settings["method"] == "search":
+        asked.append("--method search")
+    if settings["start"] != "random":
+        asked.append("--start search")
+    if asked:
+        raise OptionError(
+            f"{asked[0]} is for mutation trees, and --tree is leaf",
+            hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
+        )
+    left_out = (*OF_MUTATION_TREES, "burn_in", "method", "start")
+    return {name: value for name, value in settings.items() if name not in left_out}
+
+
+def _two_of(weights: tuple[float, ...]) -> tuple[float, float]:
+    if weights[2] != 0:
+        raise OptionError(
+            "cell-leaf trees have no swaps of subtrees",
+            hint="give --move-probs P L 0: weights of prune and reattach, and of swaps of leaves",
+        )
+    return weights[0], weights[1]
+
+
+def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool) -> None:
+    """Write the files and print what was found; the tree as well, where no file has it."""
+    from syclade.host.leaf.result import FILES
+
+    failure = None
+    if out is not None:
+        try:
+            result.write(out, force=force)
+        except OutputError as error:
+            failure = error
+    if quiet and failure is None:
+        click.echo(repr(result.log_likelihood))
+        return
+    click.echo(f"log-likelihood {result.log_likelihood:.6f}")
+    click.echo(
+        f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
+        f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
+    )
+    tied = int((result.placement_ties > 1).sum())
+    click.echo(
+        f"{len(result.mutations)} mutations on {len(set(result.placement.tolist()))} of "
+        f"{len(result.parents)} edges, {tied} of them with more than one equally good edge"
+    )
+    if out is None or failure is not None:
+        click.echo(result.to_newick().rstrip("\n"))
+    else:
+        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+    if failure is not None:
+        raise failure

@@ -1,0 +1,140 @@
+"""Clades: a node of a cell-leaf tree has a bit a cell, and rows over the mutations (kernels/clade)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.model.leaf_problem import LeafProblem
+from syclade.host.model.problem import Problem
+from syclade.host.trees.leaf import joints_upwards, leaf_children
+from syclade.kernels.clade.arguments import ARGUMENTS
+from syclade.kernels.clade.sizes import COUNT, SIZES
+from syclade.kernels.preorder.shape import count_panels, padded_cells
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
+from syclade.kernels.target.traits import Traits
+
+__all__ = ["GENERAL_ROUNDS", "MADE_FOR", "CladeEncoding", "GeneralCladeEncoding"]
+
+WORD_BITS = 64
+
+LARGEST_ROWS = 2**31
+"""Most numbers in the rows of a chain, 8 GiB of them."""
+
+MADE_FOR = SYCL
+"""The traits that the kernels for all sizes are made for."""
+
+GENERAL_ROUNDS = (2, 4, MADE_FOR.panel_rounds)
+"""Mutations that a lane has of a panel, in kernels for all sizes."""
+
+
+class CladeEncoding(Encoding):
+    """Parents and children; a tree's rows are the device's business."""
+
+    name = "clade"
+    group = "sub-group"
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        assert isinstance(problem, LeafProblem)
+        self.leaf_problem = problem
+        self.device = "syclade.kernels.clade.encoding:ENCODING"
+        self.arguments = ARGUMENTS
+        self.constants = {**self._shape(problem, traits), "classes": problem.classes, "lanes": traits.lanes}
+
+    @staticmethod
+    def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
+        """Sizes of trees and rows: no larger than they need to be."""
+        nodes = round_up(2 * problem.cells - 1, traits.lanes)
+        return {
+            "nodes": nodes,
+            "leaves": nodes // 2,
+            "genes": padded_cells(problem.mutations, traits.lanes, traits.panel_rounds),
+            "panels": count_panels(problem.mutations, traits.lanes, traits.panel_rounds),
+            "words": round_up(nodes // 2, WORD_BITS) // WORD_BITS,
+        }
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        return {**self.constants, "rows": 2 * self.constants["nodes"]}
+
+    @classmethod
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """See `Encoding.can_run`."""
+        assert isinstance(problem, LeafProblem)
+        shape = cls._shape(problem, traits)
+        numbers = 2 * shape["nodes"] * shape["genes"]
+        if numbers <= LARGEST_ROWS:
+            return None
+        return (
+            f"{problem.cells} cells and {problem.mutations} mutations need {numbers / 2**28:.1f} GiB of rows "
+            "a chain"
+        )
+
+    def general(self) -> Encoding | None:
+        """See `Encoding.general`."""
+        return GeneralCladeEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        problem, sizes = self.leaf_problem, self.sizes
+        observed = np.full((sizes["leaves"], sizes["genes"]), problem.classes - 1, dtype=np.uint8)
+        observed[: problem.cells, : problem.mutations] = problem.observed[:, problem.column_of].T
+        return {"observed": observed}
+
+    def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
+        """parent, left, right and order, (nodes,) int32 each, and tables_made, 0; padding is 0."""
+        made = {name: np.zeros(self.sizes["nodes"], dtype=np.int32) for name in ("parent", "order")}
+        made["left"], made["right"] = made["order"].copy(), made["order"].copy()
+        count, joints = len(parents), joints_upwards(parents)
+        made["parent"][:count] = parents
+        made["left"][:count], made["right"][:count] = leaf_children(parents)
+        made["order"][: len(joints)] = joints
+        return {**made, "tables_made": 0}
+
+    def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """The parents are kept as they are."""
+        return arrays["parent"][: 2 * self.leaf_problem.cells - 1].astype(np.int32)
+
+
+class GeneralCladeEncoding(CladeEncoding):
+    """The same for kernels that serve all sizes: those that are compiled beforehand."""
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.device = "syclade.kernels.clade.encoding:GENERAL"
+        self.arguments = (*ARGUMENTS, SIZES)
+        self._sizes = self.constants
+        rounds = self._sizes["genes"] // (traits.lanes * self._sizes["panels"])
+        self.constants = {"lanes": traits.lanes, "rounds": rounds}
+
+    @staticmethod
+    def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
+        """Sizes of rows: panels of as many rounds as one of the kernels has."""
+        shape = CladeEncoding._shape(problem, traits)
+        lanes = traits.lanes
+        rounds = next(
+            (some for some in GENERAL_ROUNDS if problem.mutations <= some * lanes), GENERAL_ROUNDS[-1]
+        )
+        panels = -(-problem.mutations // (rounds * lanes))
+        return shape | {"panels": panels, "genes": panels * rounds * lanes}
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        return {**self._sizes, "rows": 2 * self._sizes["nodes"], "sizes": COUNT}
+
+    def general(self) -> Encoding | None:
+        """It is."""
+        return self
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        of = self._sizes
+        sizes = [of[name] for name in ("nodes", "genes", "panels", "words", "classes")]
+        return super().problem_arrays() | {"sizes": np.array(sizes, dtype=np.int64)}

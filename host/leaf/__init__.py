@@ -1,0 +1,1 @@
+"""Cell-leaf trees: what chains of them are made of, and what comes of them."""

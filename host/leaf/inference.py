@@ -1,0 +1,144 @@
+"""From a mutation matrix to the most likely cell-leaf tree: SCITE's -transpose."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.inference import InferenceProgress, load_matrix
+from syclade.host.input.matrix import Names
+from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.model.rates import Rates
+from syclade.host.values import whole
+
+if TYPE_CHECKING:
+    from syclade.host.chains.pipeline import Progress
+    from syclade.host.leaf.result import LeafResult
+    from syclade.host.running import Stop
+
+__all__ = ["infer_leaf", "score_leaf"]
+
+
+def infer_leaf(
+    matrix: Any,
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    names: Names = None,
+    cell_names: Names = None,
+    chains: int | None = None,
+    steps: int | None = None,
+    seed: int = DEFAULT_SEED,
+    gamma: float = 1.0,
+    move_probabilities: tuple[float, float] = DEFAULT_LEAF_MOVE_PROBABILITIES,
+    device: str = "auto",
+    encoding: str = "auto",
+    slots: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    stop: Stop | None = None,
+    progress: Callable[[InferenceProgress], None] | None = None,
+) -> LeafResult:
+    """Infer the maximum-likelihood cell-leaf tree by chains: binary, its leaves are the cells.
+
+    Equal arguments give equal trees on every device, for any number of slots.
+
+    Args:
+        move_probabilities: prune and reattach, swap leaves; scaled to sum 1.
+        encoding: auto or clade.
+        matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names, chains, steps,
+            seed, gamma, device, slots, checkpoint, checkpoint_every, resume, force, stop, progress: as for
+            `syclade.infer`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
+
+    Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
+    """
+    from syclade.host.chains.run import run_plan
+    from syclade.host.checkpoints.asked import what_decides
+    from syclade.host.checkpoints.keeper import make_keeper
+    from syclade.host.leaf.plan import make_leaf_plan
+    from syclade.host.leaf.result import make_leaf_result
+    from syclade.host.model.leaf_problem import make_leaf_problem
+    from syclade.host.running import Stop, Task
+
+    chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
+    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
+    seed = whole("--seed", seed, 0, 2**64 - 1)
+    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    weights: Any = move_probabilities
+    if isinstance(weights, Iterator):  # which can be read once only
+        weights = tuple(weights)
+    observed = load_matrix(matrix, names, cell_names)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    problem = make_leaf_problem(observed, rates)
+    plan = make_leaf_plan(problem, gamma=gamma, move_probabilities=weights)
+    options: dict[str, Any] = {
+        "tree": "leaf",
+        **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
+        "merge_homozygous": rates.merge_homozygous,
+        "method": "chain",
+        "start": "random",
+        "chains": chains,
+        "steps": steps,
+        "seed": seed,
+        "gamma": float(gamma),
+        "move_probabilities": [float(weight) for weight in weights],
+        "device": device,
+        "encoding": encoding,
+        "slots": slots,
+    }
+
+    def report(state: Progress) -> None:
+        if progress is not None:
+            pace = state.steps_done / max(state.seconds, 1e-9)
+            best = problem.to_nats(state.best_score)
+            progress(InferenceProgress(state.steps_done, state.steps_total, state.steps_expected, best, pace))
+
+    decides = what_decides(options, observed.sha256)
+    keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+    task = Task(report, keeper, stop or Stop())
+    found = run_plan(
+        plan, device, encoding, None, chains=chains, steps=steps, slots=slots, seed=seed, task=task
+    )
+    return make_leaf_result(observed, rates, plan, found, options)
+
+
+def score_leaf(
+    matrix: Any,
+    tree: str | os.PathLike[str],
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    names: Names = None,
+    cell_names: Names = None,
+) -> float:
+    """The log-likelihood of a cell-leaf tree: natural log, float64, every mutation on its best edge.
+
+    Args:
+        tree: a path to a Newick file, ours or SCITE's, whose leaves are the cells.
+        matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names: as for
+            `infer_leaf`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+    """
+    from syclade.host.leaf.placement import place
+    from syclade.host.leaf.treefile import read_leaf_tree
+    from syclade.host.model.leaf_problem import make_leaf_problem
+
+    observed = load_matrix(matrix, names, cell_names)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    problem = make_leaf_problem(observed, rates)
+    parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
+    return place(observed, rates, problem, parents).total

@@ -1,0 +1,59 @@
+"""Where the mutations sit: the best edge of a cell-leaf tree for every mutation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.leaf_problem import LeafProblem
+from syclade.host.model.likelihood import log_likelihood_of_counts
+from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import scored_values
+from syclade.host.trees.leaf import clades, sums_below
+from syclade.host.trees.tree import preorder
+
+__all__ = ["Placements", "place"]
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """The best placement of every mutation, in the order of the matrix's rows.
+
+    Attributes:
+        node: int32, shape (n,): the node below the edge. Of equally good edges it is the first in preorder,
+            children in ascending order: an edge rather than those below it.
+        ties: int32, shape (n,): how many edges are equally good, that one included.
+        log_likelihood: float64, shape (n,): of the mutation's row, natural log.
+        total: of the tree: of all mutations, from counts of events.
+    """
+
+    node: NDArray[np.int32]
+    ties: NDArray[np.int32]
+    log_likelihood: NDArray[np.float64]
+    total: float
+
+
+def place(matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[np.int32]) -> Placements:
+    """Place every mutation on its best edge.
+
+    Edges are compared in the chain's integers, so that ties are exact and the same everywhere.
+
+    Args:
+        matrix, rates: what the problem was made of.
+        problem: n mutations, m cells.
+        parents: a valid cell-leaf tree, shape (2m - 1,).
+    """
+    order = preorder(parents)
+    sums = sums_below(parents, problem.cell_rows())[order]
+    node = order[sums.argmax(axis=0)]
+    ties = (sums == sums.max(axis=0)).sum(axis=0)
+    values, present = scored_values(matrix, rates), clades(parents)[node]
+    counts = np.array(
+        [[((values == value) & (present == has)).sum(axis=1) for has in (False, True)] for value in range(4)]
+    )
+    each = (counts * rates.log_table()[:, :, np.newaxis]).sum(axis=(0, 1))
+    total = log_likelihood_of_counts(counts.sum(axis=2), rates)
+    return Placements(node.astype(np.int32), ties.astype(np.int32), each, total)

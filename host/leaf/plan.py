@@ -1,0 +1,45 @@
+"""What chains of cell-leaf trees are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syclade.host.chains.moves import Move
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.best_placement import BEST_PLACEMENT
+from syclade.host.chains.space import CELL_LEAF_TREES
+from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
+from syclade.host.model.leaf_problem import LeafProblem
+
+__all__ = ["LEAF_MOVES", "make_leaf_plan"]
+
+
+def _own(module: str) -> Move:
+    name = module.replace("_", " ")
+    return Move(
+        name,
+        (name,),
+        f"syclade.kernels.clade.moves.{module}:MOVE",
+        f"syclade.fallback.leaf.{module}:MOVE",
+    )
+
+
+LEAF_MOVES = (_own("prune_and_reattach"), _own("swap_leaves"))
+"""SCITE's moves on cell-leaf trees."""
+
+
+def make_leaf_plan(
+    problem: LeafProblem,
+    *,
+    gamma: float = 1.0,
+    move_probabilities: Sequence[float] = DEFAULT_LEAF_MOVE_PROBABILITIES,
+) -> Plan:
+    """Put a chain together; arguments and errors as those of `make_plan`."""
+    return make_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        moves=LEAF_MOVES,
+        score=BEST_PLACEMENT,
+        space=CELL_LEAF_TREES,
+    )

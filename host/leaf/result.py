@@ -1,0 +1,227 @@
+"""What an inference of a cell-leaf tree gives: the tree, its score, how it was found, and files of that."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.found import Found
+from syclade.host.chains.plan import Plan
+from syclade.host.input.matrix import Matrix
+from syclade.host.leaf.formats import format_placements, leaf_labels, to_leaf_graphviz, to_leaf_newick
+from syclade.host.leaf.placement import Placements, place
+from syclade.host.model.leaf_problem import LeafProblem
+from syclade.host.model.rates import Rates
+from syclade.host.output.files import write_files
+from syclade.host.trees.cells import default_cell_names
+from syclade.host.trees.leaf import canonical, clades
+
+__all__ = ["FILES", "LeafResult", "make_leaf_result"]
+
+FILES = ("tree.newick", "tree.gv", "placements.tsv", "summary.json", "run.json")
+
+_ARRAYS = ("parents", "placement", "placement_ties", "mutation_log_likelihoods", "chain_log_likelihoods")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeafResult:
+    """The outcome: a value that is equal to itself only, and whose arrays cannot be written.
+
+    Attributes:
+        parents: int32, shape (2m - 1,): parent of every node. Cells are nodes 0 ... m-1; joints follow in an
+            order that depends on the tree alone, none before one below it; the last one is the root.
+        log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
+        mutations: names of the mutations, in the order of the matrix's rows.
+        cells: names of the cells, in the order of its columns.
+        placement: int32, shape (n,): the node below the best edge of every mutation. Of equally good ones it
+            is the first in preorder.
+        placement_ties: int32, shape (n,): how many edges are equally good, that one included.
+        mutation_log_likelihoods: float64, shape (n,): of every mutation on its edge, natural log.
+        rates: the error rates.
+        chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
+        moves: for each kind of move, steps (proposed, accepted) over all chains.
+        steps: that every chain has done.
+        converged: whether the chains agree (`convergence.StoppingRule`).
+        device, device_name: filter string and name of the device.
+        encoding: how trees stood in its memory.
+        tiers: steps over all chains by the kernel that did them.
+        slots: chain states on the device at once.
+        seconds: wall time of the chains, without start-up.
+        matrix: the file of the matrix; None for an array.
+        matrix_sha256: of the bytes of that file.
+        options: what was asked.
+        date: when it ended, ISO 8601 in UTC.
+        version: of syclade.
+        interrupted: whether it was stopped before its end.
+    """
+
+    parents: NDArray[np.int32]
+    log_likelihood: float
+    mutations: tuple[str, ...]
+    cells: tuple[str, ...]
+    placement: NDArray[np.int32]
+    placement_ties: NDArray[np.int32]
+    mutation_log_likelihoods: NDArray[np.float64]
+    rates: Rates
+    chain_log_likelihoods: NDArray[np.float64]
+    moves: dict[str, tuple[int, int]]
+    steps: int
+    converged: bool
+    device: str
+    device_name: str
+    encoding: str
+    tiers: dict[str, int]
+    slots: int
+    seconds: float
+    matrix: str | None
+    matrix_sha256: str
+    options: Mapping[str, Any]
+    date: str
+    version: str
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        """Own copies of the arrays, which nobody can change."""
+        for name in _ARRAYS:
+            own = getattr(self, name).copy()
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
+
+    def __repr__(self) -> str:
+        """In a line, without the arrays."""
+        ended = "converged" if self.converged else "not converged"
+        return (
+            f"<LeafResult: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
+            f"{len(self.cells)} cells, {self.chains} chains of {self.steps} steps on {self.device}: {ended}>"
+        )
+
+    @property
+    def chains(self) -> int:
+        """How many there were."""
+        return len(self.chain_log_likelihoods)
+
+    @property
+    def labels(self) -> list[str]:
+        """What the nodes are called in files: cells by their names, joints joint1, joint2, …."""
+        return leaf_labels(self.cells)
+
+    @property
+    def steps_per_second(self) -> float:
+        """Chain steps a second, over all chains."""
+        return self.chains * self.steps / max(self.seconds, 1e-9)
+
+    def to_newick(self) -> str:
+        """The tree in Newick format, with the cells as leaves."""
+        return to_leaf_newick(self.parents, self.cells)
+
+    def to_graphviz(self) -> str:
+        """The tree in GraphViz's dot language, with mutations on its edges."""
+        return to_leaf_graphviz(self.parents, self.cells, self.mutations, self.placement)
+
+    def to_placements(self) -> str:
+        """Where every mutation sits: tab-separated, a line a mutation (`host/leaf/formats.py`)."""
+        told = Placements(
+            self.placement, self.placement_ties, self.mutation_log_likelihoods, self.log_likelihood
+        )
+        return format_placements(told, clades(self.parents), self.mutations, self.cells)
+
+    def summary(self) -> dict[str, Any]:
+        """What equal runs share, whatever their device and slots: plain values, as in summary.json."""
+        asked = ("seed", "gamma", "move_probabilities")
+        return {
+            "tree": "leaf",
+            "matrix_sha256": self.matrix_sha256,
+            "log_likelihood": self.log_likelihood,
+            "parents": self.parents.tolist(),
+            "cells": list(self.cells),
+            "mutations": list(self.mutations),
+            "n_mutations": len(self.mutations),
+            "n_cells": len(self.cells),
+            **self.rates.told(),
+            **{name: self.options[name] for name in asked},
+            "chains": self.chains,
+            "steps": self.steps,
+            "converged": self.converged,
+            "interrupted": self.interrupted,
+            "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
+            "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
+        }
+
+    def run(self) -> dict[str, Any]:
+        """What is this run's own: device, times, versions, all options, as in run.json."""
+        names = ("matrix", "device", "device_name", "encoding", "tiers", "slots", "seconds")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "steps_per_second": self.steps_per_second,
+            "options": dict(self.options),
+            "date": self.date,
+            "version": self.version,
+            "python": platform.python_version(),
+        }
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write `FILES`.
+
+        Args:
+            directory: made if need be.
+            force: replace files that are there.
+
+        Raises:
+            OutputError: files are there and force is not given, or they cannot be written.
+        """
+        texts = (
+            self.to_newick(),
+            self.to_graphviz(),
+            self.to_placements(),
+            json.dumps(self.summary(), indent=2) + "\n",
+            json.dumps(self.run(), indent=2) + "\n",
+        )
+        write_files(directory, dict(zip(FILES, texts, strict=True)), force)
+
+
+def make_leaf_result(
+    matrix: Matrix, rates: Rates, plan: Plan, found: Found, options: Mapping[str, Any]
+) -> LeafResult:
+    """Put together what is known; the score is recomputed in float64 from the original matrix."""
+    import syclade
+
+    problem, outcome = plan.problem, found.outcome
+    assert isinstance(problem, LeafProblem)
+    parents = canonical(outcome.best.best_parents)
+    placed = place(matrix, rates, problem, parents)
+    proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
+    tallied = zip(plan.kinds, proposed, accepted, strict=True)
+    return LeafResult(
+        parents=parents,
+        log_likelihood=placed.total,
+        mutations=matrix.mutations,
+        cells=matrix.cells or default_cell_names(matrix.n_cells),
+        placement=placed.node,
+        placement_ties=placed.ties,
+        mutation_log_likelihoods=placed.log_likelihood,
+        rates=rates,
+        chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
+        moves={kind: (tried, taken) for kind, tried, taken in tallied if tried},
+        steps=found.steps,
+        converged=bool(outcome.converged),
+        device=found.device.filter,
+        device_name=found.device.name,
+        encoding=found.encoding,
+        tiers=found.tiers,
+        slots=found.slots,
+        seconds=outcome.seconds,
+        matrix=None if matrix.file_sha256 is None else matrix.source,
+        matrix_sha256=matrix.sha256,
+        options=options,
+        date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        version=syclade.__version__,
+        interrupted=found.interrupted,
+    )

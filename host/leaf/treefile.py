@@ -1,0 +1,87 @@
+"""Reads cell-leaf trees in Newick format: ours, or SCITE's, which numbers the cells from 1."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.input.textfile import excerpt, read_text
+from syclade.host.trees.cells import default_cell_names
+from syclade.host.trees.labelled import LabelledEdge
+from syclade.host.trees.leaf import canonical, validate_leaf_parents
+from syclade.host.trees.newick import newick_edges
+
+__all__ = ["leaf_parents_from_newick", "read_leaf_tree"]
+
+
+def read_leaf_tree(
+    path: str | os.PathLike[str], cells: Sequence[str] | None, count: int
+) -> NDArray[np.int32]:
+    """The tree of a file; see `leaf_parents_from_newick`."""
+    return leaf_parents_from_newick(read_text(path, TreeError), cells, count, path)
+
+
+def leaf_parents_from_newick(
+    text: str, cells: Sequence[str] | None, count: int, path: str | os.PathLike[str] | None = None
+) -> NDArray[np.int32]:
+    """A cell-leaf tree from text.
+
+    Args:
+        text: binary; all nodes but the root have labels, of which those of joints do not matter.
+        cells: names of the cells in the matrix's order; None where they have none: then leaves are s0, s1, …,
+            or all are 1, 2, … as SCITE calls them.
+        count: how many cells there are.
+        path: the file, for messages.
+
+    Returns:
+        Canonical parent vector, int32, shape (2 * count - 1,).
+
+    Raises:
+        TreeError: not Newick, not binary, or not of these cells.
+    """
+    edges = newick_edges(text, path)
+    joints = {edge.parent for edge in edges}
+    leaves = [edge for edge in edges if edge.child not in joints]
+    number = _numbers(leaves, cells, count)
+    unknown = next((edge for edge in leaves if edge.child not in number), None)
+    if unknown is not None:
+        raise TreeError(
+            f"the leaf {excerpt(unknown.child)} is no cell of the matrix",
+            path=path,
+            line=unknown.line,
+            hint="in a cell-leaf tree all leaves are cells (--cell-names)",
+        )
+    if len(leaves) != count:
+        found = {edge.child for edge in leaves}
+        missing = next((name for name in number if name not in found), "")
+        raise TreeError(f"the cell {excerpt(missing)} is no leaf of the tree", path=path)
+    # The root is the one joint that is nobody's child, and takes the last number.
+    below = {edge.child for edge in edges}
+    ordered = sorted(joints, key=lambda label: (label not in below, label))
+    place = {**number, **{label: count + at for at, label in enumerate(ordered)}}
+    if len(place) != 2 * count - 1:
+        raise TreeError(
+            f"{len(joints)} joints for {count} cells",
+            path=path,
+            hint=f"a binary tree has {count - 1}: joints of more than two are to be resolved",
+        )
+    parents = np.arange(2 * count - 1, dtype=np.int32)
+    for edge in edges:
+        parents[place[edge.child]] = place[edge.parent]
+    try:
+        return canonical(validate_leaf_parents(parents))
+    except TreeError as error:
+        raise TreeError(error.message, path=path, hint=error.hint) from None
+
+
+def _numbers(leaves: Sequence[LabelledEdge], cells: Sequence[str] | None, count: int) -> dict[str, int]:
+    """The number of each cell by what the tree calls it."""
+    names = default_cell_names(count) if cells is None else tuple(cells)
+    of_scite = [str(number) for number in range(1, count + 1)]
+    if cells is None and {edge.child for edge in leaves} <= set(of_scite):
+        names = tuple(of_scite)
+    return {name: number for number, name in enumerate(names)}

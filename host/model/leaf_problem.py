@@ -1,0 +1,71 @@
+"""The problem of cell-leaf trees: the same numbers, in a unit in which sums over cells fit in 32 bits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.problem import CELL_BITS, MAX_SCALE_BITS, Problem, SlotRates, make_problem
+from syclade.host.model.rates import Rates
+
+__all__ = ["LeafProblem", "make_leaf_problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class LeafProblem(Problem):
+    """A `Problem` whose scores of one mutation, over all cells, stay below 2^CELL_BITS."""
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, equal ones too: each is a leaf."""
+        return len(self.column_of)
+
+    def cell_rows(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
+        """What each cell adds to each mutation's score on an edge above it: int64, shape (cells, n).
+
+        Args:
+            rates: those of the problem without.
+        """
+        return self.weight_rows(rates).astype(np.int64)[:, self.column_of].T
+
+    def can_score(self, rates: SlotRates) -> str | None:
+        """See `Problem.can_score`."""
+        reason = super().can_score(rates)
+        if reason is not None:
+            return reason
+        most = int(np.abs(self.cell_rows(rates)).sum(axis=0).max())
+        return (
+            None if most < 2**CELL_BITS else f"a mutation's score could reach {most}, 2^{CELL_BITS} and more"
+        )
+
+
+def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
+    """Reduce a matrix and rates to what chains of cell-leaf trees need.
+
+    Args:
+        matrix: n mutations x m cells, m >= 2.
+        rates: error rates.
+
+    Raises:
+        MatrixError: one cell only, or as for `make_problem`.
+    """
+    if matrix.n_cells < 2:
+        raise MatrixError(
+            "one cell makes no tree of cells",
+            path=matrix.source,
+            hint="use a matrix of two cells or more, or --tree mutation",
+        )
+    made = make_problem(matrix, rates)
+    weights = {value: float(rates.weights()[value]) for value in made.values}
+    sizes = np.abs(np.array([*weights.values(), 0.0]))
+    bound = float((sizes[made.observed] @ made.multiplicity).max()) + 1.0
+    bits = min(made.scale_bits, MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
+    scale = math.ldexp(1.0, bits)
+    own = SlotRates((*(round(weight * scale) for weight in weights.values()), 0), round(made.base * scale))
+    parts = {field.name: getattr(made, field.name) for field in fields(Problem)}
+    return LeafProblem(**{**parts, "scale_bits": bits, "rates": own})

@@ -1,0 +1,139 @@
+"""Cell-leaf trees as parent vectors: binary, nodes 0 to m-1 are the cells, and the last of 2m-1 is the root.
+
+The other nodes are joints, whose numbers mean nothing. An edge is named by the node below it; that of the
+root is above all cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.errors import TreeError
+from syclade.host.trees.tree import children, preorder, validate_parents
+
+__all__ = [
+    "canonical",
+    "clades",
+    "joints_upwards",
+    "leaf_children",
+    "leaf_tree_of",
+    "sums_below",
+    "validate_leaf_parents",
+]
+
+Parents = NDArray[np.int32]
+
+
+def validate_leaf_parents(parents: ArrayLike) -> Parents:
+    """Checks that a vector is the parent vector of a cell-leaf tree.
+
+    Args:
+        parents: integers, shape (2m - 1,), m >= 2.
+
+    Returns:
+        The same as a new C-contiguous int32 array.
+
+    Raises:
+        TreeError: no tree, not binary, or a cell that is no leaf.
+    """
+    vector = validate_parents(parents)
+    if len(vector) % 2 == 0:
+        raise TreeError(f"{len(vector)} nodes", hint="a binary tree of m cells has 2m - 1")
+    cells = (len(vector) + 1) // 2
+    below = np.bincount(vector[:-1], minlength=len(vector))
+    wrong = np.flatnonzero(below != np.where(np.arange(len(vector)) < cells, 0, 2))
+    if wrong.size:
+        node = int(wrong[0])
+        kind, wanted = ("cell", 0) if node < cells else ("joint", 2)
+        raise TreeError(f"{kind} {node} has {below[node]} children", hint=f"every {kind} has {wanted}")
+    return vector
+
+
+def leaf_children(parents: Parents) -> tuple[Parents, Parents]:
+    """The two children of each node, the lesser number first; 0 of cells. int32, shape (2m - 1,) each."""
+    left, right = np.zeros_like(parents), np.zeros_like(parents)
+    for node, below in enumerate(children(parents)):
+        if below:
+            left[node], right[node] = below
+    return left, right
+
+
+def joints_upwards(parents: Parents) -> NDArray[np.int32]:
+    """The joints, none before one that is below it; int32, shape (m - 1,)."""
+    order = preorder(parents)[::-1]
+    return order[order >= (len(parents) + 1) // 2].astype(np.int32)
+
+
+def sums_below(parents: Parents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of every node, the sum of the rows of the cells below it.
+
+    Args:
+        parents: a valid cell-leaf tree of m cells.
+        rows: int64, shape (m, ...).
+
+    Returns:
+        int64, shape (2m - 1, ...).
+    """
+    sums = np.zeros((len(parents), *rows.shape[1:]), dtype=np.int64)
+    sums[: len(rows)] = rows
+    root = len(parents) - 1
+    for node in preorder(parents)[::-1].tolist():
+        if node != root:
+            sums[parents[node]] += sums[node]
+    return sums
+
+
+def clades(parents: Parents) -> NDArray[np.bool_]:
+    """(2m - 1, m) bool: is the cell below the node, or the node itself?"""
+    cells = (len(parents) + 1) // 2
+    return sums_below(parents, np.eye(cells, dtype=np.int64)) > 0
+
+
+def leaf_tree_of(parents: Parents, attachment: Sequence[int]) -> Parents:
+    """A cell-leaf tree with all clades of a mutation tree that has cells: what it leaves open is a ladder.
+
+    Args:
+        parents: a valid parent vector of mutations and the root.
+        attachment: the node of every cell, m >= 2 of them.
+    """
+    cells = len(attachment)
+    groups: list[list[int]] = [[] for _ in range(len(parents))]
+    for cell, node in enumerate(attachment):
+        groups[node].append(cell)
+    made = np.full(2 * cells - 1, 2 * cells - 2, dtype=np.int32)
+    joint = cells
+    for node in preorder(parents)[::-1].tolist():
+        while len(groups[node]) > 1:
+            one, other = groups[node].pop(), groups[node].pop()
+            made[[one, other]] = joint
+            groups[node].append(joint)
+            joint += 1
+        if node != len(parents) - 1:
+            groups[parents[node]] += groups[node]
+    return made
+
+
+def canonical(parents: Parents) -> Parents:
+    """The same tree with its joints numbered by what is below them: equal trees get equal vectors.
+
+    Joints come in the order of their numbers of cells, and of the cells themselves, so that none is before
+    one below it.
+    """
+    below = clades(parents)
+    cells = below.shape[1]
+    joints = sorted(
+        range(cells, len(parents)), key=lambda node: (int(below[node].sum()), _cells_of(below[node]))
+    )
+    number = np.arange(len(parents), dtype=np.int32)
+    number[joints] = range(cells, len(parents))
+    named = np.empty_like(parents)
+    named[number] = number[parents]
+    return named
+
+
+def _cells_of(row: NDArray[np.bool_]) -> Sequence[int]:
+    found: list[int] = np.flatnonzero(row).tolist()
+    return found

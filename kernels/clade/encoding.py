@@ -1,0 +1,94 @@
+"""The encoding `clade` of cell-leaf trees: a proposal costs as much as its depth times the mutations."""
+
+from typing import Any
+
+from syclade.kernels.chain.edits import NOTHING
+from syclade.kernels.chain.parts import Encoding, Evaluation, Relations, Score
+from syclade.kernels.clade.arguments import ARGUMENTS
+from syclade.kernels.clade.follow import make_follow
+from syclade.kernels.clade.here import Here
+from syclade.kernels.clade.links import is_below, parent_of
+from syclade.kernels.clade.rows import make_rows
+from syclade.kernels.clade.score_mapping import make_score_mapping
+from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes
+from syclade.kernels.target import address, choose, control, device_function, equal, in_step, lane_sum
+
+_ZERO = control(0)
+_ONE = control(1)
+_TWO = control(2)
+
+
+def make_evaluation(
+    score: Score, *, nodes: int, genes: int, panels: int, words: int, lanes: int, classes: int, **_others: int
+) -> Evaluation:
+    """The evaluation of a score, for one size.
+
+    Args:
+        score: what a mutation is worth, given its sum at its best edge.
+        nodes, genes, panels, words, classes: as in `Sizes`.
+        lanes: of a slot.
+    """
+    sizes_of = fixed_sizes(nodes, genes, panels, words, classes)
+    return _evaluation(score, lanes, genes // (lanes * panels), sizes_of)
+
+
+def make_general_evaluation(score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+    """The evaluation of a score, for all sizes.
+
+    Args:
+        score: what a mutation is worth.
+        lanes: of a slot.
+        rounds: mutations that a lane has of a panel, in registers.
+    """
+    return _evaluation(score, lanes, rounds, read_sizes)
+
+
+def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
+    rows = make_rows(lanes)
+    start_rows = rows.start
+    score_mapping = make_score_mapping(score, lanes, rounds)
+    lane_bits = control(lanes.bit_length() - 1)
+
+    @device_function
+    def place(given, number, lane, mutations):
+        """Where the slot's tree and rows are; the number of the root stands for that of mutations."""
+        sizes = sizes_of(given)
+        base = number * address(sizes.nodes)
+        clade = number * address(sizes.nodes * sizes.words)
+        row = number * address(_TWO * sizes.nodes * sizes.genes)
+        return Here(number, lane, mutations, clade, row, sizes), base
+
+    @device_function
+    def start(given, here, base):
+        """Make what follows from the tree if it is not there."""
+        if given.tables_made[here.number] == _ZERO:
+            start_rows(given, here, base)
+            base = in_step(base)
+        return base
+
+    @device_function
+    def evaluate(given, here, base, proposal, current):
+        """(the score after the edit, nothing more to know)."""
+        proposed = lane_sum(score_mapping(given, here, base, proposal))
+        return choose(equal(proposal.edit, NOTHING), current, proposed), _ZERO
+
+    @device_function
+    def keep(given, here, base):
+        """Take the tree for the best one."""
+        for part in range(here.sizes.nodes >> lane_bits):
+            at = base + address(part * lanes) + here.lane
+            given.best_parent[at] = given.parent[at]
+
+    @device_function
+    def finish(given, here, base):
+        """All that follows from the tree is there."""
+        given.tables_made[here.number] = _ONE
+
+    # Moves on cell-leaf trees ask neither for sizes of subtrees nor for nodes by their rank.
+    relations = Relations(is_below, None, None, parent_of)
+    return Evaluation(relations, place, start, evaluate, make_follow(rows), keep, finish)
+
+
+ENCODING = Encoding("clade", "sub-group", ARGUMENTS, make_evaluation)
+
+GENERAL = Encoding("clade_general", "sub-group", (*ARGUMENTS, SIZES), make_general_evaluation)

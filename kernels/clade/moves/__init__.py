@@ -1,0 +1,1 @@
+"""The moves on cell-leaf trees, one a file."""

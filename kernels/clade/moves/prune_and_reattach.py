@@ -1,0 +1,53 @@
+"""Prune and reattach: a node, with all below it, goes to another edge (docs/model.md, "Cell-leaf trees").
+
+As probable there as back: the nodes that a candidate may not be are those of the subtree and the joint above
+it, as many before the move as behind it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import NO_CORRECTION, NOTHING, REATTACH, Proposal
+from syclade.kernels.chain.parts import Kinds, Move, Relations
+from syclade.kernels.moves.nothing import nothing
+from syclade.kernels.moves.words import any_node, draw_below
+from syclade.kernels.target import control, device_function
+
+_ZERO = control(0)
+_ONE = control(1)
+
+
+def make_propose(relations: Relations, kinds: Kinds) -> Any:
+    """Device function of the move."""
+    is_descendant, parent_of = relations.is_descendant, relations.parent_of
+    pruned, null = control(kinds.first), control(kinds.null)
+
+    @device_function
+    def stands_aside(given, here, base, node, above, t):
+        """1 if t is neither in the node's subtree nor the joint above it, else 0."""
+        return (_ONE - is_descendant(given, here, base, t, node)) * control(t != above)
+
+    @device_function
+    def propose(
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's stand in them
+        base,  # IN address
+        draw,  # IN Draw; v is uniform among all nodes but the root, its second among all nodes
+        root,  # IN control: the number of nodes but the root
+    ):
+        """A candidate, or a second one; nothing if neither will do."""
+        node, t = draw.v, draw.second
+        above = parent_of(given, here, base, node)
+        if stands_aside(given, here, base, node, above, t) == _ZERO:
+            t = control(draw_below(draw.extra, np.uint64(root + _ONE)))
+            if stands_aside(given, here, base, node, above, t) == _ZERO:
+                return nothing(null, node)
+        if parent_of(given, here, base, t) == above:  # it is there
+            return Proposal(pruned, NOTHING, node, node, t, NO_CORRECTION)
+        return Proposal(pruned, REATTACH, node, node, t, NO_CORRECTION)
+
+    return propose
+
+
+MOVE = Move(kinds=1, second=any_node, make_propose=make_propose)

@@ -1,0 +1,105 @@
+"""What follows from the links: a node's clade, and two rows over the mutations, a lane its own columns.
+
+Row `node` has the *sums*: of each mutation's weights over the cells below the node. Row `nodes + node` has
+the *tops*: the best of the sums at or below the node, which is what a mutation is worth on its best edge
+there.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syclade.kernels.clade.links import parent_of
+from syclade.kernels.target import address, control, device_function, maximum
+from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT
+
+_ZERO = control(0)
+_ONE = control(1)
+
+
+class Rows(NamedTuple):
+    """Device functions.
+
+    Attributes:
+        start: (given, here, base): all of it, of all nodes.
+        renew_up: (given, here, base, joint): that of a joint and of those above it, from their children's.
+    """
+
+    start: Any
+    renew_up: Any
+
+
+@device_function
+def sums_row(here, node):
+    """Where the node's sums start (address)."""
+    return here.rows + address(node * here.sizes.genes)
+
+
+@device_function
+def tops_row(here, node):
+    """Where the node's tops start (address)."""
+    return here.rows + address((here.sizes.nodes + node) * here.sizes.genes)
+
+
+def make_rows(lanes: int) -> Rows:
+    """Device functions for so many lanes."""
+    lane_bits = control(lanes.bit_length() - 1)
+
+    @device_function
+    def start_leaf(given, here, base, leaf):
+        """The weights of what was observed in a cell; nothing else is below it."""
+        seen, sums, tops = address(leaf * here.sizes.genes), sums_row(here, leaf), tops_row(here, leaf)
+        weights = here.number * address(here.sizes.classes)
+        for part in range(here.sizes.genes >> lane_bits):
+            gene = address(part * lanes) + here.lane
+            weight = np.int32(given.weights[weights + address(given.observed[seen + gene])])
+            given.rows[sums + gene] = weight
+            given.rows[tops + gene] = weight
+        clade = here.clade + address(leaf * here.sizes.words)
+        for word in range(here.sizes.words):
+            given.clade[clade + address(word)] = np.uint64(0)
+        own = np.uint64(leaf)
+        given.clade[clade + (own >> WORD_SHIFT)] = ONE << (own & WORD_MASK)
+        given.size[base + address(leaf)] = np.int32(1)
+        given.some_leaf[base + address(leaf)] = np.int32(leaf)
+
+    @device_function
+    def renew(given, here, base, joint):
+        """What follows from the children of a joint."""
+        at = base + address(joint)
+        left, right = control(given.left[at]), control(given.right[at])
+        given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
+        given.some_leaf[at] = given.some_leaf[base + address(left)]
+        clade, words = here.clade + address(joint * here.sizes.words), here.sizes.words
+        clade_l, clade_r = here.clade + address(left * words), here.clade + address(right * words)
+        for word in range(words):
+            offset = address(word)
+            given.clade[clade + offset] = given.clade[clade_l + offset] | given.clade[clade_r + offset]
+        sums, sums_l, sums_r = sums_row(here, joint), sums_row(here, left), sums_row(here, right)
+        tops, tops_l, tops_r = tops_row(here, joint), tops_row(here, left), tops_row(here, right)
+        for part in range(here.sizes.genes >> lane_bits):
+            gene = address(part * lanes) + here.lane
+            both = np.int32(given.rows[sums_l + gene] + given.rows[sums_r + gene])
+            given.rows[sums + gene] = both
+            given.rows[tops + gene] = maximum(
+                both, maximum(given.rows[tops_l + gene], given.rows[tops_r + gene])
+            )
+
+    @device_function
+    def start(given, here, base):
+        """Leaves first, then joints in an order that the host gives."""
+        leaves = (here.root >> _ONE) + _ONE
+        for leaf in range(leaves):
+            start_leaf(given, here, base, control(leaf))
+        for turn in range(leaves - _ONE):
+            renew(given, here, base, control(given.order[base + address(turn)]))
+
+    @device_function
+    def renew_up(given, here, base, joint):
+        """To the root."""
+        renew(given, here, base, joint)
+        while joint != here.root:
+            joint = parent_of(given, here, base, joint)
+            renew(given, here, base, joint)
+
+    return Rows(start, renew_up)

@@ -1,0 +1,123 @@
+"""Score mapping: what every mutation is worth on its best edge after a proposal, from two paths to the root.
+
+Some cells x leave the clades above them, and join those above the place t where they go: joints above x alone
+lose x's sums, those above t alone gain them, those above both keep theirs. What hangs beside the paths keeps
+its tops. Where leaves change places, x's sums less y's are what moves, and t is y.
+
+    reattach x above t: the joint above x is taken away, and stands above t, with the sums of both;
+                        t may be above x: then it loses x as well, and the joint has all that t had
+    exchange leaves:    x and y keep their sums, and all joints stand
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, NOTHING
+from syclade.kernels.chain.parts import Score
+from syclade.kernels.clade.links import is_below, other_child, parent_of
+from syclade.kernels.clade.rows import sums_row, tops_row
+from syclade.kernels.target import address, choose, control, device_function, equal, maximum, private_array
+
+_ZERO = control(0)
+_NOBODY = control(-1)
+
+
+def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
+    """Device function: the lane's share of the proposal's score.
+
+    Args:
+        score: what a mutation is worth, given its sum at its best edge.
+        lanes: of a slot.
+        rounds: mutations that a lane has of a panel, in registers.
+    """
+    of_mutation = score.of_cell
+
+    @device_function
+    def raise_by(best, given, tops):
+        """best = max(best, row)."""
+        for part in range(rounds):
+            best[part] = maximum(best[part], given.rows[tops + address(part * lanes)])
+
+    @device_function
+    def raise_by_joint(best, given, sums, tops, delta, sign):
+        """best = max(best, sums + sign * delta, tops of what hangs beside)."""
+        for part in range(rounds):
+            offset = address(part * lanes)
+            moved = np.int32(given.rows[sums + offset] + np.int32(delta[part] * sign))
+            best[part] = maximum(best[part], maximum(moved, given.rows[tops + offset]))
+
+    @device_function
+    def climb_to_meet(best, delta, given, here, base, column, x, t):
+        """Up from t: joints that gain; the first joint that is above both."""
+        child, joint = t, parent_of(given, here, base, t)
+        while is_below(given, here, base, x, joint) == _ZERO:
+            beside = other_child(given, here, base, joint, child)
+            sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
+            raise_by_joint(best, given, sums, tops, delta, np.int32(1))
+            child, joint = joint, parent_of(given, here, base, joint)
+        return joint
+
+    @device_function
+    def climb_to_root(best, delta, given, here, base, column, child, meeting, x, both):
+        """Up from x: joints that lose, as far as the meeting; then those that keep what they have.
+
+        both: mask: is the meeting's other child above t? Then it hangs not beside.
+        """
+        joint = parent_of(given, here, base, child)
+        while (child != here.root) & (joint != meeting):
+            beside = other_child(given, here, base, joint, child)
+            sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
+            raise_by_joint(best, given, sums, tops, delta, np.int32(-1))
+            child, joint = joint, parent_of(given, here, base, joint)
+        while child != here.root:
+            beside = other_child(given, here, base, joint, child)
+            beside = beside + ((x - beside) & both)
+            sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
+            raise_by_joint(best, given, sums, tops, delta, np.int32(0))
+            child, joint = joint, parent_of(given, here, base, joint)
+            both = _ZERO
+
+    @device_function
+    def score_mapping(
+        given,  # IN the tree and its rows, and the score's arguments
+        here,  # IN
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Sum over the lane's mutations of what they are worth (int64)."""
+        best = private_array(rounds, np.int32)
+        delta = private_array(rounds, np.int32)
+        exchange = equal(proposal.edit, EXCHANGE_LABELS)
+        x, t = proposal.v, choose(exchange, proposal.w, proposal.t)
+        above = parent_of(given, here, base, x)
+        sibling = other_child(given, here, base, above, x)
+        t_above_x = -is_below(given, here, base, x, t)
+        t_beside_x = -is_below(given, here, base, t, sibling) & ~exchange
+        unless_above = choose(t_above_x, x, t)
+        unless_beside = choose(t_beside_x | exchange, x, sibling)
+        first = choose(exchange, x, above)
+        whole = equal(t, here.root)
+        joined = np.int32(~(t_above_x | exchange))
+        swapped = np.int32(exchange)
+        share = np.int64(0)
+        panels = here.sizes.panels & ~equal(proposal.edit, NOTHING)
+        for panel in range(panels):
+            column = address(panel * rounds * lanes) + here.lane
+            own, place_t = column + sums_row(here, x), column + sums_row(here, t)
+            for part in range(rounds):
+                offset = address(part * lanes)
+                moving, there = given.rows[own + offset], given.rows[place_t + offset]
+                delta[part] = np.int32(moving - (there & swapped))
+                best[part] = np.int32(there + (delta[part] & joined))
+            raise_by(best, given, column + tops_row(here, x))
+            raise_by(best, given, column + tops_row(here, unless_above))
+            raise_by(best, given, column + tops_row(here, unless_beside))
+            met = climb_to_meet(best, delta, given, here, base, column, x, t)
+            met = choose(whole, _NOBODY, choose(t_beside_x, parent_of(given, here, base, above), met))
+            climb_to_root(best, delta, given, here, base, column, first, met, x, ~(t_above_x | t_beside_x))
+            for part in range(rounds):
+                share = share + np.int64(of_mutation(given, here.number, best[part]))
+        return share
+
+    return score_mapping

@@ -1,0 +1,91 @@
+"""Every way to run a chain of cell-leaf trees, and small inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from syclade.host.backends import Runner, make_runner
+from syclade.host.chains.plan import Plan
+from syclade.host.devices.choice import choose_device
+from syclade.host.encodings import choose_encoding
+from syclade.host.input.matrix import Matrix, matrix_from_array
+from syclade.host.leaf.plan import make_leaf_plan
+from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.model.rates import Rates
+from tests.support.backends import DEVICES
+
+
+@dataclass(frozen=True)
+class LeafBackend:
+    """A device, with the kernel for the very sizes or that for all."""
+
+    device: str
+    general: bool = False
+
+    @contextmanager
+    def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
+        device = choose_device(self.device)
+        encoding = choose_encoding("auto", device, plan.problem)
+        if self.general:
+            encoding = encoding.general() or encoding
+            assert encoding.device.endswith(":GENERAL")
+        made = make_runner(device, plan, encoding, slots, seed)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+LEAF_NUMPY = LeafBackend("numpy")
+LEAF_BACKENDS = [*(LeafBackend(device, general) for general in (False, True) for device in DEVICES)]
+
+
+def _marked(backend: LeafBackend) -> Any:
+    marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
+    return pytest.param(
+        backend, id=f"{backend.device}-{'general' if backend.general else 'own'}", marks=marks
+    )
+
+
+on_every_leaf_backend = pytest.mark.parametrize(
+    "backend", [_marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)]
+)
+on_every_other_leaf_backend = pytest.mark.parametrize(
+    "backend", [_marked(backend) for backend in LEAF_BACKENDS]
+)
+
+
+@dataclass(frozen=True)
+class LeafCase:
+    """An input with its chain's settings. `kind`: random, zygosity (some 2s), or equal (three cells)."""
+
+    n: int
+    m: int
+    kind: str = "random"
+    gamma: float = 1.0
+    moves: tuple[float, float] = (0.4, 0.6)
+    seed: int = 1
+
+    def matrix(self) -> Matrix:
+        generator = np.random.default_rng(self.n * 1000 + self.m)
+        values = generator.choice([0, 1, 3], (self.n, self.m), p=[0.5, 0.35, 0.15])
+        if self.kind == "zygosity":
+            values[generator.random(values.shape) < 0.2] = 2
+        if self.kind == "equal":
+            values = values[:, np.arange(self.m) % 3]
+        return matrix_from_array(values.astype(np.uint8))
+
+    def rates(self) -> Rates:
+        return Rates(0.02, 0.2, 0.25, 0.005) if self.kind == "zygosity" else Rates(0.02, 0.2)
+
+    def problem(self) -> LeafProblem:
+        return make_leaf_problem(self.matrix(), self.rates())
+
+    def plan(self) -> Plan:
+        return make_leaf_plan(self.problem(), gamma=self.gamma, move_probabilities=self.moves)
