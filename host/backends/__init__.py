@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syclade.fallback.chain.steps import slots_at_once
 from syclade.host.backends.base import Runner
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
@@ -63,6 +62,8 @@ def make_runner(
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
     if device.kind == "numpy":
+        from syclade.fallback.chain.steps import slots_at_once
+
         wanted = usable_cores() * min(NUMPY_SLOTS, slots_at_once(plan.space.table(plan.problem)[0]))
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)

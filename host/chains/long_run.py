@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.backends import Runner
-from syclade.host.chains.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.pipeline import Clock, Outcome
@@ -55,6 +54,8 @@ class _Run:
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
+            from syclade.host.chains.checkpoint import Checkpoint, write_checkpoint
+
             kept = Checkpoint(self._runner.seed, chains, {**run, **told})
             write_checkpoint(path, self._runner.plan, kept, force)
 
@@ -139,6 +140,8 @@ def _resumed(
     path = task.keeper.resumed
     if path is None:
         return (), {}
+    from syclade.host.chains.checkpoint import read_checkpoint
+
     found = read_checkpoint(path, runner.plan)
     run = dict(found.run)
     task.keeper.check(path, run, KIND)

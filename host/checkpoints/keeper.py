@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syclade.host.checkpoints.asked import check_asked
 from syclade.host.errors import CheckpointError, OptionError, OutputError
 from syclade.host.values import path_of, real
 
@@ -88,6 +87,8 @@ class Keeper:
                 path=path,
                 hint="give the options of the run that wrote it",
             )
+        from syclade.host.checkpoints.asked import check_asked
+
         check_asked(path, told.get("asked"), self.asked)
 
 

@@ -154,7 +154,6 @@ def command(
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import FILES, check_output
-    from syclade.host.output.rescue import keep
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
@@ -208,6 +207,8 @@ def command(
     try:
         _deliver(result, out, force=force, quiet=quiet, report=report, netcdf=netcdf)
     except OutputError as error:
+        from syclade.host.output.rescue import keep
+
         kept = keep(result.write)
         if kept is None:
             raise

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 
+from syclade.host.compile.kernel import load_part
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
-from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
-from syclade.host.encodings.clade import CladeEncoding
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.errors import OptionError
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
@@ -19,10 +17,13 @@ __all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "en
 
 logger = logging.getLogger("syclade.encodings")
 
-ENCODINGS: dict[str, type[Encoding]] = {"ancestor": AncestorEncoding, "preorder": PreorderEncoding}
-"""Those that kernels know, by name."""
+ENCODINGS = {
+    "ancestor": "syclade.host.encodings.ancestor:AncestorEncoding",
+    "preorder": "syclade.host.encodings.preorder:PreorderEncoding",
+}
+"""Those that kernels know, by name; loaded when they are wanted."""
 
-OF_CELL_LEAF_TREES: dict[str, type[Encoding]] = {"clade": CladeEncoding}
+OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
 """Those of cell-leaf trees, for which there are no others."""
 
 PREFERRED = {"fpga": ("ancestor",)}
@@ -45,7 +46,7 @@ def make_encoding(name: str) -> type[Encoding]:
         )
     if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
-    return ENCODINGS[name]
+    return _loaded(ENCODINGS[name])
 
 
 def encoding_name(wanted: str, device: Device) -> str:
@@ -93,7 +94,14 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: LeafProblem) -> En
     if device.kind == "numpy":
         return PlainEncoding(problem, nodes=2 * problem.cells - 1)
     traits = traits_of(device)
-    reason = CladeEncoding.can_run(problem, traits)
+    kind = _loaded(OF_CELL_LEAF_TREES["clade"])
+    reason = kind.can_run(problem, traits)
     if reason is not None:
         raise OptionError(f"cell-leaf trees of this matrix are too large: {reason}", hint="use fewer cells")
-    return CladeEncoding(problem, traits)
+    return kind(problem, traits)
+
+
+def _loaded(place: str) -> type[Encoding]:
+    """The class at `module:NAME`."""
+    found: type[Encoding] = load_part(place)
+    return found

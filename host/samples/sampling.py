@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from syclade.host.chains.events import Sink
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.errors import OptionError
-from syclade.host.samples.features import Features
-from syclade.host.samples.lines import Samples
-from syclade.host.samples.sampled import Sampled, judge
 from syclade.host.values import real, whole
+
+if TYPE_CHECKING:
+    from syclade.host.samples.features import Features
+    from syclade.host.samples.lines import Samples
+    from syclade.host.samples.sampled import Sampled
 
 __all__ = ["EVENTS", "Sampling", "make_sampling"]
 
@@ -41,10 +44,17 @@ class Sampling:
 
     def sinks(self, mutations: int, to_nats: Callable[[int], float]) -> tuple[Samples, Features]:
         """That take them."""
+        from syclade.host.samples.features import Features
+        from syclade.host.samples.lines import Samples
+
         return Samples(_OF_SAMPLES, to_nats), Features(_OF_SAMPLES, mutations)
 
     def judge(self, sinks: tuple[Sink, ...], to_nats: Callable[[int], float]) -> Sampled:
         """What the sinks have, once the chains are done."""
+        from syclade.host.samples.features import Features
+        from syclade.host.samples.lines import Samples
+        from syclade.host.samples.sampled import judge
+
         lines, features = sinks
         assert isinstance(lines, Samples)
         assert isinstance(features, Features)

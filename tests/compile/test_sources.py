@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.compile import sources as module
 from syclade.host.compile import translate
+from syclade.host.compile.cache import cache_folder
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.sources import digest_of, modules_of
+from syclade.host.compile.sources import digest_of, digest_of_files, modules_of
 from syclade.host.encodings import make_encoding
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
@@ -51,7 +53,7 @@ KERNELS = {
 def test_a_file_is_part_of_those_that_import_it(
     monkeypatch: pytest.MonkeyPatch, changed: str, matters_to: set[str]
 ) -> None:
-    before = {name: one.sources for name, one in KERNELS.items()}
+    before = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
     read_bytes = Path.read_bytes
     altered: list[Path] = []
 
@@ -62,9 +64,7 @@ def test_a_file_is_part_of_those_that_import_it(
         return read_bytes(path) + b"#"
 
     monkeypatch.setattr(Path, "read_bytes", read)
-    digest_of.cache_clear()
-    after = {name: one.sources for name, one in KERNELS.items()}
-    digest_of.cache_clear()
+    after = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
     assert {name for name in KERNELS if before[name] != after[name]} == matters_to
     assert bool(altered) == bool(matters_to)
 
@@ -92,3 +92,39 @@ def test_imports_in_every_form_are_found(tmp_path: Path, monkeypatch: pytest.Mon
     found = modules_of(["some_package.start"])
     expected = {"", ".start", ".one", ".two", ".three", ".inner", ".inner.five"}
     assert set(found) == {f"some_package{name}" for name in expected}
+
+
+def test_a_remembered_digest_is_that_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit that keeps the size, and sets back the time, is seen; so is a file that has gone."""
+    package = tmp_path / "one_more_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    start, other = package / "start.py", package / "other.py"
+    start.write_text("from one_more_package import other\n")
+    other.write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SYCLADE_CACHE", str(tmp_path / "cache"))
+    cache_folder.cache_clear()
+
+    def digest() -> str:
+        digest_of.cache_clear()
+        return digest_of(("one_more_package.start",))
+
+    try:
+        first = digest()
+        assert first == digest() == digest_of_files(("one_more_package.start",))
+        kept = next((tmp_path / "cache" / "sources").iterdir())
+        at = other.stat()
+        other.write_text("x = 2\n")
+        os.utime(other, ns=(at.st_atime_ns, at.st_mtime_ns))
+        second = digest()
+        assert first != second == digest_of_files(("one_more_package.start",))
+        kept.write_bytes(b"damaged")
+        assert digest() == second
+        other.unlink()
+        module._file_of.cache_clear()
+        assert digest() not in (first, second)
+    finally:
+        cache_folder.cache_clear()
+        digest_of.cache_clear()
+        module._file_of.cache_clear()
