@@ -20,7 +20,7 @@ from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITI
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import check_cell_names, default_cell_names
-from syclade.host.values import path_of, whole
+from syclade.host.values import path_of, real, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
     from syclade.host.output.result import Result
     from syclade.host.running import Stop, Task
+    from syclade.host.samples.sampling import Sampling
 
 __all__ = ["METHODS", "InferenceProgress", "infer", "score"]
 
@@ -153,7 +154,6 @@ def infer(
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.running import Stop, Task
-    from syclade.host.samples.sampling import EVENTS, make_sampling
 
     if start not in STARTS:
         raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
@@ -175,13 +175,13 @@ def infer(
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     true = None if true_tree is None else _tree_of(true_tree, observed)
     problem = make_problem(observed, rates)
-    sampling = make_sampling(samples, burn_in, steps)
+    sampling = _sampling(samples, burn_in, steps)
     plan = make_plan(
         problem,
         gamma=gamma,
         move_probabilities=move_probabilities,
         recorders=() if sampling is None else (sampling.recorder,),
-        events=EVENTS,
+        events=1 if sampling is None else sampling.events,
     )
     sinks = () if sampling is None else sampling.sinks(problem.mutations, problem.to_nats)
     if sampling is not None and not (image is None and checkpoint is None and resume is None):
@@ -262,6 +262,18 @@ def infer(
     from syclade.host.cooptimal.plateau import walk_plateau
 
     return replace(result, co_optimal=walk_plateau(problem, [result.parents, *found.trees], max_trees))
+
+
+def _sampling(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
+    """Which states are samples, where any are asked for; what is not, is not loaded either."""
+    part = real("the part (--burn-in)", burn_in)
+    if not 0 <= part < 1:
+        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
+    if samples is None:
+        return None
+    from syclade.host.samples.sampling import make_sampling
+
+    return make_sampling(samples, part, steps)
 
 
 def _starts_by_search(

@@ -6,7 +6,7 @@ installed beside the stack, without naming it, may replace numpy under it. So a 
 
 from __future__ import annotations
 
-from importlib import metadata
+from syclade.host.distributions import version_of
 
 __all__ = ["install_command"]
 
@@ -33,8 +33,4 @@ def install_command(*extras: str, anew: bool = False) -> str:
 
 
 def _is_installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return version_of(package) is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from syclade.host import install
 from syclade.host.install import install_command
 from tests.conftest import ROOT
 
@@ -36,12 +36,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_hints_name_the_whole_install(
     monkeypatch: pytest.MonkeyPatch, there: list[str], missing: list[str], command: str
 ) -> None:
-    def version(name: str) -> str:
-        if name in there:
-            return "1"
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setattr(install, "version_of", lambda name: "1" if name in there else None)
     assert install_command(*missing) == command
     assert install_command(*missing, anew=True) == command.replace("install", "install --force-reinstall", 1)
 

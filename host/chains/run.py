@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.backends.tiers import begin
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
-from syclade.host.chains.found import Found
 from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.running import Task
+
+if TYPE_CHECKING:
+    from syclade.host.chains.found import Found
 
 __all__ = ["run_plan"]
 
@@ -58,6 +61,8 @@ def run_plan(
         outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
     finally:
         runner.close()
+    from syclade.host.chains.found import Found  # not before the chains have begun: it takes time
+
     return Found(
         outcome,
         done,

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.chains.initial import initial_leaf_parents, initial_parents
 from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
-from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.host.trees.tree import validate_parents
 
 __all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "Space"]
@@ -52,6 +51,12 @@ def _nodes_but_root(problem: Problem) -> int:
     return 2 * len(problem.column_of) - 2
 
 
+def _leaf_tree(parents: ArrayLike) -> NDArray[np.int32]:
+    from syclade.host.trees.leaf import validate_leaf_parents
+
+    return validate_leaf_parents(parents)
+
+
 def _by_mutation(problem: Problem) -> Table:
     return problem.observed, problem.multiplicity
 
@@ -75,7 +80,7 @@ MUTATION_TREES = Space(
 CELL_LEAF_TREES = Space(
     "cell-leaf trees",
     initial_leaf_parents,
-    validate_leaf_parents,
+    _leaf_tree,
     None,
     _nodes_but_root,
     _by_cell,

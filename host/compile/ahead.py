@@ -6,15 +6,13 @@ Run as `python -m syclade.host.compile.ahead DEVICE` with the pickled kernels on
 from __future__ import annotations
 
 import os
-import pickle
-import subprocess
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.machine_code import native_problem
 from syclade.host.devices.device import Device
+from syclade.host.distributions import version_of
 from syclade.host.errors import SycladeError
 
 __all__ = ["Ahead", "can_compile"]
@@ -24,17 +22,16 @@ def can_compile(device: Device) -> bool:
     """Whether there is a compiler for the device at all."""
     if device.kind == "native":
         return native_problem() is None
-    try:
-        metadata.version("numba-dpex")
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return version_of("numba-dpex") is not None
 
 
 class Ahead:
     """A compilation under way. Whoever starts one stops it."""
 
     def __init__(self, device: Device, kernels: Sequence[Kernel]) -> None:
+        import pickle
+        import subprocess
+
         # What this process can import, the other one can: parts of a kernel may be a user's own.
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
@@ -70,6 +67,8 @@ class Ahead:
 
 
 def _main(device: str) -> int:
+    import pickle
+
     kernels: list[Kernel] = pickle.load(sys.stdin.buffer)
     try:
         for kernel in kernels:

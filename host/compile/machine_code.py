@@ -11,7 +11,6 @@ import logging
 import re
 import threading
 from collections.abc import Callable
-from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.cache import read_checked, write_checked
@@ -19,6 +18,7 @@ from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import find_shipped, own_processor
 from syclade.host.compile.sources import digest_of
+from syclade.host.distributions import version_of
 from syclade.host.errors import DeviceError
 from syclade.host.install import install_command
 from syclade.kernels.target.native.traits import TRAITS
@@ -34,9 +34,7 @@ _loading = threading.Lock()
 def native_problem() -> str | None:
     """Why kernels cannot be compiled for this processor; None if they can."""
     for name in ("numba", "llvmlite"):
-        try:
-            metadata.version(name)
-        except metadata.PackageNotFoundError:
+        if version_of(name) is None:
             return f"{name} is not installed ({install_command()})"
     return None
 
@@ -83,7 +81,7 @@ def _translation() -> list[str]:
         from llvmlite import binding
     except Exception as error:  # a shared library may be missing, or damaged
         raise _broken("llvmlite", error) from error
-    versions = [f"{name} {metadata.version(name)}" for name in ("numba", "llvmlite")]
+    versions = [f"{name} {version_of(name)}" for name in ("numba", "llvmlite")]
     processor = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
     return [*versions, *processor, digest_of((__name__, "syclade.kernels.target.native.compiler"))]
 

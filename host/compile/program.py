@@ -65,8 +65,13 @@ def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
     there = _spirv_at_hand(kernel)
     if there is None:
         there = translate(queue, kernel)
-        write_checked(_cache_name(kernel), there.entry_point.encode() + b"\n" + there.module)
+        _keep(kernel, there)
     return there
+
+
+def _keep(kernel: Kernel, spirv: Spirv) -> None:
+    """Store a kernel in the cache."""
+    write_checked(_cache_name(kernel), spirv.entry_point.encode() + b"\n" + spirv.module)
 
 
 def is_at_hand(kernel: Kernel) -> bool:
@@ -86,7 +91,11 @@ def _spirv_at_hand(kernel: Kernel) -> Spirv | None:
         name, _, module = stored.partition(b"\n")
         return Spirv(name.decode(), module)
     found = find_shipped(kernel, SPIRV)
-    return None if found is None else Spirv(*found)
+    if found is None:
+        return None
+    unpacked = Spirv(*found)
+    _keep(kernel, unpacked)  # unpacking takes longer than a launch
+    return unpacked
 
 
 def _cache_name(kernel: Kernel) -> str:

@@ -11,7 +11,7 @@ import lzma
 import platform
 import sys
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from syclade.host.compile.kernel import Kernel
@@ -97,5 +97,5 @@ def _by_key() -> dict[tuple[str, str], dict[str, Any]]:
     return {(entry["key"], entry["for"]): entry for entry in shipped()}
 
 
-def _folder() -> Any:
-    return resources.files("syclade.host") / "data" / "kernels"
+def _folder() -> Path:
+    return Path(__file__).resolve().parents[1] / "data" / "kernels"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import digest_of
 from syclade.host.compile.spirv import declare_group_size
+from syclade.host.distributions import version_of
 from syclade.host.errors import DeviceError
 from syclade.host.install import install_command
 from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
@@ -44,10 +44,7 @@ def compiler_versions() -> list[str]:
     """Name and version of everything that has a part in translating a kernel to SPIR-V."""
     versions = []
     for name in _COMPILERS:
-        try:
-            versions.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            versions.append(f"{name} is absent")
+        versions.append(f"{name} {version_of(name) or 'is absent'}")
     return versions
 
 

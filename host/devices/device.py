@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from importlib import metadata
 
 from syclade.host.compile.machine_code import native_problem
 from syclade.host.devices.cores import usable_cores
+from syclade.host.distributions import version_of
 
 __all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "own_devices"]
 
@@ -52,7 +52,7 @@ PYTHON = Device("python", "kernels run by Python itself, for debugging", "python
 def native_device() -> Device:
     """This processor, by numba."""
     reason = native_problem()
-    driver = "" if reason else f"numba {metadata.version('numba')}"
+    driver = "" if reason else f"numba {version_of('numba')}"
     return Device("native", "this processor, by numba", "native", usable_cores(), reason, driver)
 
 

@@ -12,13 +12,13 @@ import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib import metadata
 from typing import Any
 
 from syclade.host.compile.cache import forget_cached, read_cached, write_cached
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.survey import Survey
+from syclade.host.distributions import version_of
 
 __all__ = ["recall", "remember", "stack_versions"]
 
@@ -40,11 +40,11 @@ def stack_versions() -> list[str] | None:
     """Versions of the SYCL stack; None if dpctl is not installed."""
     versions = []
     for name in _STACK:
-        try:
-            versions.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            if name == "dpctl":
-                return None
+        version = version_of(name)
+        if version is not None:
+            versions.append(f"{name} {version}")
+        elif name == "dpctl":
+            return None
     return versions
 
 

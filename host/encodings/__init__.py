@@ -10,7 +10,6 @@ from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import OptionError
-from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 
 __all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
@@ -65,7 +64,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     Raises:
         OptionError: there is no such encoding, or it cannot hold the problem, with the reason.
     """
-    if isinstance(problem, LeafProblem):
+    if problem.of_cells:
         return _of_cell_leaf_trees(wanted, device, problem)
     first = encoding_name(wanted, device)
     candidates = PREFERRED.get(device.kind, _USUAL) if wanted == "auto" and first in ENCODINGS else (first,)
@@ -82,7 +81,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     raise OptionError("; ".join(reasons), hint="use --encoding auto")
 
 
-def _of_cell_leaf_trees(wanted: str, device: Device, problem: LeafProblem) -> Encoding:
+def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
     """The encoding for them; see `choose_encoding`."""
     if wanted not in ("auto", *OF_CELL_LEAF_TREES):
         raise OptionError(
@@ -92,7 +91,7 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: LeafProblem) -> En
     if device.kind == "fpga":
         raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")
     if device.kind == "numpy":
-        return PlainEncoding(problem, nodes=2 * problem.cells - 1)
+        return PlainEncoding(problem, nodes=2 * len(problem.column_of) - 1)
     traits = traits_of(device)
     kind = _loaded(OF_CELL_LEAF_TREES["clade"])
     reason = kind.can_run(problem, traits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ __all__ = ["LeafProblem", "make_leaf_problem"]
 @dataclass(frozen=True, eq=False)
 class LeafProblem(Problem):
     """A `Problem` whose scores of one mutation, over all cells, stay below 2^CELL_BITS."""
+
+    of_cells: ClassVar[bool] = True
 
     @property
     def cells(self) -> int:

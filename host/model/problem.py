@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,9 @@ class Problem:
         rates: the weights of the classes.
         base: the score of the tree when every cell is attached to the root, natural log, float64.
     """
+
+    of_cells: ClassVar[bool] = False
+    """Whether it is about trees of cells (`LeafProblem`)."""
 
     mutations: int
     values: tuple[int, ...]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from syclade.host.chains.events import Sink
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.errors import OptionError
-from syclade.host.values import real, whole
+from syclade.host.values import whole
 
 if TYPE_CHECKING:
     from syclade.host.samples.features import Features
     from syclade.host.samples.lines import Samples
     from syclade.host.samples.sampled import Sampled
 
-__all__ = ["EVENTS", "Sampling", "make_sampling"]
+__all__ = ["Sampling", "make_sampling"]
 
 EVENTS = 4096
 """Length of a slot's ring."""
@@ -36,6 +36,11 @@ class Sampling:
 
     every: int
     burn_in: int
+
+    @property
+    def events(self) -> int:
+        """Length of a slot's ring."""
+        return EVENTS
 
     @property
     def recorder(self) -> Recorder:
@@ -61,26 +66,21 @@ class Sampling:
         return judge(features, lines, self.every, self.burn_in, to_nats)
 
 
-def make_sampling(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
-    """For what a user asked; None for no samples.
+def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:
+    """For what a user asked.
 
     Args:
         samples: steps between two samples.
-        burn_in: the part of a chain's steps before its first sample.
+        burn_in: the part of a chain's steps before its first sample, from 0 to below 1.
         steps: of each chain.
 
     Raises:
         OptionError: it makes no sense.
     """
-    part = real("the part (--burn-in)", burn_in)
-    if not 0 <= part < 1:
-        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
-    if samples is None:
-        return None
     if steps is None:
         raise OptionError("--samples without --steps", hint="say how long the chains shall be: --steps N")
     samples = whole("--samples", samples, 1, 2**62 - 1)
-    first = int(part * steps)
+    first = int(burn_in * steps)
     if steps - first < samples:
         raise OptionError(
             f"{steps} steps have no sample: {first} are burn-in, and a sample comes every {samples} steps",

@@ -16,10 +16,10 @@ import os
 import sys
 import threading
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from syclade.host.distributions import files_of, version_of
 from syclade.host.errors import DeviceError
 from syclade.host.install import install_command
 from syclade.host.workarounds.unknown_processor import name_an_older_processor
@@ -98,13 +98,11 @@ def _install_hint() -> str:
 
 def _installed(distribution: str, name: str) -> Path:
     """Path of a library that an installed distribution brings."""
-    try:
-        files = metadata.files(distribution) or []
-    except metadata.PackageNotFoundError:
-        raise DeviceError(f"the package {distribution} is not installed", hint=_install_hint()) from None
-    for file in files:
+    if version_of(distribution) is None:
+        raise DeviceError(f"the package {distribution} is not installed", hint=_install_hint())
+    for file in files_of(distribution):
         if file.name == name:
-            return Path(str(file.locate())).resolve()
+            return file.resolve()
     raise DeviceError(f"the package {distribution} has no {name}", hint=_install_hint())
 
 

@@ -7,16 +7,17 @@ import os
 import re
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.machine_code import load_machine_code
 from syclade.host.devices.choice import choose_device
+from syclade.host.distributions import version_of
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument
@@ -56,15 +57,8 @@ def test_other_numbers_of_lanes_are_refused(own_cache: Path) -> None:
 
 
 def test_without_numba_the_device_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = metadata.version
-
-    def version(name: str) -> str:
-        if name == "numba":
-            raise metadata.PackageNotFoundError(name)
-        return str(real(name))
-
     with monkeypatch.context() as patch:
-        patch.setattr(metadata, "version", version)
+        patch.setattr(machine_code, "version_of", lambda name: None if name == "numba" else version_of(name))
         with pytest.raises(DeviceError, match="numba is not installed") as caught:
             choose_device("native")
         assert "pip install" in str(caught.value)

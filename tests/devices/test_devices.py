@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from syclade.host import install
+from syclade.host.compile import machine_code
 from syclade.host.devices import choice as module
-from syclade.host.devices import survey
+from syclade.host.devices import remembered, survey
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, native_device
 from syclade.host.errors import DeviceError
@@ -78,10 +79,8 @@ def test_auto_takes_the_next_kind(probe: FakeProbe) -> None:
 def test_auto_falls_back_to_numpy_without_the_stack(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def absent(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", absent)
+    for one in (remembered, machine_code, install):
+        monkeypatch.setattr(one, "version_of", lambda _name: None)
     assert choose_device() is NUMPY
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text
     native, last = list_devices()
