@@ -95,7 +95,7 @@ def test_a_stack_that_does_not_start_is_warned_of(
     assert "`syclade devices`" in caplog.text
 
 
-LIMITED = "ulimit -v 1200000; exec"
+LIMITED = "ulimit -v 900000; exec"
 
 
 @pytest.mark.sycl
