@@ -39,6 +39,9 @@ METHODS = ("auto", "search", "chain")
 MOST_TREES = 10**6
 """Co-optimal trees: each stays in memory."""
 
+SCORES = ("max", "sum")
+"""What a tree may be worth: `chains/scores/named.py`."""
+
 STARTS = ("random", "search")
 """Of chains."""
 
@@ -76,6 +79,7 @@ def infer(
     names: Names = None,
     cell_names: Names = None,
     attach: bool = False,
+    score: str = "max",
     method: str = "auto",
     chains: int | None = None,
     steps: int | None = None,
@@ -114,8 +118,10 @@ def infer(
         names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
         cell_names: the cells' names, in the same way; without, those of a `Matrix`, else s0, s1, ….
         attach: whether cells hang in the trees that the result writes, each at its best node.
+        score: what a tree is worth: every cell at its best node (max), or at all nodes, each with its
+            likelihood (sum; SCITE's -s, without a prior).
         method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
-            a device that cannot search; else search.
+            the score is sum, or a device that cannot search; else search.
         chains: number of independent chains, each from a uniform random tree; 16 without.
         steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
@@ -151,6 +157,7 @@ def infer(
     from syclade.host.chains.pipeline import Progress
     from syclade.host.chains.plan import make_plan
     from syclade.host.chains.run import run_plan
+    from syclade.host.chains.scores.named import score_named
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.running import Stop, Task
@@ -159,6 +166,8 @@ def infer(
         raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
     of_chains = {"--chains": chains, "--steps": steps, "--image": image}
     of_chains["--samples"] = samples
+    summed = check_score(score) == "sum"
+    of_chains["--score sum"] = score if summed else None
     of_chains["--start search"] = None if start == "random" else start
     by_search = _is_search(method, device, of_chains)
     chains = DEFAULT_CHAINS if chains is None else chains
@@ -174,12 +183,15 @@ def infer(
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     true = None if true_tree is None else _tree_of(true_tree, observed)
-    problem = make_problem(observed, rates)
+    if summed and max_trees is not None:
+        raise OptionError("--max-trees is for --score max", hint="ask for --samples instead")
+    problem = make_problem(observed, rates, octaves=summed)
     sampling = _sampling(samples, burn_in, steps)
     plan = make_plan(
         problem,
         gamma=gamma,
         move_probabilities=move_probabilities,
+        score=score_named(score, problem),
         recorders=() if sampling is None else (sampling.recorder,),
         events=1 if sampling is None else sampling.events,
     )
@@ -198,6 +210,7 @@ def infer(
         "names": _told(names, observed.mutations),
         "cell_names": _told(cell_names, observed.cells),
         "attach": bool(attach),
+        "score": score,
         "method": "search" if by_search else "chain",
         "chains": None if by_search else chains,
         "steps": steps,
@@ -238,7 +251,7 @@ def infer(
     else:
         starts = None
         if start == "search" and keeper.resumed is None:
-            starts = _starts_by_search(plan, device, encoding, seed, task)
+            starts = _starts_by_search(plan, observed, rates, device, encoding, seed, task)
         found = run_plan(
             plan,
             device,
@@ -277,14 +290,18 @@ def _sampling(samples: int | None, burn_in: float, steps: int | None) -> Samplin
 
 
 def _starts_by_search(
-    plan: Plan, device: str, encoding: str, seed: int, task: Task
+    plan: Plan, observed: Matrix, rates: Rates, device: str, encoding: str, seed: int, task: Task
 ) -> Callable[[int], ChainState]:
-    """The first states of chains: the trees of searches, in turns."""
+    """The first states of chains: the trees of searches, in turns; these know the maximum score only."""
     from syclade.host.chains.pipeline import state_at
+    from syclade.host.chains.plan import make_plan
     from syclade.host.running import Task
     from syclade.host.search.portfolio import find
 
-    trees = find(plan, device, encoding, slots=None, seed=seed, task=Task(task.report, stop=task.stop)).trees
+    sought = make_plan(make_problem(observed, rates))
+    trees = find(
+        sought, device, encoding, slots=None, seed=seed, task=Task(task.report, stop=task.stop)
+    ).trees
     return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
 
 
@@ -318,8 +335,9 @@ def score(
     merge_homozygous: bool = False,
     names: Names = None,
     cell_names: Names = None,
+    score: str = "max",
 ) -> float:
-    """The log-likelihood of a tree: natural log, float64, every cell at its best attachment.
+    """The log-likelihood of a tree: natural log, float64, every cell at its best attachment, or at all.
 
     Args:
         matrix: as for `infer`.
@@ -329,15 +347,24 @@ def score(
         fn_rate: probability of not observing a mutation.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
+        score: max or sum, as for `infer`.
 
     Raises:
-        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+        SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    from syclade.host.model.likelihood import log_likelihood
+    from syclade.host.model.summed import log_likelihood_by
 
+    check_score(score)
     observed = load_matrix(matrix, names, cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    return log_likelihood(observed, rates, _tree_of(tree, observed))
+    return log_likelihood_by(score, observed, rates, _tree_of(tree, observed))
+
+
+def check_score(score: str) -> str:
+    """The name of a score, or an OptionError."""
+    if score not in SCORES:
+        raise OptionError(f"--score is {score!r}", hint=f"use one of {', '.join(SCORES)}")
+    return score
 
 
 def _tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:

@@ -78,15 +78,24 @@ class Move(NamedTuple):
     propose: Callable[[Trees, Draws, int], Proposals]
 
 
+def best_attachment(_state: State, _slots: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
+    """The score at the best node."""
+    best: NDArray[Any] = scores.max(axis=1)
+    return best
+
+
 class Score(NamedTuple):
     """What a cell is worth.
 
     Attributes:
-        of_cells: (state, slots, best) -> what cells add to the score, (slots, columns); `best` is the score
-            of each at its best attachment, (slots, columns).
+        of_cells: (state, slots, found) -> what cells add to the score, (slots, columns); `found` is what
+            `of_attachments` made of each.
+        of_attachments: (state, slots, scores) -> what is kept of the scores at all nodes, (slots, nodes,
+            columns): an array of shape (slots, columns).
     """
 
     of_cells: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]]
+    of_attachments: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]] = best_attachment
 
 
 class Recorder(NamedTuple):

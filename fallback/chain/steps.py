@@ -113,8 +113,10 @@ class ChainSteps:
         now, chain = step.astype(np.uint64), state["chain"][slots].astype(np.uint64)
         words = philox_4x32_10(now & _LOW, now >> np.uint64(32), chain, 0, seed & 0xFFFFFFFF, seed >> 32)
         proposals = self._propose(state, slots, inside, tables, words)
-        best_cells = tables.best_after(inside, proposals)
-        worth = self._score.of_cells(state, slots, best_cells)
+        found = tables.found_after(
+            inside, proposals, lambda at, scores: self._score.of_attachments(state, slots[at], scores)
+        )
+        worth = self._score.of_cells(state, slots, found)
         proposed = worth.astype(np.int64) @ self._multiplicity
         threshold = negative_log_uniform(words[3], state["log_table"][slots]) + proposals.correction
         accepted = proposed - state["score"][slots] + threshold >= 0

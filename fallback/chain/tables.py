@@ -1,6 +1,7 @@
 """The tables of some slots: descendants, and the score of every column at every node."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 from syclade.fallback.chain.edits import Shifts, edited, exchange, shifts_of
 from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, Proposals, Trees
 from syclade.fallback.chain.trees import below_of
+
+Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
+"""From (which of the slots, their scores at all nodes) to what is kept of them."""
 
 CHUNK_BYTES = 2**18
 """Slots are scored in groups whose scores fit in a level 2 cache."""
@@ -34,26 +38,25 @@ class Tables:
         """Memory that they take."""
         return self._scores.nbytes + self._weights.nbytes + self.trees.below.nbytes
 
-    def best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
-        """Every column's score at its best node after proposals, (slots, columns)."""
+    def found_after(self, slots: NDArray[Any], proposals: Proposals, keep: Keep) -> NDArray[Any]:
+        """What is kept of every column's scores at all nodes after proposals, (slots, columns)."""
         step = max(1, CHUNK_BYTES // self._scores[0].nbytes)
-        parts = [
-            self._best_after(
-                slots[at : at + step], Proposals(*(field[at : at + step] for field in proposals))
-            )
-            for at in range(0, len(slots), step)
-        ]
-        return np.concatenate(parts)
+        chunks = [slice(at, at + step) for at in range(0, len(slots), step)]
+        return np.concatenate(
+            [
+                self._found_after(slots[at], Proposals(*(field[at] for field in proposals)), at, keep)
+                for at in chunks
+            ]
+        )
 
-    def _best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
+    def _found_after(self, slots: NDArray[Any], proposals: Proposals, at: slice, keep: Keep) -> NDArray[Any]:
         shifts = self._shifts(slots, proposals)
         if len(slots) > 1:
-            best: NDArray[np.int32] = self._shifted(slots, shifts).max(axis=1)
-            return best
+            return keep(at, self._shifted(slots, shifts))
         # Large scores are shifted where they stand, and back: most shifts are of few nodes.
         (slot,) = slots
         self._shift_one(slot, shifts, 1)
-        alone: NDArray[np.int32] = self._scores[slot].max(axis=0, keepdims=True)
+        alone = keep(at, self._scores[slot][None])
         self._shift_one(slot, shifts, -1)
         return alone
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, REATTACH, Proposals, Trees
+from syclade.fallback.chain.tables import Keep
 from syclade.fallback.chain.trees import below_of
 from syclade.fallback.leaf.edits import edited
 
@@ -31,14 +32,16 @@ class LeafTables:
         """Memory that they take."""
         return self._sums.nbytes + self._weights.nbytes + self.trees.below.nbytes
 
-    def best_after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
-        """Every mutation's sum at its best edge after proposals, (slots, mutations)."""
+    def found_after(self, slots: NDArray[Any], proposals: Proposals, keep: Keep) -> NDArray[Any]:
+        """What is kept of every mutation's sums at all edges after proposals, (slots, mutations)."""
         step = max(1, CHUNK_BYTES // self._sums[0].nbytes)
-        parts = [
-            self._after(slots[at : at + step], Proposals(*(field[at : at + step] for field in proposals)))
-            for at in range(0, len(slots), step)
-        ]
-        return np.concatenate(parts)
+        chunks = [slice(at, at + step) for at in range(0, len(slots), step)]
+        return np.concatenate(
+            [
+                keep(at, self._after(slots[at], Proposals(*(field[at] for field in proposals))))
+                for at in chunks
+            ]
+        )
 
     def follow(self, slots: NDArray[Any], proposals: Proposals) -> None:
         """Trees take the proposals."""
@@ -72,5 +75,4 @@ class LeafTables:
         above_x[reattached, t[reattached]] = trees.below[slot, t, x][reattached]
         sums += (above_t - above_x)[:, :, None] * moving[:, None, :]
         sums[slot[reattached], joint[reattached]] = there[reattached]
-        best: NDArray[np.int32] = sums.max(axis=1)
-        return best
+        return sums

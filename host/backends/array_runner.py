@@ -127,7 +127,7 @@ class ArrayRunner(Runner):
     def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
         """The tables of the accept test, by the names of the arguments."""
         problem = self.plan.problem
-        tables = log_tables(self.plan.labels, problem.scale_bits, gamma)
+        tables = log_tables(self.plan.labels, problem.unit, gamma)
         return {"log_table": tables.log_table, "log_sizes": tables.log_sizes}
 
     def _take_events(self) -> list[Event]:

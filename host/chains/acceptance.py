@@ -1,4 +1,4 @@
-"""The tables of the accept test: logarithms divided by gamma, in units of 2^-f nat (docs/model.md)."""
+"""The tables of the accept test: logarithms divided by gamma, in units of scores (docs/model.md)."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class LogTables(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def log_tables(mutations: int, scale_bits: int, gamma: float) -> LogTables:
-    """The tables for trees of n mutations, scores in units of 2^-f, and an exponent.
+def log_tables(mutations: int, unit: float, gamma: float) -> LogTables:
+    """The tables for trees of n mutations, scores in some unit, and an exponent.
 
     Args:
         mutations: n.
-        scale_bits: f.
+        unit: of scores, in nats.
         gamma: exponent of the likelihood.
     """
-    factor = math.ldexp(1.0, scale_bits) / gamma
+    factor = 1.0 / unit / gamma  # exact where the unit is a power of two
     # math.log, not np.log: the latter's last bit differs between processors.
     sizes = np.array([0.0, *(math.log(size) for size in range(1, mutations + 2))])
     table = np.array([math.log1p(j / 256) for j in range(TABLE_SIZE)])

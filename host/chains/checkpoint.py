@@ -131,7 +131,9 @@ def _describe(plan: Plan) -> dict[str, Any]:
 
 def _digest(problem: Problem) -> str:
     """Of the matrix and the unit of its scores; rates are the chains'."""
-    digest = hashlib.sha256(repr((problem.observed.shape, problem.values, problem.scale_bits)).encode())
+    digest = hashlib.sha256(
+        repr((problem.observed.shape, problem.values, problem.scale_bits, problem.octaves)).encode()
+    )
     digest.update(problem.observed.tobytes() + problem.multiplicity.astype("<i8").tobytes())
     return digest.hexdigest()
 

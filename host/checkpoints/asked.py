@@ -16,6 +16,7 @@ DECIDE = (
     "fn_rate_hom",
     "hom_rate",
     "merge_homozygous",
+    "score",
     "method",
     "start",
     "chains",

@@ -30,13 +30,14 @@ __all__ = ["command"]
 @options.zygosity_options()
 @options.names_option()
 @options.cell_names_option()
+@options.score_option()
 @click.option(
     "--method",
     type=click.Choice(("auto", "search", "chain")),
     default="auto",
     show_default=True,
     help="Search for the most likely tree, or run SCITE's chains; auto: chains where they are asked for by "
-    "--chains, --steps or --image, else search.",
+    "--chains, --steps, --samples, --image or --score sum, else search.",
 )
 @options.tree_option()
 @click.option("--chains", type=click.IntRange(min=1), help=f"Independent chains; {DEFAULT_CHAINS} without.")

@@ -83,12 +83,14 @@ def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         asked.append("--method search")
     if settings["start"] != "random":
         asked.append("--start search")
+    if settings["score"] != "max":
+        asked.append("--score sum")
     if asked:
         raise OptionError(
             f"{asked[0]} is for mutation trees, and --tree is leaf",
             hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
         )
-    left_out = (*OF_MUTATION_TREES, "burn_in", "method", "start")
+    left_out = (*OF_MUTATION_TREES, "burn_in", "method", "score", "start")
     return {name: value for name, value in settings.items() if name not in left_out}
 
 

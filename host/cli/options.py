@@ -111,6 +111,18 @@ def fn_rate_option() -> Callable[[Command], Command]:
     )
 
 
+def score_option() -> Callable[[Command], Command]:
+    """``--score``."""
+    return click.option(
+        "--score",
+        type=click.Choice(("max", "sum")),
+        default="max",
+        show_default=True,
+        help="What a tree is worth: every cell at its best node, or at all nodes, each with its likelihood "
+        "(SCITE's -s).",
+    )
+
+
 def zygosity_options(*, merge: bool = True) -> Callable[[Command], Command]:
     """``--fn-rate-hom``, ``--hom-rate`` and, if asked for, ``--merge-homozygous``."""
     both = [

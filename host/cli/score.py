@@ -28,6 +28,7 @@ __all__ = ["command"]
 @options.names_option()
 @options.cell_names_option()
 @options.tree_option("kind")
+@options.score_option()
 @options.json_option()
 def command(
     matrix: Any,
@@ -35,18 +36,21 @@ def command(
     names: Path | None,
     cell_names: Path | None,
     kind: str,
+    score: str,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place in the tree.
+    """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place, or at all.
 
     Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
     (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or
     GraphViz file, syclade's or SCITE's; cells that hang in it are left out. With --tree leaf it is a binary
     Newick tree whose leaves are the cells, and every mutation is at its best edge.
     """
+    from syclade.host.errors import OptionError
     from syclade.host.inference import load_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
+    from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
@@ -54,30 +58,36 @@ def command(
     rates = options.rates_of(given)
     observed = load_matrix(matrix, names, cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree
+    if kind == "leaf" and score != "max":
+        raise OptionError("--score sum is for mutation trees, and --tree is leaf", hint="leave out --score")
     if kind == "leaf":
         from syclade.host.leaf.inference import score_leaf
 
         _tell(score_leaf(observed, tree, **given), {}, observed, rates, as_json)
         return
-    counts = event_counts(observed, rates, read_tree(tree, observed.mutations, observed.cells or ()))
-    score = log_likelihood_of_counts(counts, rates)
+    parents = read_tree(tree, observed.mutations, observed.cells or ())
+    if score == "sum":
+        _tell(summed_log_likelihood(observed, rates, parents), {"score": score}, observed, rates, as_json)
+        return
+    counts = event_counts(observed, rates, parents)
     events = {
         str(d): {"absent": int(counts[d, 0]), "present": int(counts[d, 1])}
         for d in range(4)
         if d != HOMOZYGOUS or counts[d].any()
     }
-    _tell(score, {"event_counts": events}, observed, rates, as_json)
+    of_counts = log_likelihood_of_counts(counts, rates)
+    _tell(of_counts, {"score": score, "event_counts": events}, observed, rates, as_json)
 
 
-def _tell(score: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
+def _tell(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
     """Print the log-likelihood, or with it what it was made of."""
     import json
 
     if not as_json:
-        click.echo(repr(score))
+        click.echo(repr(found))
         return
     report = {
-        "log_likelihood": score,
+        "log_likelihood": found,
         **also,
         "n_mutations": observed.n_mutations,
         "n_cells": observed.n_cells,

@@ -24,6 +24,7 @@ from llvmlite import binding
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
 from syclade.host.compile.spirv import Op, header, instructions, is_spirv
@@ -65,7 +66,17 @@ def shipped_kernels() -> dict[str, Kernel]:
         kernel = chain_kernel(make_plan(problem), encoding)
         assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
         kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
+        if not form.subtrees:
+            kernels[f"sum-{form.rounds}"] = _sum_kernel(cells)
     return kernels | {f"leaf-{rounds}": _leaf_kernel(rounds) for rounds in GENERAL_ROUNDS}
+
+
+def _sum_kernel(cells: int) -> Kernel:
+    """That of the sum score, for so many cells."""
+    matrix = simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix
+    problem = make_problem(matrix, Rates(0.01, 0.2), octaves=True)
+    encoding = GeneralPreorderEncoding(problem, MADE_FOR)
+    return chain_kernel(make_plan(problem, score=all_attachments(problem)), encoding)
 
 
 def _leaf_kernel(rounds: int) -> Kernel:

@@ -130,7 +130,8 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
     else:
         panels = count_panels(problem.columns, lanes, panel_rounds)
         cells = panels * panel_rounds * lanes
-    wide = cells > traits.sketches_beyond
+    # Where all attachments count, each is looked at, and no sketch says which have changed.
+    wide = cells > traits.sketches_beyond and not problem.octaves
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
         labels=round_up(problem.nodes, lanes),

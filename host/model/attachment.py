@@ -24,11 +24,14 @@ class Attachments:
             any other.
         ties: int32, shape (cells,): how many nodes are equally good, that one included.
         log_likelihood: float64, shape (cells,): of the cell at its node, natural log.
+        posterior: float64, shape (cells,): the probability of the node, given the tree, where all nodes are
+            alike before; None where it was not asked for.
     """
 
     node: NDArray[np.int32]
     ties: NDArray[np.int32]
     log_likelihood: NDArray[np.float64]
+    posterior: NDArray[np.float64] | None = None
 
 
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Attachments:

@@ -23,6 +23,9 @@ __all__ = ["Problem", "SlotRates", "make_problem"]
 MAX_SCALE_BITS = 20
 """Finest unit of a score: 2^-20 nat. Finer would not change which tree wins, only overflow sooner."""
 
+MAX_OCTAVE_BITS = 16
+"""The same of scores in octaves: powers are taken of fractions of 16 bits (kernels/scores/powers.py)."""
+
 CELL_BITS = 30
 """No partial score of one cell reaches 2^30, so a kernel may keep it in 32 bits."""
 
@@ -54,9 +57,10 @@ class Problem:
             len(values) for entries that tell nothing.
         multiplicity: int64, shape (distinct columns,): how many cells have each.
         column_of: int32, shape (cells,): the distinct column of every cell, in the order of the matrix.
-        scale_bits: f; scores are in units of 2^-f nat.
+        scale_bits: f; scores are in units of 2^-f nat, or octave.
         rates: the weights of the classes.
         base: the score of the tree when every cell is attached to the root, natural log, float64.
+        octaves: whether scores are logarithms of base 2: for those that add up powers.
     """
 
     of_cells: ClassVar[bool] = False
@@ -70,6 +74,12 @@ class Problem:
     scale_bits: int
     rates: SlotRates
     base: float
+    octaves: bool = False
+
+    @property
+    def unit(self) -> float:
+        """What a score of 1 is, in nats."""
+        return math.ldexp(math.log(2.0) if self.octaves else 1.0, -self.scale_bits)
 
     @property
     def nodes(self) -> int:
@@ -112,7 +122,7 @@ class Problem:
 
     def to_nats(self, score: int) -> float:
         """The natural log-likelihood of a tree with this integer score, for the rounded weights."""
-        return self.base + math.ldexp(float(score), -self.scale_bits)
+        return self.base + float(score) * self.unit
 
     def best_attachments(
         self, parents: NDArray[np.int32], rates: SlotRates | None = None
@@ -145,12 +155,13 @@ class Problem:
         return best
 
 
-def make_problem(matrix: Matrix, rates: Rates) -> Problem:
+def make_problem(matrix: Matrix, rates: Rates, *, octaves: bool = False) -> Problem:
     """Reduce a matrix and rates to a Problem.
 
     Args:
         matrix: n mutations x m cells.
         rates: error rates.
+        octaves: whether scores are to be logarithms of base 2; then f is at most MAX_OCTAVE_BITS.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -158,8 +169,9 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
     scored = scored_values(matrix, rates)
     columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
     values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
-    weights = rates.weights()
-    scale_bits = _choose_scale(columns, weights)
+    nats = rates.weights()
+    weights = nats / math.log(2.0) if octaves else nats
+    scale_bits = min(_choose_scale(columns, weights), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
     scale = math.ldexp(1.0, scale_bits)
     base = float(np.bincount(scored.ravel(), minlength=4) @ rates.log_table()[:, 0])
     class_of = np.full(256, len(values), dtype=np.uint8)
@@ -172,8 +184,9 @@ def make_problem(matrix: Matrix, rates: Rates) -> Problem:
         multiplicity=multiplicity.astype(np.int64),
         column_of=column_of.reshape(-1).astype(np.int32),  # of two dimensions in numpy 2.0
         scale_bits=scale_bits,
-        rates=SlotRates((*integers, 0), round(base * scale)),
+        rates=SlotRates((*integers, 0), round(base / math.log(2.0) * scale if octaves else base * scale)),
         base=base,
+        octaves=octaves,
     )
 
 

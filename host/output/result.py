@@ -18,8 +18,8 @@ from syclade.host.chains.plan import Plan
 from syclade.host.errors import OptionError, OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments, attach
-from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
+from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.output.files import FILES, write_files
 from syclade.host.trees.cells import attached_cells, default_cell_names
 from syclade.host.values import path_of
@@ -75,6 +75,9 @@ class Result:
         samples: what the chains sampled, if that was asked for.
         observed: the matrix.
         true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
+        score: what the log-likelihood is: max, every cell at its best node, or sum, at all nodes.
+        attachment_posteriors: float64, shape (cells,), of the score sum: the probability of every cell's best
+            node, given the tree.
     """
 
     parents: NDArray[np.int32]
@@ -111,6 +114,8 @@ class Result:
     samples: Sampled | None = None
     observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
+    score: str = "max"
+    attachment_posteriors: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
@@ -187,7 +192,9 @@ class Result:
         """Where every cell sits: tab-separated, a line a cell (`host/output/attachments.py`)."""
         from syclade.host.output.attachments import format_attachments
 
-        of_cells = Attachments(self.attachment, self.attachment_ties, self.cell_log_likelihoods)
+        of_cells = Attachments(
+            self.attachment, self.attachment_ties, self.cell_log_likelihoods, self.attachment_posteriors
+        )
         return format_attachments(of_cells, self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
@@ -315,10 +322,11 @@ def make_result(
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, outcome.best.best_parents
     cells = attach(problem, rates, parents)
-    weights = options["move_probabilities"]
+    weights, score = options["move_probabilities"], options["score"]
+    posteriors = attachment_posteriors(matrix, rates, parents, cells.node) if score == "sum" else None
     return Result(
         parents=parents,
-        log_likelihood=log_likelihood(matrix, rates, parents),
+        log_likelihood=log_likelihood_by(score, matrix, rates, parents),
         mutations=matrix.mutations,
         cells=matrix.cells or default_cell_names(matrix.n_cells),
         attachment=cells.node,
@@ -355,4 +363,6 @@ def make_result(
         observed=matrix,
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
+        score=score,
+        attachment_posteriors=posteriors,
     )

@@ -28,6 +28,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "fn_rate_hom": result.rates.fn_rate_hom,
         "hom_rate": result.rates.hom_rate,
         "merge_homozygous": result.rates.merge_homozygous,
+        "score": result.score,
         "method": result.options["method"],
         "gamma": result.gamma,
         "move_probabilities": dict(result.move_probabilities),

@@ -36,7 +36,7 @@ def noise_of(work: Work, unit: float) -> int:
 
 def search_log_table() -> NDArray[np.int64]:
     """ln(1 + j/256) in units of 2^-16, of which noise is made."""
-    return log_tables(1, _LOG_BITS, 1.0).log_table
+    return log_tables(1, 2.0**-_LOG_BITS, 1.0).log_table
 
 
 def search_kernel(stage: str) -> Kernel:

@@ -30,7 +30,32 @@ def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: 
     plane_stride = address(words * cells)
     classes = address(values + 1)
     rounds = cells // lanes
-    of_cell = score.of_cell
+
+    @device_function
+    def worth_at(given, number, tree, base, cell, node):
+        """The score of the cell at a node (int64)."""
+        weights = number * classes
+        worth = np.int64(0)
+        for value in range(values):
+            count = np.uint64(0)
+            for index in range(words):
+                row = tree[base + address(index) * row_stride + address(node)]
+                at = address(value) * plane_stride + address(index) * cell_stride + cell
+                count = count + popcount(row & given.planes[at])
+            # A count and a weight of 32 bits make the product one cheap instruction.
+            weight = np.int64(np.int32(given.weights[weights + address(value)]))
+            worth = worth + np.int64(count & _COUNT) * weight
+        return worth
+
+    @device_function
+    def is_node(tree, base, node):
+        """1 for a node of the tree, which has itself above it; 0 for padding (int32)."""
+        above = np.uint64(0)
+        for index in range(words):
+            above = above | tree[base + address(index) * row_stride + address(node)]
+        return np.int32(above != np.uint64(0))
+
+    of_attachments = _make_of_attachments(score, nodes, worth_at, is_node)
 
     @device_function
     def score_mapping(
@@ -41,24 +66,41 @@ def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: 
         lane,  # IN address
     ):
         """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
-        weights = number * classes
         share = np.int64(0)
         for part in range(rounds):
             cell = address(part * lanes) + lane
             best = np.int64(0)
             for node in range(nodes):
-                worth = np.int64(0)
-                for value in range(values):
-                    count = np.uint64(0)
-                    for index in range(words):
-                        row = tree[base + address(index) * row_stride + address(node)]
-                        at = address(value) * plane_stride + address(index) * cell_stride + cell
-                        count = count + popcount(row & given.planes[at])
-                    # A count and a weight of 32 bits make the product one cheap instruction.
-                    weight = np.int64(np.int32(given.weights[weights + address(value)]))
-                    worth = worth + np.int64(count & _COUNT) * weight
-                best = maximum(best, worth)
-            share = share + np.int64(of_cell(given, number, np.int32(best))) * given.multiplicity[cell]
+                best = maximum(best, worth_at(given, number, tree, base, cell, node))
+            worth = of_attachments(given, number, tree, base, cell, np.int32(best))
+            share = share + worth * given.multiplicity[cell]
         return share
 
     return score_mapping
+
+
+def _make_of_attachments(score: Score, nodes: int, worth_at: Any, is_node: Any) -> Any:
+    """Device function (given, number, tree, base, cell, best) -> what the cell is worth (int64)."""
+    of_cell, terms = score.of_cell, score.terms
+
+    @device_function
+    def of_best(given, number, tree, base, cell, best):
+        """The best attachment says all."""
+        return np.int64(of_cell(given, number, best))
+
+    if terms is None:
+        return of_best
+    form_of, term, of_sum = terms.form, terms.term, terms.of_sum
+
+    @device_function
+    def of_all(given, number, tree, base, cell, best):
+        """All attachments once more, for what each adds; rows of padding count for nothing."""
+        made = form_of(given, number)
+        total = np.int32(0)
+        for node in range(nodes):
+            worth = np.int32(worth_at(given, number, tree, base, cell, node))
+            counts = is_node(tree, base, node)
+            total = np.int32(total + np.int32(counts * term(made, worth, best)))
+        return of_sum(made, best, total)
+
+    return of_all

@@ -60,19 +60,35 @@ class Move(NamedTuple):
     make_propose: Callable[[Relations, Kinds], Any]
 
 
+class Terms(NamedTuple):
+    """How a cell's worth is made of all its attachments: device functions, of values one a lane.
+
+    Attributes:
+        form: (given, number) -> anything that the others want, which lanes share.
+        term: (form, worth, best) -> int32, what an attachment with this score adds, given the best one's.
+        of_sum: (form, best, total) -> what the cell adds to the tree's score, int64.
+    """
+
+    form: Any
+    term: Any
+    of_sum: Any
+
+
 class Score(NamedTuple):
-    """What a cell is worth, given the score of its best attachment.
+    """What a cell is worth, given the score of its best attachment, or of all its attachments.
 
     Attributes:
         arguments: what the kernel takes for it besides.
         of_cell: device function (given, number, best) -> what the cell adds to the tree's score, int32 or
             int64; `best` is int32, one a lane; `given` has the arguments, `number` is the slot's.
         wide: whether sums over a lane's cells need 64 bits although those of best attachments do not.
+        terms: where all attachments count: then `of_cell` is not asked.
     """
 
     arguments: tuple[Argument, ...]
     of_cell: Any
     wide: bool
+    terms: Terms | None = None
 
 
 class Evaluation(NamedTuple):

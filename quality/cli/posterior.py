@@ -55,6 +55,7 @@ FILES = ("posterior.json", "posterior.png")
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
+@options.score_option()
 @options.encoding_option()
 @options.seed_option()
 @options.out_option(required=True)
@@ -103,6 +104,7 @@ def _check(
     encoding: str,
     seed: int,
     zygosity: bool,
+    score: str,
 ) -> PosteriorCase:
     from syclade.quality.posterior.check import judge
     from syclade.quality.posterior.samples import sample_chain
@@ -110,7 +112,7 @@ def _check(
 
     what = f"{mutations} mutations"
     show(f"{what}: enumerating", 0, 1)
-    target = make_target(small_plan(mutations, gamma, move_probs, zygosity=zygosity))
+    target = make_target(small_plan(mutations, gamma, move_probs, zygosity=zygosity, score=score))
     drawn = sample_chain(
         target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
     )

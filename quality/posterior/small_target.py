@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.named import score_named
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -109,6 +110,7 @@ def small_plan(
     move_probabilities: tuple[float, float, float] = MOVE_PROBABILITIES,
     *,
     zygosity: bool = False,
+    score: str = "max",
 ) -> Plan:
     """The chain of the check, on a fixed simulated matrix of CELLS cells.
 
@@ -116,6 +118,7 @@ def small_plan(
         mutations: one of MUTATIONS.
         gamma, move_probabilities: of the chain.
         zygosity: whether some observations are homozygous, and have rates of their own.
+        score: max or sum.
 
     Raises:
         OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
@@ -127,7 +130,10 @@ def small_plan(
         )
     rates = ZYGOSITY_RATES if zygosity else RATES
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    return make_plan(make_problem(matrix, rates), gamma=gamma, move_probabilities=move_probabilities)
+    problem = make_problem(matrix, rates, octaves=score == "sum")
+    return make_plan(
+        problem, gamma=gamma, move_probabilities=move_probabilities, score=score_named(score, problem)
+    )
 
 
 def make_target(plan: Plan) -> Target:
@@ -140,7 +146,7 @@ def make_target(plan: Plan) -> Target:
     kernel = enumeration.kernel(problem.mutations, Cuts(*plan.move_below[:2]))
     trees = tuple(kernel)
     scores = np.array([score_of(plan, tree) for tree in trees], dtype=np.float64)
-    nats = scores / math.ldexp(1.0, problem.scale_bits)
+    nats = scores * problem.unit
     posterior = enumeration.exact_posterior(nats, gamma)
     transitions = enumeration.transition_matrix(kernel, nats, gamma)
     spectrum = _spectrum(transitions, posterior)

@@ -17,7 +17,7 @@ PROBLEM = Case(9, 4).problem()
 
 @pytest.mark.parametrize("gamma", [1e-6, 0.3, 1.0, 7.0, 1e6])
 def test_logarithms_are_the_oracles(gamma: float) -> None:
-    tables = log_tables(9, PROBLEM.scale_bits, gamma)
+    tables = log_tables(9, PROBLEM.unit, gamma)
     expected = acceptance.tables(PROBLEM.scale_bits, gamma, 9)
     assert tuple(tables.log_table.tolist()) == expected.mantissa
     assert tuple(tables.log_sizes.tolist()) == expected.size

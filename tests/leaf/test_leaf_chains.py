@@ -49,7 +49,7 @@ def begun(backend_runner: Runner, plan: Plan, chains: int, seed: int) -> None:
 
 
 def oracle_logs(plan: Plan) -> Tables:
-    made = log_tables(plan.labels, plan.problem.scale_bits, plan.gamma)
+    made = log_tables(plan.labels, plan.problem.unit, plan.gamma)
     return Tables(tuple(made.log_table.tolist()), tuple(made.log_sizes.tolist()))
 
 

@@ -159,7 +159,10 @@ def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
     rows = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), np.int32)))
     tables = Tables(parent, np.broadcast_to(rows, (len(trees), *rows.shape)))
     still = given._replace(edit=np.full(len(trees), NOTHING), w=v, t=v)
-    score = tables.best_after(np.arange(len(trees)), still) @ problem.multiplicity
+    score = (
+        tables.found_after(np.arange(len(trees)), still, lambda _at, scores: scores.max(axis=1))
+        @ problem.multiplicity
+    )
     after = [tuple(tree) for tree in edited(parent, given).tolist()]
     return Outcome(rows_of(n, after), drawn, score, parent)
 

@@ -157,7 +157,7 @@ def four_weights(problem: Problem) -> tuple[int, int, int, int]:
 
 
 def oracle_tables(plan: Plan) -> Tables:
-    made = log_tables(plan.problem.mutations, plan.problem.scale_bits, plan.gamma)
+    made = log_tables(plan.problem.mutations, plan.problem.unit, plan.gamma)
     return Tables(tuple(made.log_table.tolist()), tuple(made.log_sizes.tolist()))
 
 

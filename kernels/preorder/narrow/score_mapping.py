@@ -1,4 +1,7 @@
-"""Score mapping: a proposal's score from range maxima and shifts, in time proportional to the cells."""
+"""Score mapping: a proposal's best attachments from range maxima and shifts, in O(cells).
+
+What these are worth is the score's business (worth.py).
+"""
 
 from typing import Any
 
@@ -7,6 +10,7 @@ import numpy as np
 from syclade.kernels.chain.parts import Score
 from syclade.kernels.preorder.changes import ONE_INTERVAL
 from syclade.kernels.preorder.form import Form
+from syclade.kernels.preorder.narrow.worth import make_worth
 from syclade.kernels.preorder.tables.range_maximum import make_range_maximum
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tables.third_interval import third_interval
@@ -29,18 +33,8 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
     take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
     _range_rows, take_range, _range_of_cell = make_range_maximum(form)
     rounds, lanes = form.rounds, form.lanes
-    of_cell = score.of_cell
     long = int(wide or score.wide)
-
-    @device_function
-    def add(given, here, share, best, cell):
-        """share + what the cell is worth * multiplicity, no wider than need be."""
-        worth = of_cell(given, here.number, best)
-        if weighted:
-            return share + np.int64(worth) * given.multiplicity[cell]
-        if long:
-            return share + np.int64(worth)
-        return np.int32(share + worth)
+    add_panel = make_worth(form, score, weighted, long)
 
     @device_function
     def score_mapping(
@@ -72,8 +66,7 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
                 third, end_third, plus_3 = third_interval(moved)
                 take_range(others, given, here, base, column, third, end_third)
                 raise_by_shifted(best, others, given.tables, column, plus_3, moved.minus_1)
-            for part in range(rounds):
-                share = add(given, here, share, best[part], first_cell + address(part * lanes))
+            share = add_panel(share, best, others, given, here, base, panel, moved)
         return np.int64(share)
 
     return score_mapping

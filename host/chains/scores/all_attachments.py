@@ -1,0 +1,91 @@
+"""The sum score: every cell at all nodes, each with its likelihood (SCITE's -s; docs/model.md, "Scores")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.scores.base import Score
+from syclade.host.errors import MatrixError
+from syclade.host.model.problem import Problem, SlotRates
+from syclade.kernels.scores.powers import (
+    FRACTION_BITS,
+    LOGARITHM,
+    MANTISSA_BITS,
+    POWER,
+)
+
+__all__ = ["all_attachments"]
+
+SUM_BITS = 31
+"""Of a sum of powers: it stays below 2^31."""
+
+
+def all_attachments(problem: Problem) -> Score:
+    """The score, for trees of a problem whose scores are in octaves.
+
+    Raises:
+        MatrixError: there are more mutations than a sum of powers has room for.
+    """
+    assert problem.octaves
+    assert problem.scale_bits <= FRACTION_BITS
+    # A power is below 2 * 2^24 units; each bit less halves it.
+    spare = max(0, (problem.nodes - 1).bit_length() + MANTISSA_BITS + 1 - SUM_BITS)
+    if spare > MANTISSA_BITS - 8:
+        raise MatrixError(
+            f"{problem.mutations} mutations are too many for the sum score", hint="use --score max"
+        )
+    return Score(
+        name="sum",
+        of=_of,
+        device="syclade.kernels.scores.all_attachments:SCORE",
+        numpy="syclade.fallback.scores.all_attachments:SCORE",
+        defaults={"sum_fraction": problem.scale_bits, "sum_spare": spare},
+    )
+
+
+def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
+    """Cell by cell, the logarithm of the sum over all nodes, relative to the root's score."""
+    fraction, spare = settings["sum_fraction"], settings["sum_spare"]
+    scores = _scores(problem, parents, rates)
+    total = 0
+    for column, count in zip(scores.T.tolist(), problem.multiplicity.tolist(), strict=True):
+        octave = max(column) >> fraction
+        powers = sum(_power(score, octave, fraction, spare) for score in column)
+        total += count * (((octave - MANTISSA_BITS + spare) << fraction) + _logarithm(powers, fraction))
+    return total
+
+
+def _scores(problem: Problem, parents: NDArray[np.int32], rates: SlotRates) -> NDArray[np.int64]:
+    """Of every distinct column at every node, relative to the root: int64, shape (nodes, columns)."""
+    weights = np.array(rates.weights, dtype=np.int64)
+    scores = np.zeros((problem.nodes, problem.columns), dtype=np.int64)
+    for node in range(problem.mutations):
+        above = node
+        while above != problem.mutations:
+            scores[node] += weights[problem.observed[above]]
+            above = int(parents[above])
+    return scores
+
+
+def _power(score: int, octave: int, fraction: int, spare: int) -> int:
+    """2^(score - octave) in units of 2^(spare - 24), rounded down."""
+    x = (score << (FRACTION_BITS - fraction)) % 2**FRACTION_BITS
+    part = 0
+    for coefficient in POWER:
+        part = coefficient + (x * part >> FRACTION_BITS)
+    mantissa = 2**MANTISSA_BITS + (x * part >> (FRACTION_BITS + 15 - MANTISSA_BITS))
+    return int(mantissa >> min(octave - (score >> fraction) + spare, 31))
+
+
+def _logarithm(number: int, fraction: int) -> int:
+    """log2 of the number in units of 2^-f, to the nearest."""
+    exponent = number.bit_length() - 1
+    x = ((number << (30 - exponent)) - 2**30) >> 10
+    part = 0
+    for coefficient in LOGARITHM:
+        part = coefficient + (x * part >> 20)
+    curve = (x * (2**20 - x) >> 20) * part >> 20
+    return int(exponent << fraction) + ((x + curve + (1 << (19 - fraction))) >> (20 - fraction))

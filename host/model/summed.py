@@ -1,0 +1,97 @@
+"""The log-likelihood of a tree, attachments marginalised, in float64 (SCITE's -s, without a prior)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import scored_values
+from syclade.host.trees.tree import preorder, validate_parents
+
+__all__ = ["attachment_posteriors", "log_likelihood_by", "summed_log_likelihood"]
+
+
+def log_likelihood_by(score: str, matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """The log-likelihood of a tree by a score, max or sum: see `log_likelihood`, `summed_log_likelihood`."""
+    return (log_likelihood if score == "max" else summed_log_likelihood)(matrix, rates, parents)
+
+
+def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """The sum over the cells of log Σ_v exp S[c, v], in nats, v over all n + 1 nodes.
+
+    As SCITE prints it: each node counts once, without the prior 1 / (n + 1).
+
+    Args:
+        matrix: the observed values.
+        rates: the error rates.
+        parents: a parent vector, shape (n_mutations + 1,).
+
+    Raises:
+        TreeError: the parent vector is none.
+        MatrixError: the tree is of another number of mutations, or there are homozygous mutations and no
+            rates for them.
+
+    Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016, marginalisation.
+    """
+    values = scored_values(matrix, rates)
+    base = math.fsum((np.bincount(values.ravel(), minlength=4) * rates.log_table()[:, 0]).tolist())
+    best, sums = _sums(matrix, rates, parents)
+    return math.fsum([base, *best.tolist(), *np.log(sums).tolist()])
+
+
+def attachment_posteriors(
+    matrix: Matrix, rates: Rates, parents: ArrayLike, nodes: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """The probability of each cell's node, given the tree and all nodes alike before: float64, (cells,).
+
+    Args:
+        matrix, rates, parents: as for `summed_log_likelihood`.
+        nodes: int32, shape (cells,): the node that is asked about, of each cell.
+    """
+    best, sums = _sums(matrix, rates, parents)
+    tree = validate_parents(parents)
+    weights = rates.weights()
+    values = scored_values(matrix, rates)
+    own = np.zeros(matrix.n_cells)
+    above, root = nodes.astype(np.int64), tree.size - 1
+    while (below := above != root).any():
+        at = np.flatnonzero(below)
+        own[at] += weights[values[above[at], at]]
+        above[at] = tree[above[at]]
+    return np.asarray(np.exp(own - best) / sums)
+
+
+def _sums(
+    matrix: Matrix, rates: Rates, parents: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each cell the best score relative to the root's, and Σ_v exp(score - best)."""
+    tree = validate_parents(parents)
+    if tree.size != matrix.n_mutations + 1:
+        raise MatrixError(
+            f"the matrix has {matrix.n_mutations} mutations and the tree {tree.size - 1}",
+            path=matrix.source,
+            hint="give the matrix that the tree is of",
+        )
+    values, weights = scored_values(matrix, rates), rates.weights()
+    best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)
+    score = np.zeros(matrix.n_cells)
+    path = [tree.size - 1]
+    # Counts, not sums of floats: what is left is taken back without a trace.
+    counts = np.zeros((4, matrix.n_cells))
+    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
+    for node in preorder(tree).tolist()[1:]:
+        while path[-1] != tree[node]:
+            counts -= values[path.pop()] == observed
+        counts += values[node] == observed
+        path.append(node)
+        score = weights @ counts
+        higher = np.maximum(best, score)
+        sums = sums * np.exp(best - higher) + np.exp(score - higher)
+        best = higher
+    return best, sums

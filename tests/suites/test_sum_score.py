@@ -1,0 +1,123 @@
+"""The sum score: the same bits on every backend, and the logarithm of a sum of likelihoods, nearly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.summed import attachment_posteriors, summed_log_likelihood
+from syclade.host.trees.tree import ancestor_matrix
+from tests.support.backends import (
+    NUMPY,
+    Backend,
+    Case,
+    Seen,
+    assert_equal_chains,
+    assert_scores_are_right,
+    on_every_other_backend,
+    seen,
+)
+
+CASES = {
+    "small": Case(8, 13),
+    "missing": Case(20, 33, kind="missing"),
+    "duplicates": Case(20, 33, kind="duplicates"),
+    "zygosity": Case(20, 33, kind="zygosity"),
+    "one": Case(1, 5),
+}
+WIDE = Case(12, 900, gamma=0.05)
+CHAINS = 3
+
+
+def rates_of(case: Case) -> Rates:
+    return Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
+
+
+def plan_of(case: Case) -> Plan:
+    problem = make_problem(matrix_from_array(case.values), rates_of(case), octaves=True)
+    return make_plan(problem, gamma=case.gamma, move_probabilities=case.moves, score=all_attachments(problem))
+
+
+def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
+    plan = plan_of(case)
+    with backend.runner(plan, CHAINS, case.seed) as runner:
+        for chain in range(CHAINS):
+            runner.put(chain, initial_state(plan, case.seed, chain))
+        found = []
+        for stop in stops:
+            runner.advance(np.full(CHAINS, stop))
+            found += [seen(runner, chain) for chain in range(CHAINS)]
+    return found
+
+
+@pytest.mark.parametrize("case", [*CASES.values(), WIDE], ids=[*CASES, "wide"])
+@on_every_other_backend
+def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
+    plan, stops = plan_of(case), range(1, 120, 1 if case is not WIDE else 17)
+    for ours, expected in zip(chains(backend, case, stops), chains(NUMPY, case, stops), strict=True):
+        assert_scores_are_right(plan, ours.state)
+        assert_equal_chains(ours, expected)
+
+
+def brute_force(case: Case, parents: NDArray[np.int32]) -> float:
+    """Σ_c log Σ_v Π_g P(observed | present or not), with Python's own numbers."""
+    table, values = rates_of(case).log_table().tolist(), case.values.tolist()
+    above = ancestor_matrix(parents)
+    total = 0.0
+    for cell in range(case.m):
+        logs = [
+            sum(table[values[gene][cell]][int(above[gene, node])] for gene in range(case.n))
+            for node in range(case.n + 1)
+        ]
+        total += math.log(math.fsum(math.exp(one - max(logs)) for one in logs)) + max(logs)
+    return total
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_log_likelihood_is_that_of_brute_force(case: Case) -> None:
+    plan, matrix, rates = plan_of(case), matrix_from_array(case.values), rates_of(case)
+    for chain in range(5):
+        state = initial_state(plan, case.seed, chain)
+        exact = brute_force(case, state.parents)
+        assert summed_log_likelihood(matrix, rates, state.parents) == pytest.approx(exact, rel=1e-9)
+        # A power is off by 2.8e-5 of its value, and rounded down; a weight is off by 2^-17 octave.
+        assert plan.problem.to_nats(state.score) == pytest.approx(exact, abs=case.m * (1e-4 + case.n * 1e-5))
+
+
+def test_large_inputs_neither_overflow_nor_vanish() -> None:
+    """Likelihoods of e^-thousands, and a sum with as many terms as there may be."""
+    values = np.random.default_rng(3).choice([0, 1], (1000, 4)).astype(np.uint8)
+    matrix, rates = matrix_from_array(values), Rates(1e-5, 0.3)
+    problem = make_problem(matrix, rates, octaves=True)
+    plan = make_plan(problem, score=all_attachments(problem))
+    line = np.arange(1, 1002, dtype=np.int32)
+    line[-1] = 1000
+    nothing = matrix_from_array(np.full((1000, 2), 3, np.uint8))
+    flat = make_problem(nothing, rates, octaves=True)
+    for of, made in ((matrix, problem), (nothing, flat)):
+        score = all_attachments(made)
+        got = score.of(made, line, made.rates, score.defaults)
+        assert made.to_nats(got) == pytest.approx(summed_log_likelihood(of, rates, line), rel=2e-5)
+    assert summed_log_likelihood(nothing, rates, line) == pytest.approx(2 * math.log(1001), rel=1e-12)
+    assert plan.settings["sum_spare"] == 4
+
+
+def test_posteriors_of_attachments_add_up_to_one() -> None:
+    case = CASES["missing"]
+    matrix, rates = matrix_from_array(case.values), rates_of(case)
+    parents = initial_state(plan_of(case), 1, 0).parents
+    each = [
+        attachment_posteriors(matrix, rates, parents, np.full(case.m, node, np.int32))
+        for node in range(case.n + 1)
+    ]
+    np.testing.assert_allclose(np.sum(each, axis=0), 1.0, rtol=1e-12)
+    assert np.min(each) >= 0.0
