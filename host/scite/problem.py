@@ -13,8 +13,6 @@ __all__ = ["matrix_of", "rates_of", "refuse_what_is_missing"]
 
 def refuse_what_is_missing(call: SciteCall) -> None:
     """Raises an OptionError for what SCITE has, and this command has not yet."""
-    if call.sum_score:
-        raise OptionError("-s (the sum score) is not supported", hint="leave it out for the maximum score")
     if call.cell_tree:
         raise OptionError(
             "-transpose (cell-leaf trees) is not supported here",

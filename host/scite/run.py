@@ -16,10 +16,11 @@ from syclade.host.chains.events import Sink
 from syclade.host.chains.pipeline import Progress, run_chains
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.scores.named import score_named
 from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.summed import log_likelihood_by
 from syclade.host.output.files import check_output, write_files
 from syclade.host.output.rescue import keep
 from syclade.host.samples.lines import Samples
@@ -87,7 +88,7 @@ def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> S
     rates, matrix = rates_of(call), matrix_of(call)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
     _check_prefix(call)
-    problem = make_problem(matrix, rates)
+    problem = make_problem(matrix, rates, octaves=call.sum_score)
     optimal, samples = _sinks(call, problem)
     try:
         best = _run_chains(call, problem, (optimal, samples), report)
@@ -98,12 +99,22 @@ def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> S
         samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
     return SciteOutcome(
-        log_likelihood=log_likelihood(matrix, rates, best),
+        log_likelihood=log_likelihood_by(_score(call), matrix, rates, best),
         trees=trees if call.tree_list else [],
         distance=min(distances, default=None),
         steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
     )
+
+
+def _score(call: SciteCall) -> str:
+    """What -s asks for, by our names."""
+    return "sum" if call.sum_score else "max"
+
+
+def _kind(call: SciteCall) -> str:
+    """What SCITE puts in the names of trees' files."""
+    return "map" if call.sum_score else "ml"
 
 
 def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
@@ -133,6 +144,7 @@ def _run_chains(
         problem,
         gamma=call.gamma,
         move_probabilities=call.move_probabilities,
+        score=score_named(_score(call), problem),
         recorders=_recorders(call),
         events=EVENTS,
     )
@@ -157,7 +169,7 @@ def _trees_texts(
     texts = {}
     names = None if call.names is None else matrix.mutations
     for number, parents in enumerate(trees[: call.max_trees]):
-        base = f"{call.prefix.name}_ml{number}"
+        base = f"{call.prefix.name}_{_kind(call)}{number}"
         attached = best_nodes(problem, parents) if call.attach else None
         texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
         texts[f"{base}.newick"] = newick_text(parents)
@@ -193,6 +205,6 @@ def _check_prefix(call: SciteCall) -> None:
     if not call.prefix.name:
         raise OutputError(f"{call.prefix} names no file", hint="give -o the beginning of the files' names")
     folder, name = call.prefix.parent, call.prefix.name
-    tree = re.compile(re.escape(name) + r"_ml\d+\.(gv|newick)")
+    tree = re.compile(re.escape(name) + rf"_{_kind(call)}\d+\.(gv|newick)")
     there = [path.name for path in folder.glob("*") if tree.fullmatch(path.name)] if folder.is_dir() else []
     check_output(folder, (*sorted(there)[:4], f"{name}.samples"), call.force)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.named import score_named
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
@@ -131,6 +132,7 @@ def measure(
     repeats: int = 5,
     seed: int = 1,
     tree: str = "mutation",
+    score: str = "max",
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
 
@@ -143,6 +145,7 @@ def measure(
         repeats: number of timed runs.
         seed: of the input and of the chains.
         tree: what the trees are of: mutation, or leaf for cell-leaf trees.
+        score: of mutation trees: max or sum.
 
     Raises:
         SycladeError: a number makes no sense, or the device cannot run.
@@ -153,7 +156,7 @@ def measure(
     repeats = whole("repeats (--repeats)", repeats, 1, 10**6)
     slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
-    plan, begin = _plan_of(simulation, tree)
+    plan, begin = _plan_of(simulation, tree, score)
     made = choose_encoding(encoding, device, plan.problem)
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
@@ -184,11 +187,12 @@ def measure(
     )
 
 
-def _plan_of(simulation: Simulation, tree: str) -> tuple[Plan, NDArray[np.int32]]:
+def _plan_of(simulation: Simulation, tree: str, score: str) -> tuple[Plan, NDArray[np.int32]]:
     """The chains, and the simulated tree, that they start from."""
     matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
     if tree == "mutation":
-        return make_plan(make_problem(matrix, rates)), simulation.parents
+        problem = make_problem(matrix, rates, octaves=score == "sum")
+        return make_plan(problem, score=score_named(score, problem)), simulation.parents
     from syclade.host.leaf.plan import make_leaf_plan
     from syclade.host.model.leaf_problem import make_leaf_problem
     from syclade.host.trees.leaf import leaf_tree_of

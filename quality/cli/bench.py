@@ -20,6 +20,7 @@ __all__ = ["command"]
 @options.device_option()
 @options.encoding_option()
 @options.tree_option()
+@options.score_option()
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
@@ -40,6 +41,7 @@ def command(
     device: str,
     encoding: str,
     tree: str,
+    score: str,
     cells: int,
     mutations: int,
     slots: int | None,
@@ -63,6 +65,8 @@ def command(
         raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
     if tree != "mutation" and (suite or scaling):
         raise OptionError("--suite and --scaling measure mutation trees", hint="leave out --tree")
+    if score != "max" and (suite or scaling or tree != "mutation"):
+        raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
     if plot is not None:
         _check_plot(plot, scaling, force)
     if suite:
@@ -81,6 +85,7 @@ def command(
         seconds=seconds,
         repeats=repeats,
         tree=tree,
+        score=score,
     )
     if as_json:
         import json

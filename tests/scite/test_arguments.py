@@ -109,7 +109,6 @@ def test_refused(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("-s", "-s (the sum score)"),
         ("-transpose", "-transpose (cell-leaf trees)"),
         ("-e 0.2", "-e (learning the error rate)"),
         ("-e 2", "-e is 2.0"),

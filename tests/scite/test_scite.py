@@ -15,6 +15,7 @@ from syclade.host.input.matrix import matrix_from_array, read_matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.model.summed import log_likelihood_by, summed_log_likelihood
 from syclade.host.samples.lines import sample_line
 from syclade.host.scite import run as run_module
 from syclade.host.scite.arguments import parse_arguments
@@ -44,7 +45,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", ["ml", "ml-names-attach", "gamma-moves", "zygosity"])
+@pytest.mark.parametrize("name", ["ml", "ml-names-attach", "gamma-moves", "zygosity", "map-samples"])
 def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> None:
     """And have the scores that it printed."""
     folder = shared_dir / "reference" / "scite-cli" / name
@@ -55,11 +56,12 @@ def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> 
     assert matrix.values.shape == (call.mutations, call.cells)
     printed = (folder / "stdout.txt").read_text()
     score = float(re.findall(r"best log score for tree:\t(\S+)", printed)[0])
-    files = sorted(folder.glob("out_ml*.gv"))
+    files = sorted(folder.glob("out_map*.gv" if call.sum_score else "out_ml*.gv"))
     assert len(files) == call.max_trees
     for file in files:
         parents = read_tree(file, matrix.mutations)
-        assert log_likelihood(matrix, rates, parents) == pytest.approx(score, abs=1e-9)
+        kind = "sum" if call.sum_score else "max"
+        assert log_likelihood_by(kind, matrix, rates, parents) == pytest.approx(score, abs=1e-9)
         attached = best_nodes(make_problem(matrix, rates), parents) if call.attach else None
         text = graphviz_text(parents, None if names is None else matrix.mutations, attached)
         assert sorted(text.splitlines()) == sorted(file.read_text().splitlines())
@@ -68,6 +70,31 @@ def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> 
         ours = newick_text(parents)
         assert sorted(re.findall(r"\d+|[(),]", ours)) == sorted(re.findall(r"\d+|[(),]", newick))
         assert (";" in ours, ours[-1]) == (";" in newick, newick[-1])
+
+
+@pytest.mark.shared
+def test_scites_samples_have_the_sum_score(shared_dir: Path) -> None:
+    folder = shared_dir / "reference" / "scite-cli" / "map-samples"
+    call = parse_arguments((folder / "command.txt").read_text().splitlines()[0].split()[1:])
+    matrix, rates = read_matrix(shared_dir / "data" / call.matrix), rates_of(call)
+    lines = (folder / "out.samples").read_text().splitlines()
+    assert len(lines) == 75
+    for line in lines:
+        score, _leaves, numbers = line.split("\t")
+        parents = [*map(int, numbers.split()), call.mutations]
+        assert summed_log_likelihood(matrix, rates, parents) == pytest.approx(float(score), rel=5e-6)
+
+
+def test_the_sum_score_is_written_as_scite_does(run: Any, tmp_path: Path) -> None:
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-s", "-p", "50", "-o", tmp_path / "x"]
+    status, lines, _told = run(*given, "-max_treelist_size", "1")
+    assert status == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.samples", "x_map0.gv", "x_map0.newick"]
+    matrix, rates = read_matrix(EXAMPLE / "matrix.csv"), Rates(0.001, 0.2)
+    tree = read_tree(tmp_path / "x_map0.gv", matrix.mutations)
+    score = float(lines[0].split("\t")[1])
+    assert score == pytest.approx(summed_log_likelihood(matrix, rates, tree), abs=1e-9)
+    assert score != pytest.approx(log_likelihood(matrix, rates, tree), abs=0.1)
 
 
 @pytest.mark.shared
@@ -190,7 +217,6 @@ def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
         ("-i nowhere.csv", "nowhere.csv: no such file"),
         ("-names nowhere", "no such file"),
         ("-t nowhere", "no such file"),
-        ("-s", "-s (the sum score)"),
         ("-z", "there is no flag -z"),
         ("-fd 0.9", "add up to 1 or more"),
         ("-g 0", "--gamma is 0.0"),
