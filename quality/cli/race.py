@@ -1,0 +1,153 @@
+"""``syclade quality race``: is our search ever beaten?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from syclade.quality.race.answers import Contestant
+    from syclade.quality.race.report import Round
+
+__all__ = ["command"]
+
+FILES = ("race.json", "race.png")
+
+
+@click.command("race")
+@options.device_option()
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="CELLSxMUTATIONS",
+    help="Of a simulated input; may be given more than once. Without, the eight inputs of docs/search.md.",
+)
+@click.option(
+    "--rates",
+    type=click.FloatRange(0, 1, max_open=True),
+    nargs=3,
+    default=(1e-3, 0.2, 0.1),
+    show_default=True,
+    metavar="FP FN MISSING",
+    help="Of the inputs of --size.",
+)
+@click.option(
+    "--inputs", type=click.IntRange(min=1), default=1, show_default=True, help="Inputs of each size, by seed."
+)
+@options.seed_option()
+@click.option(
+    "--chains", type=click.IntRange(min=0), default=16, show_default=True, help="Chains; 0 for none."
+)
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=2_000_000, show_default=True, help="Steps of each chain."
+)
+@click.option(
+    "--peers",
+    type=options.INPUT_FILE,
+    metavar="PYTHON",
+    help="An interpreter that has scistree2 and scphylo-tools: ScisTree2 and HUNTRESS run, too.",
+)
+@click.option(
+    "--peer",
+    "named",
+    type=click.Choice(("ScisTree2", "HUNTRESS")),
+    multiple=True,
+    help="Which of them; may be given twice. Without, both.",
+)
+@click.option(
+    "--peer-seconds",
+    type=click.FloatRange(min=1),
+    default=600.0,
+    show_default=True,
+    help="What each may take for an input.",
+)
+@click.option("--plot", is_flag=True, help="Write race.png, curves of the best tree against time, too.")
+@options.out_option(required=True)
+@options.force_option()
+def command(
+    device: str,
+    sizes: tuple[str, ...],
+    rates: tuple[float, float, float],
+    inputs: int,
+    seed: int,
+    chains: int,
+    steps: int,
+    peers: Path | None,
+    named: tuple[str, ...],
+    peer_seconds: float,
+    plot: bool,
+    out: Path,
+    force: bool,
+) -> int:
+    """Let search, chains and other people's programs look for the most likely tree of simulated inputs.
+
+    All trees are scored alike, and compared with the true one: precision and recall of its pairs of ancestor
+    and descendant, and of its pairs in different lineages. Times are processor time of all threads. DIR gets
+    race.json.
+    """
+    from syclade.host.devices.choice import choose_device
+    from syclade.host.output.files import check_output
+    from syclade.quality.bench.measure import versions
+    from syclade.quality.extras import require_extras
+    from syclade.quality.race.answers import judge
+    from syclade.quality.race.inputs import SUITE, input_of
+    from syclade.quality.race.report import round_of, table_of, unbeaten
+
+    if plot:
+        require_extras("matplotlib")
+    check_output(out, FILES if plot else FILES[:1], force)
+    chosen = choose_device(device)
+    given = [input_of(size, rates, at) for size in sizes for at in range(seed, seed + inputs)] or list(SUITE)
+    contestants = _contestants(chosen.filter, seed, chains, steps, peers, named, peer_seconds)
+    rounds = []
+    with progress_bar() as show:
+        for number, one in enumerate(given):
+            simulation = one.simulated()
+            answers = []
+            for name, contestant in contestants.items():
+                show(f"{one.name}, seed {one.seed}: {name}", number, len(given))
+                answers.append(judge(name, contestant, one, simulation))
+            rounds.append(round_of(one, simulation, answers))
+    settings = {"device": chosen.filter, "seed": seed, "chains": chains, "steps": steps}
+    _write(rounds, {**settings, "versions": versions()}, plot, out, force)
+    for line in table_of(rounds):
+        click.echo(line)
+    return 0 if unbeaten(rounds, "search") == len(rounds) else 1
+
+
+def _contestants(
+    device: str,
+    seed: int,
+    chains: int,
+    steps: int,
+    peers: Path | None,
+    named: tuple[str, ...],
+    peer_seconds: float,
+) -> dict[str, Contestant]:
+    """All that run, by name, ours first."""
+    from syclade.quality.race import ours
+    from syclade.quality.race.peers import PEERS, peer
+
+    found = {"search": ours.search(device, seed)}
+    if chains:
+        found["chains"] = ours.chains(device, seed, chains, steps)
+    if peers is not None:
+        found |= {name: peer(name, peers, peer_seconds) for name in named or PEERS}
+    return found
+
+
+def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> None:
+    import json
+
+    from syclade.host.output.files import write_files
+    from syclade.quality.race.report import plot_rounds, report_of
+
+    write_files(out, {FILES[0]: json.dumps(report_of(rounds, settings), indent=2) + "\n"}, force)
+    if plot:
+        plot_rounds(rounds, out / FILES[1])

@@ -1,0 +1,77 @@
+"""What the race is run on: simulated inputs whose true trees are known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from syclade.host.errors import OptionError
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import Simulation, simulate
+
+__all__ = ["SUITE", "RaceInput", "input_of"]
+
+
+@dataclass(frozen=True)
+class RaceInput:
+    """A simulated input.
+
+    Attributes:
+        cells, mutations: its size.
+        fp_rate, fn_rate, missing: of the simulation, and of the inference.
+        seed: of the simulation.
+    """
+
+    cells: int
+    mutations: int
+    fp_rate: float = 1e-3
+    fn_rate: float = 0.2
+    missing: float = 0.1
+    seed: int = 5
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{self.cells} × {self.mutations}"
+
+    @property
+    def rates(self) -> Rates:
+        """The error rates."""
+        return Rates(self.fp_rate, self.fn_rate)
+
+    def simulated(self) -> Simulation:
+        """The matrix and the true tree."""
+        return simulate(self.cells, self.mutations, self.fp_rate, self.fn_rate, self.missing, self.seed)
+
+    def told(self) -> dict[str, float]:
+        """As plain values."""
+        return asdict(self)
+
+
+SUITE = (
+    RaceInput(64, 63),
+    RaceInput(200, 200),
+    RaceInput(500, 100, 0.01, 0.4, 0.4, 1),
+    RaceInput(200, 300, 0.01, 0.4, 0.3, 2),
+    RaceInput(100, 1000),
+    RaceInput(500, 500),
+    RaceInput(200, 1000),
+    RaceInput(1000, 500),
+)
+"""Eight sizes, small ones first."""
+
+
+def input_of(size: str, rates: tuple[float, float, float], seed: int) -> RaceInput:
+    """An input by its size.
+
+    Args:
+        size: CELLSxMUTATIONS.
+        rates: of false positives, of false negatives, of missing values.
+        seed: of the simulation.
+
+    Raises:
+        OptionError: it is no size.
+    """
+    cells, _, mutations = size.partition("x")
+    if not (cells.isdecimal() and mutations.isdecimal() and int(cells) and int(mutations)):
+        raise OptionError(f"{size!r} is no size", hint="give CELLSxMUTATIONS, such as 200x300")
+    return RaceInput(int(cells), int(mutations), *rates, seed)

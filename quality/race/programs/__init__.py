@@ -1,0 +1,1 @@
+"""Programs that call other people's: run by their Python, never imported."""

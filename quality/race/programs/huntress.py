@@ -1,0 +1,16 @@
+"""Run by a Python that has scphylo-tools: from a matrix on standard input to each mutation's cells."""
+
+import json
+import sys
+
+import pandas
+import scphylo
+
+asked = json.load(sys.stdin)
+frame = pandas.DataFrame(asked["matrix"]).T  # cells are rows there
+frame.columns = [f"m{number}" for number in frame.columns]
+frame.index = [f"c{number}" for number in frame.index]
+found = scphylo.tl.huntress(frame, alpha=asked["fp_rate"], beta=asked["fn_rate"], n_threads=1)
+found = found.loc[frame.index, frame.columns]
+print()
+print(json.dumps({"cells": found.to_numpy().astype(int).T.tolist()}))

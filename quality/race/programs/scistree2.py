@@ -1,0 +1,24 @@
+"""Run by a Python that has scistree2: from a matrix on standard input to each mutation's cells."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import scistree2
+
+asked = json.load(sys.stdin)
+fp, fn = asked["fp_rate"], asked["fn_rate"]
+# The probability that a cell has not the mutation, with both alike before.
+absent = {0: (1 - fp) / (1 - fp + fn), 1: fp / (fp + 1 - fn), 3: 0.5}
+(binary,) = (Path(scistree2.__file__).parent / "bin").glob("scistree*")
+with tempfile.TemporaryDirectory() as folder:
+    place = Path(folder, "input")
+    lines = [f"HAPLOID {len(asked['matrix'])} {len(asked['matrix'][0])}"]
+    lines += [" ".join(f"{absent[value]:.8f}" for value in row) for row in asked["matrix"]]
+    place.write_text("\n".join(lines) + "\n")
+    subprocess.run([binary, "-T", "1", place], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    found = place.with_name("input.genos.imp").read_text().splitlines()
+rows = [line.split("\t")[1].split() for line in found if line.startswith("Site")]
+print(json.dumps({"cells": [[int(value) for value in row] for row in rows]}))

@@ -1,0 +1,124 @@
+"""The race's outcome: as data, as a table, as curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.simulate import Simulation
+from syclade.quality.race.answers import Answer
+from syclade.quality.race.bound import MOST_MUTATIONS, upper_bound
+from syclade.quality.race.inputs import RaceInput
+
+__all__ = ["Round", "plot_rounds", "report_of", "round_of", "table_of", "unbeaten"]
+
+SAME = 1e-6
+"""Nats by which equal log-likelihoods may differ."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One input with all answers.
+
+    Attributes:
+        given: the input.
+        true_log_likelihood: of the tree that it was simulated from.
+        bound: no tree is more likely; None where there are too many mutations to say.
+        answers: of all contestants, in their order.
+    """
+
+    given: RaceInput
+    true_log_likelihood: float
+    bound: float | None
+    answers: tuple[Answer, ...]
+
+    @property
+    def best(self) -> float:
+        """The best log-likelihood of all answers."""
+        return max(one.log_likelihood for one in self.answers if one.log_likelihood is not None)
+
+
+def round_of(given: RaceInput, simulation: Simulation, answers: Sequence[Answer]) -> Round:
+    """All that is known of an input."""
+    few = given.mutations <= MOST_MUTATIONS
+    return Round(
+        given,
+        log_likelihood(simulation.matrix, given.rates, simulation.parents),
+        upper_bound(simulation.matrix, given.rates).log_likelihood if few else None,
+        tuple(answers),
+    )
+
+
+def unbeaten(rounds: Sequence[Round], name: str) -> int:
+    """On how many inputs no other contestant has found a more likely tree."""
+    own = ((one, each.best) for each in rounds for one in each.answers if one.name == name)
+    return sum(one.log_likelihood is not None and one.log_likelihood >= best - SAME for one, best in own)
+
+
+def report_of(rounds: Sequence[Round], settings: dict[str, object]) -> dict[str, object]:
+    """As plain values, for JSON."""
+    names = [one.name for one in rounds[0].answers]
+    return {
+        "settings": settings,
+        "inputs": [
+            {
+                **each.given.told(),
+                "true_log_likelihood": each.true_log_likelihood,
+                "bound": each.bound,
+                "answers": [asdict(one) for one in each.answers],
+            }
+            for each in rounds
+        ],
+        "unbeaten": {name: unbeaten(rounds, name) for name in names},
+    }
+
+
+def table_of(rounds: Sequence[Round]) -> Iterator[str]:
+    """Lines for people: a line an answer, differences to the best one."""
+    for each in rounds:
+        bound = "" if each.bound is None else f", no tree above {each.bound:.4f}"
+        yield (
+            f"{each.given.name}, seed {each.given.seed}: best {each.best:.4f}, "
+            f"true tree {each.true_log_likelihood:.4f}{bound}"
+        )
+        for one in each.answers:
+            yield f"  {one.name:<12}{_words(one, each.best)}"
+    for name in [one.name for one in rounds[0].answers]:
+        yield f"{name}: not beaten on {unbeaten(rounds, name)} of {len(rounds)}"
+
+
+def _words(one: Answer, best: float) -> str:
+    if one.log_likelihood is None or one.ancestors is None or one.lineages is None:
+        return f"no answer after {one.seconds:.1f} s: {one.problem}"
+    return (
+        f"{one.log_likelihood - best:+10.3f} in {one.seconds:8.2f} s; ancestors "
+        f"{one.ancestors[0]:.3f}/{one.ancestors[1]:.3f}, lineages {one.lineages[0]:.3f}/{one.lineages[1]:.3f}"
+    )
+
+
+def plot_rounds(rounds: Sequence[Round], path: Path) -> None:
+    """Curves of the distance to the best log-likelihood against processor time, an input a panel (PNG)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(4, len(rounds))
+    rows = math.ceil(len(rounds) / columns)
+    figure = Figure(figsize=(4 * columns, 3.2 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    for number, each in enumerate(rounds, start=1):
+        axes = figure.add_subplot(rows, columns, number)
+        for one, marker in zip(each.answers, "os^vDP", strict=False):
+            if one.log_likelihood is None:
+                continue
+            points = [*one.curve, (one.seconds, one.log_likelihood)]
+            apart = [max(each.best - value, 0.01) for _seconds, value in points]
+            axes.step([seconds for seconds, _value in points], apart, where="post")
+            axes.plot(points[-1][0], apart[-1], marker, color=axes.lines[-1].get_color(), label=one.name)
+        axes.set(xscale="log", yscale="log", title=each.given.name)
+        axes.set_xlabel("processor time / s")
+        axes.set_ylabel("nats below the best")
+        axes.legend(fontsize="x-small")
+    figure.savefig(path)
