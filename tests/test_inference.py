@@ -29,7 +29,7 @@ MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
     "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "fp_rate", "fn_rate",
     "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "move_probabilities", "chains", "steps",
-    "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches",
+    "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "device", "device_name", "encoding", "tiers", "search_tier", "slots", "seconds",
