@@ -8,14 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError, TreeError
-from syclade.host.input.matrix import (
-    Matrix,
-    Names,
-    matrix_from_array,
-    read_matrix,
-    with_cell_names,
-    with_names,
-)
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix, Names, with_cell_names, with_names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -392,12 +386,6 @@ def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
 
 def load_matrix(matrix: Any, names: Names = None, cell_names: Names = None) -> Matrix:
     """A Matrix from whatever describes one: see `infer`."""
-    return with_cell_names(_load(matrix, names), cell_names)
-
-
-def _load(matrix: Any, names: Names) -> Matrix:
     if isinstance(matrix, Matrix):
-        return with_names(matrix, names)
-    if isinstance(matrix, (str, os.PathLike)) or callable(getattr(matrix, "read", None)):
-        return read_matrix(matrix, names)
-    return with_names(matrix_from_array(matrix), names)
+        return with_cell_names(with_names(matrix, names), cell_names)
+    return read_matrix(matrix, names, cell_names=cell_names)

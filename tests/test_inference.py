@@ -32,7 +32,8 @@ SUMMARY_FIELDS = {
     "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
 }  # fmt: skip
 RUN_FIELDS = {
-    "matrix", "device", "device_name", "encoding", "tiers", "search_tier", "slots", "seconds",
+    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "tiers", "search_tier", "slots",
+    "seconds",
     "steps_per_second", "options", "date", "version", "versions",
 }  # fmt: skip
 
@@ -167,7 +168,7 @@ def test_trees_that_are_none(tree: Any) -> None:
 
 @pytest.mark.parametrize("path", [5, None, b"matrix", [1], ""])
 def test_paths_that_are_none(result: syclade.Result, path: Any) -> None:
-    with pytest.raises(MatrixError, match=r"which is no path|an empty name"):
+    with pytest.raises(MatrixError, match=r"which is no path|an empty name|1 dimensions"):
         syclade.read_matrix(path)
     with pytest.raises(OutputError, match=r"which is no path|an empty name"):
         result.write(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.matrices import coding_options, format_option
+from syclade.host.cli.matrices import coding_options
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -18,30 +18,26 @@ __all__ = ["command"]
 
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
-@format_option(required=True)
 @coding_options
 @click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
 @options.out_option(required=True)
 @options.force_option()
 def command(
     matrix: Any,
-    format: str,
-    two: str | None,
-    rows: str | None,
-    min_depth: int | None,
     to: str,
     out: Path,
     force: bool,
+    **said: Any,
 ) -> None:
     """Write MATRIX in another format into DIR; - reads it from standard input.
 
     To scite: matrix.csv, and matrix.geneNames and matrix.cellNames, which --names and --cell-names take. To
     sc: matrix.SC.
     """
-    from syclade.host.input.door import read_format
+    from syclade.host.input.door import read_matrix
     from syclade.host.output.files import write_files
 
-    files = _files(read_format(matrix, format, two=two, rows=rows, min_depth=min_depth), to)
+    files = _files(read_matrix(matrix, **said, strict=True), to)
     write_files(out, files, force)
     click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
 

@@ -100,7 +100,7 @@ def command(
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:
     """The test vector's matrix."""
     if given is not None:
-        from syclade.host.input.matrix import read_matrix
+        from syclade.host.input.door import read_matrix
 
         return read_matrix(given)
     if cells is None or mutations is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.matrices import coding_of, coding_options, format_option
+from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.errors import OutputError
@@ -23,7 +23,6 @@ __all__ = ["command"]
 
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
-@format_option()
 @coding_options
 @options.fp_rate_option()
 @options.fn_rate_option()
@@ -184,8 +183,7 @@ def command(
     besides |= dict.fromkeys(("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"), walked)
     if out is not None:
         check_output(out, (*FILES, *(name for name, wanted in besides.items() if wanted)), force)
-    coding = {name: settings[name] for name in ("format", "two", "rows", "min_depth")}
-    matrix = coding_of(settings, matrix)
+    matrix, coding = coding_of(settings, matrix)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
@@ -196,7 +194,7 @@ def command(
             force=force,
             **settings,
         )
-    if coding["format"] is not None:  # what repeats the run
+    if coding:  # what repeats the run
         result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)

@@ -48,15 +48,14 @@ def infer_leaf_tree(
     from syclade.host.output.rescue import keep
 
     own = _own_settings(settings)
-    coding = {name: own[name] for name in ("format", "two", "rows", "min_depth")}
-    matrix = coding_of(own, matrix)
+    matrix, coding = coding_of(own, matrix)
     if move_probs is not None:
         own["move_probabilities"] = _two_of(move_probs)
     if out is not None:
         check_output(out, FILES, force)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
-    if coding["format"] is not None:  # what repeats the run
+    if coding:  # what repeats the run
         result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)

@@ -7,48 +7,88 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["coding_of", "coding_options", "format_option"]
+__all__ = ["CODING", "coding_of", "coding_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+CODING = (
+    "format", "two", "rows", "min_depth", "min_gq", "vaf_ref", "vaf_het", "vaf_hom", "layer", "coding",
+)  # fmt: skip
+"""The options, as `syclade.read_matrix` has them."""
 
-def format_option(*, required: bool = False) -> Callable[[Command], Command]:
-    """``--format``."""
-    return click.option(
-        "--format",
-        required=required,
-        metavar="FORMAT",
-        help="Of MATRIX: scite, sc, tsv, csv, condor, sphyr, sasc, vcf, compass or scistree2.",
-    )
+_FORMATS = (
+    "scite, sc, tsv, csv, condor, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, tapestri, loom or cellsnp"
+)
 
 
 def coding_options(command: Command) -> Command:
-    """``--two``, ``--rows`` and ``--min-depth``."""
+    """``--format`` and what goes with some formats."""
     for option in (
         click.option(
-            "--min-depth", type=int, metavar="N", help="Calls of fewer reads are missing (vcf, compass)."
+            "--coding",
+            type=click.Choice(("scite", "cyvcf2")),
+            help="Of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad).",
         ),
-        click.option("--rows", type=click.Choice(("cells", "mutations")), help="What rows are (--format)."),
-        click.option("--two", type=click.Choice(("homozygous", "missing")), help="What 2 means (--format)."),
+        click.option("--layer", metavar="NAME", help="The calls, where they are not in X (h5ad)."),
+        click.option(
+            "--vaf-hom",
+            type=click.FloatRange(0, 100),
+            metavar="PERCENT",
+            help="Alternate reads that a homozygous call needs (tapestri; cellsnp: 90 without).",
+        ),
+        click.option(
+            "--vaf-het",
+            type=click.FloatRange(0, 100),
+            metavar="PERCENT",
+            help="The same of a heterozygous call (tapestri).",
+        ),
+        click.option(
+            "--vaf-ref",
+            type=click.FloatRange(0, 100),
+            metavar="PERCENT",
+            help="Alternate reads that a wild type may have (tapestri).",
+        ),
+        click.option(
+            "--min-gq",
+            type=click.IntRange(min=0),
+            metavar="Q",
+            help="Calls of less quality are missing (tapestri, loom).",
+        ),
+        click.option(
+            "--min-depth",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Calls of fewer reads are missing (vcf, bcf, compass, cellsnp, tapestri, loom).",
+        ),
+        click.option("--rows", type=click.Choice(("cells", "mutations")), help="What rows are (tsv, csv)."),
+        click.option("--two", type=click.Choice(("homozygous", "missing")), help="What 2 means."),
+        click.option(
+            "--format",
+            default="auto",
+            show_default=True,
+            metavar="FORMAT",
+            help=f"Of MATRIX: {_FORMATS}; auto looks into it.",
+        ),
     ):
         command = option(command)
     return command
 
 
-def coding_of(given: dict[str, Any], matrix: Any) -> Any:
-    """MATRIX, read where a format was given; takes the options of this file out of what was given.
+def coding_of(given: dict[str, Any], matrix: Any) -> tuple[Any, dict[str, Any]]:
+    """MATRIX, read where something was said of its format, and what was said.
+
+    Args:
+        given: the command's options; those of this file are taken out.
+        matrix: a path or a stream.
 
     Raises:
-        UsageError: an option that goes with ``--format`` without it.
+        OptionError: what does not go with the format.
         MatrixError: what is wrong in the file.
     """
-    form = given.pop("format")
-    coding = {name: given.pop(name) for name in ("two", "rows", "min_depth")}
-    if form is None:
-        for name, value in coding.items():
-            if value is not None:
-                raise click.UsageError(f"--{name.replace('_', '-')} goes with --format.")
-        return matrix
-    from syclade.host.input.door import read_format
+    said = {name: given.pop(name) for name in CODING}
+    said = {name: value for name, value in said.items() if value not in (None, "auto")}
+    if not said:
+        return matrix, said
+    from syclade.host.input.door import read_matrix
 
-    return read_format(matrix, form, **coding)
+    return read_matrix(matrix, **said), said

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.matrices import coding_of, coding_options, format_option
+from syclade.host.cli.matrices import coding_of, coding_options
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -19,7 +19,6 @@ __all__ = ["command"]
 
 @click.command("score")
 @click.argument("matrix", type=options.MATRIX)
-@format_option()
 @coding_options
 @click.argument("tree", type=options.INPUT_FILE)
 @options.fp_rate_option()
@@ -54,7 +53,7 @@ def command(
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
-    matrix = coding_of(given, matrix)
+    matrix, _ = coding_of(given, matrix)
     rates = options.rates_of(given)
     observed = load_matrix(matrix, names, cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree

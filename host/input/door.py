@@ -1,80 +1,153 @@
-"""One door for matrix files of all formats."""
+"""One door for matrices: files and folders of all formats, streams, arrays, data frames, AnnData."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import os
-import zlib
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from syclade.host.errors import MatrixError, OptionError
 from syclade.host.input.formats import FORMATS, Asked
-from syclade.host.input.matrix import Matrix
+from syclade.host.input.matrix import (
+    Matrix,
+    Names,
+    matrix_from_array,
+    with_cell_names,
+    with_names,
+)
 from syclade.host.input.names import default_names
-from syclade.host.input.textfile import read_bytes, read_stream
+from syclade.host.input.sniff import sniff, sniff_folder
+from syclade.host.input.source import Source
+from syclade.host.values import shown
 
-__all__ = ["read_format"]
+__all__ = ["read_matrix"]
 
-_GZIP = b"\x1f\x8b"
+_KNOWN = {
+    "two": ("homozygous", "missing"),
+    "rows": ("cells", "mutations"),
+    "coding": ("scite", "cyvcf2"),
+}
 
 
-def read_format(
-    file: str | os.PathLike[str] | IO[Any],
-    format: str,
+def read_matrix(
+    source: Any,
+    names: Names = None,
+    format: str = "auto",
     *,
+    cell_names: Names = None,
     two: str | None = None,
     rows: str | None = None,
     min_depth: int | None = None,
+    min_gq: int | None = None,
+    vaf_ref: float | None = None,
+    vaf_het: float | None = None,
+    vaf_hom: float | None = None,
+    layer: str | None = None,
+    coding: str | None = None,
+    strict: bool = False,
 ) -> Matrix:
-    """Reads a matrix file of a format in `FORMATS`, with the names that it has.
+    """Reads a mutation matrix, wherever it is, with the names that it has.
+
+    No coding is guessed: where 2 may be homozygous or missing, or rows may be cells or mutations, and the
+    format does not say, it has to be said here.
 
     Args:
-        file: a path, of a file that may be gzipped, or a stream that is open for reading.
-        format: its name in the table.
-        two: what 2 means, homozygous or missing; needed where it occurs and the format does not say.
-        rows: what rows are, cells or mutations; needed where the format does not say.
-        min_depth: how many reads a call needs, else it is missing; for formats that have reads.
+        source: a path, of a file (that may be gzipped) or of cellsnp-lite's folder; a stream that is open for
+            reading; an array of mutations × cells; a pandas DataFrame (with `rows`); an AnnData.
+        names: a file with one name a line, or the names themselves; None takes those that are there, or
+            numbers the mutations from 1.
+        format: its name in `syclade.host.input.formats.FORMATS`, or "auto", which looks into the file: what
+            looks like no other is SCITE's, where 2 is homozygous.
+        cell_names: the same for the cells.
+        two: what 2 means, "homozygous" or "missing".
+        rows: what rows are, "cells" or "mutations".
+        min_depth: how many reads a call needs, else it is missing.
+        min_gq: the quality (GQ) that a call needs, else it is missing.
+        vaf_ref: per cent of alternate reads that a wild type may have at most, else it is missing.
+        vaf_het: per cent that a heterozygous call needs, else it is missing.
+        vaf_hom: the same of a homozygous call; of cellsnp, from which on a call is one (90 if None).
+        layer: of an AnnData; None takes X.
+        coding: what numbers of a layer are: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
+            homozygous).
+        strict: a 2 of SCITE's format, too, is refused unless `two` says what it means.
 
     Raises:
-        OptionError: no such format, or meaning.
+        OptionError: no such format or meaning, an option that does not go with the format, or a library that
+            is not installed.
         MatrixError: what is wrong in the file, or what must be said of it, with the option.
     """
-    for option, value, known in (
-        ("--format", format, tuple(FORMATS)),
-        ("--two", two, (None, "homozygous", "missing")),
-        ("--rows", rows, (None, "cells", "mutations")),
-    ):
-        if value not in known:
-            raise OptionError(f"{option} is {value!r}", hint=f"one of {', '.join(filter(None, known))}")
-    if min_depth is not None and (min_depth < 0 or not FORMATS[format].reads):
-        raise OptionError(
-            f"--min-depth {min_depth} does not go with --format {format}",
-            hint="from 0 on, and for formats with numbers of reads: vcf, compass",
-        )
-    if isinstance(file, (str, os.PathLike)):
-        source = os.fspath(file)
-        data = read_bytes(file, MatrixError)
-        digest = hashlib.sha256(data)
-        if data.startswith(_GZIP) and Path(source).is_file():  # a pipe cannot be read again
-            data, digest = _unzipped(source)
+    said = {
+        "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "vaf_ref": vaf_ref,
+        "vaf_het": vaf_het, "vaf_hom": vaf_hom, "layer": layer, "coding": coding,
+    }  # fmt: skip
+    said = {name: value for name, value in said.items() if value is not None}
+    _check(said)
+    if isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
+        matrix = _of_file(source, format, said, strict)
     else:
-        source = str(getattr(file, "name", "<stream>"))
-        data = read_stream(file, source, MatrixError)
-        digest = hashlib.sha256(data)
-    grid = FORMATS[format].read(data, source, Asked(two, rows, min_depth))
+        matrix = _of_object(source, format, said)
+    return with_cell_names(with_names(matrix, names), cell_names)
+
+
+def _check(said: dict[str, Any]) -> None:
+    """Refuses what no format takes."""
+    for option, known in _KNOWN.items():
+        if option in said and said[option] not in known:
+            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint=f"one of {', '.join(known)}")
+    for option in ("min_depth", "min_gq"):
+        if option in said and (isinstance(said[option], bool) or said[option] < 0):
+            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint="from 0 on")
+    for option in ("vaf_ref", "vaf_het", "vaf_hom"):
+        if option in said and not 0 <= said[option] <= 100:
+            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint="per cent, from 0 to 100")
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
+    """An array's, a data frame's or an AnnData's."""
+    from syclade.host.input.tables import is_anndata, is_frame, of_anndata, of_frame
+
+    if format != "auto":
+        raise OptionError(
+            f"--format {format} is for files", hint=f"leave it out for a {type(source).__name__}"
+        )
+    if source is None or isinstance(source, (bool, int, float, bytes)):
+        raise MatrixError(f"the matrix is {shown(source)}, which is no path, no stream and no array")
+    if is_anndata(source):
+        return of_anndata(source, said)
+    if is_frame(source):
+        return of_frame(source, said)
+    if said:
+        raise OptionError(
+            f"{_flag(next(iter(said)))} does not go with an array",
+            hint="rows are mutations, and 2 is homozygous",
+        )
+    return matrix_from_array(source)
+
+
+def _of_file(
+    file: str | os.PathLike[str] | IO[Any], format: str, said: dict[str, Any], strict: bool
+) -> Matrix:
+    """A file's, a folder's or a stream's."""
+    source = Source.of(file)
+    if format == "auto":
+        format = sniff_folder(source.name) if source.is_folder else sniff(source.head(), source.name)
+        if format == "scite" and not strict:
+            said.setdefault("two", "homozygous")
+    if format not in FORMATS:
+        raise OptionError(f"--format is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    chosen = FORMATS[format]
+    for option in said:
+        if option not in ("two", "rows", *chosen.takes):
+            fit = ", ".join(name for name, one in FORMATS.items() if option in one.takes)
+            raise OptionError(f"{_flag(option)} does not go with --format {format}", hint=f"it is for {fit}")
+    if chosen.whole:
+        path, digest = source.whole()
+        grid = chosen.read(path, Asked(**said))
+    else:
+        text, digest = source.text()
+        grid = chosen.read(text, source.name, Asked(**said))
     mutations = grid.mutations or default_names(grid.values.shape[0])
-    return Matrix(grid.values, mutations, source, digest.hexdigest(), grid.cells)
-
-
-def _unzipped(path: str) -> tuple[bytes, Any]:
-    """What is in a gzipped file (or BGZF), within the bounds of a text, and the digest of the file itself."""
-    try:
-        with Path(path).open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256")
-            stream.seek(0)
-            with gzip.GzipFile(fileobj=stream) as text:
-                return read_stream(cast(IO[Any], text), path, MatrixError), digest
-    except (OSError, EOFError, zlib.error) as problem:
-        raise MatrixError(f"cannot be unzipped: {problem}", path=path) from None
+    return Matrix(grid.values, mutations, source.name, digest, grid.cells)

@@ -6,15 +6,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
 from syclade.host.input.names import check_names, default_names, match_names, read_names
-from syclade.host.input.reader import values_of
-from syclade.host.input.textfile import read_bytes, read_stream
 from syclade.host.values import shown
 
 __all__ = [
@@ -22,7 +20,6 @@ __all__ = [
     "Names",
     "format_matrix",
     "matrix_from_array",
-    "read_matrix",
     "with_cell_names",
     "with_names",
 ]
@@ -68,38 +65,12 @@ class Matrix:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the file's bytes, in hexadecimal; without a file, of ``format_matrix``'s text."""
-        return self.file_sha256 or hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
+        """SHA-256 of ``format_matrix``'s text, in hexadecimal: the same of one matrix in any format."""
+        return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
 
 
 Names = str | os.PathLike[str] | Sequence[str] | None
 """The names of mutations: a file with one a line, or the names themselves; None numbers them from 1."""
-
-
-def read_matrix(file: str | os.PathLike[str] | IO[Any], names: Names = None) -> Matrix:
-    """Reads a matrix in SCITE's format: one line a mutation, one column a cell, 0, 1, 2 or 3.
-
-    Line ends may be LF, CRLF or CR; values are separated by blanks or tabs; blank lines at the end and a
-    UTF-8 byte-order mark are ignored.
-
-    Args:
-        file: a path, or a stream that is open for reading, such as ``sys.stdin.buffer``.
-        names: a file with one name a line, or the names themselves; None numbers the mutations from 1.
-
-    Raises:
-        MatrixError: with file, line and column, and a hint.
-    """
-    if isinstance(file, (str, os.PathLike)):
-        source = os.fspath(file)
-        data = read_bytes(file, MatrixError)
-    elif callable(getattr(file, "read", None)):
-        source = str(getattr(file, "name", "<stream>"))
-        data = read_stream(file, source, MatrixError)
-    else:
-        raise MatrixError(f"the file is {shown(file)}, which is no path and no stream")
-    values = values_of(data, source)
-    digest = hashlib.sha256(data).hexdigest()
-    return Matrix(values, _names_of(values.shape, names), source, digest)
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
@@ -123,7 +94,7 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
 
 
 def with_names(matrix: Matrix, names: Names) -> Matrix:
-    """The same matrix with these names, as for `read_matrix`; None leaves those it has.
+    """The same matrix with these names, a file or names; None leaves those it has.
 
     Raises:
         MatrixError: names that do not fit.

@@ -10,7 +10,10 @@ from syclade.host.errors import MatrixError, TreeError
 from syclade.host.input.bounded import chunks
 from syclade.host.values import path_of
 
-__all__ = ["as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
+__all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
+
+GZIP = b"\x1f\x8b"
+"""How gzipped files begin, and those of bgzip."""
 
 MOST_LINE = 2**23
 """8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
@@ -89,7 +92,7 @@ def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
 
 
 def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileErrorType) -> bytes:
-    """What a stream has, up to its end, the bounds of a text, or what shows that it is none.
+    """What a stream has, up to its end, the bounds of a text, or what shows that it is none; all of gzip's.
 
     Raises:
         OSError: it cannot be read, or has no end within the bound.
@@ -100,6 +103,8 @@ def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileE
     for piece in chunks(stream):
         before = len(data)
         data += piece
+        if data.startswith(GZIP):
+            continue
         if b"\0" in piece:
             break  # no text, which the caller explains: the rest says nothing more
         ends = max(piece.rfind(b"\n"), piece.rfind(b"\r"))

@@ -84,6 +84,7 @@ def infer_leaf(
         "tree": "leaf",
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
+        "score": "max",
         "method": "chain",
         "start": "random",
         "chains": chains,

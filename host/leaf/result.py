@@ -56,7 +56,8 @@ class LeafResult:
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
         matrix: the file of the matrix; None for an array.
-        matrix_sha256: of the bytes of that file.
+        matrix_sha256: of its values as a text in SCITE's format.
+        matrix_file_sha256: of the bytes of that file; None for an array.
         options: what was asked.
         date: when it ended, ISO 8601 in UTC.
         version: of syclade.
@@ -83,6 +84,7 @@ class LeafResult:
     seconds: float
     matrix: str | None
     matrix_sha256: str
+    matrix_file_sha256: str | None
     options: Mapping[str, Any]
     date: str
     version: str
@@ -157,7 +159,9 @@ class LeafResult:
 
     def run(self) -> dict[str, Any]:
         """What is this run's own: device, times, versions, all options, as in run.json."""
-        names = ("matrix", "device", "device_name", "encoding", "tiers", "slots", "seconds")
+        names = (
+            "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "tiers", "slots", "seconds"
+        )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},
             "steps_per_second": self.steps_per_second,
@@ -220,6 +224,7 @@ def make_leaf_result(
         seconds=outcome.seconds,
         matrix=None if matrix.file_sha256 is None else matrix.source,
         matrix_sha256=matrix.sha256,
+        matrix_file_sha256=matrix.file_sha256,
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,

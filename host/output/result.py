@@ -66,7 +66,8 @@ class Result:
         slots: chain states, or searches, on the device at once.
         seconds: wall time of chains and searches, without start-up.
         matrix: the file or stream of the matrix, as it was named; None for an array.
-        matrix_sha256: of the bytes of that file, in hexadecimal; of an array, of its text in SCITE's format.
+        matrix_sha256: of its values as a text in SCITE's format, in hexadecimal: the same from any format.
+        matrix_file_sha256: of the bytes of that file; None for an array.
         options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
         date: when the inference ended, ISO 8601 in UTC.
         version: of syclade.
@@ -106,6 +107,7 @@ class Result:
     seconds: float
     matrix: str | None
     matrix_sha256: str
+    matrix_file_sha256: str | None
     options: Mapping[str, Any]
     date: str
     version: str
@@ -357,6 +359,7 @@ def make_result(
         seconds=outcome.seconds,
         matrix=None if matrix.file_sha256 is None else matrix.source,
         matrix_sha256=matrix.sha256,
+        matrix_file_sha256=matrix.file_sha256,
         options=options,
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,

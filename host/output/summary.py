@@ -55,6 +55,7 @@ def run_of(result: Result) -> dict[str, Any]:
     """What tells one run from an equal one, and what repeats it: its options as they were asked."""
     return {
         "matrix": result.matrix,
+        "matrix_file_sha256": result.matrix_file_sha256,
         "device": result.device,
         "device_name": result.device_name,
         "encoding": result.encoding,

@@ -135,7 +135,7 @@ def command_of(result: Result) -> str:
 def _provenance(result: Result) -> Section:
     rows = [
         ("matrix", result.matrix or "an array"),
-        ("SHA-256", result.matrix_sha256),
+        ("SHA-256", result.matrix_file_sha256 or result.matrix_sha256),
         ("seed", str(result.seed)),
         ("device", f"{result.device} ({result.device_name})"),
         ("time", f"{result.seconds:.2f} s"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from syclade.host.errors import MatrixError, OptionError
-from syclade.host.input.matrix import Matrix, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.scite.arguments import SciteCall
@@ -60,7 +61,7 @@ def matrix_of(call: SciteCall) -> Matrix:
     Raises:
         MatrixError: the file or the names cannot be read, or SCITE would misread them.
     """
-    matrix = read_matrix(call.matrix, call.names)
+    matrix = read_matrix(call.matrix, call.names, "scite", two="homozygous")
     asked, found = (call.mutations, call.cells), matrix.values.shape
     if asked != found:
         turned = " (-n counts rows, -m columns: exchanged?)" if asked == found[::-1] else ""

@@ -61,7 +61,7 @@ def command(
     Runs the inference again and again with each number of chains, and counts how often it finds the best tree
     of all runs. MATRIX is a file in SCITE's format, or - for standard input.
     """
-    from syclade.host.input.matrix import read_matrix
+    from syclade.host.input.door import read_matrix
     from syclade.quality.bench.restarts import rows_of, run_trials
     from syclade.quality.extras import require_extras
 

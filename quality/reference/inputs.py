@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from syclade.host.errors import OutputError
-from syclade.host.input.matrix import Matrix, format_matrix, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix, format_matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.output.files import write_files

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syclade.host.input.matrix import Matrix, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.trees.treefile import read_tree

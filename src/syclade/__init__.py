@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to impor
 if TYPE_CHECKING:
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
-    from syclade.host.input.matrix import read_matrix
+    from syclade.host.input.door import read_matrix
     from syclade.host.leaf.inference import infer_leaf
     from syclade.host.leaf.result import LeafResult
     from syclade.host.model.simulate import simulate
@@ -39,7 +39,7 @@ _HOME = {
     "SycladeError": "syclade.host.errors",
     "infer": "syclade.host.inference",
     "infer_leaf": "syclade.host.leaf.inference",
-    "read_matrix": "syclade.host.input.matrix",
+    "read_matrix": "syclade.host.input.door",
     "score": "syclade.host.inference",
     "simulate": "syclade.host.model.simulate",
 }

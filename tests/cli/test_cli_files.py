@@ -14,7 +14,7 @@ import pytest
 
 import syclade
 from syclade.host.cli import main as main_module
-from syclade.host.input.matrix import read_matrix
+from syclade.host.input.door import read_matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.trees.treefile import read_tree

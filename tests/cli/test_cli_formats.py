@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli import infer, score
+from syclade.host.cli.main import main
 
 ROWS = ["1 1 0 0 1", "1 0 0 3 1", "0 1 1 0 0"]
 RATES = ["--fp-rate", "0.01", "--fn-rate", "0.2"]
@@ -57,8 +58,11 @@ def test_one_matrix_in_three_formats_has_one_tree(forms: dict[str, Path], tmp_pa
     assert told["scite"] == told["sc"] == told["vcf"]
 
 
-@pytest.mark.parametrize("option", [["--two", "missing"], ["--rows", "cells"], ["--min-depth", "1"]])
-def test_a_coding_without_a_format_is_refused(forms: dict[str, Path], option: list[str]) -> None:
-    done = CliRunner().invoke(infer.command, [str(forms["scite"]), *RATES, *option])
-    assert done.exit_code == 2
-    assert f"{option[0]} goes with --format" in done.output
+@pytest.mark.parametrize("option", [["--layer", "x"], ["--rows", "cells"], ["--min-depth", "1"]])
+def test_an_option_that_does_not_go_with_the_format_is_refused(
+    forms: dict[str, Path], option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["infer", str(forms["scite"]), *RATES, *option])
+    assert caught.value.code == 2
+    assert option[0] in capsys.readouterr().err

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.input.matrix import Matrix, format_matrix, matrix_from_array, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix, format_matrix, matrix_from_array
 from syclade.host.model.attachment import attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem

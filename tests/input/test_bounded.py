@@ -18,7 +18,7 @@ from syclade.host.compile.image import read_image
 from syclade.host.errors import CheckpointError, DeviceError, MatrixError, SycladeError, TreeError
 from syclade.host.input import bounded, textfile
 from syclade.host.input.bounded import read_bounded
-from syclade.host.input.matrix import read_matrix
+from syclade.host.input.door import read_matrix
 from syclade.host.input.names import read_names
 from syclade.host.trees.tree import validate_parents
 from syclade.host.trees.treefile import read_tree

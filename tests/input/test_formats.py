@@ -5,47 +5,78 @@ import hashlib
 import json
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.convert import command
+from syclade.host.cli.main import main
 from syclade.host.errors import MatrixError, SycladeError
-from syclade.host.input.door import read_format
+from syclade.host.input.door import read_matrix
 from syclade.host.input.formats import FORMATS
-from syclade.host.input.matrix import read_matrix
 from tests.fuzz.damage import damaged
 
-SAID: dict[str, tuple[str, str | None, str | None] | tuple[str, str | None, str | None, int]] = {
-    "toy.scite.csv": ("scite", "homozygous", None),
-    "toy.bnpc.csv": ("scite", "homozygous", None),
-    "toy.SC": ("sc", "homozygous", None),
-    "toy.phiscs.SC": ("sc", None, None),
-    "toy.comma.csv": ("csv", None, "cells"),
-    "toy.rows-are-mutations.tsv": ("tsv", "homozygous", "mutations"),
-    "toy.condor.csv": ("condor", None, None),
-    "toy.sphyr.B": ("sphyr", None, None),
-    "toy.sasc.txt": ("sasc", None, None),
-    "toy.vcf": ("vcf", None, None),
-    "toy.vcf.gz": ("vcf", None, None),
-    "toy.monovar.vcf": ("vcf", None, None),
-    "toy.sciphi.vcf": ("vcf", None, None, 1),
-    "toy.cellsnp/cellSNP.cells.vcf": ("vcf", None, None),
-    "toy_variants.csv": ("compass", None, None),
-    "toy.nogt_variants.csv": ("compass", None, None, 1),
-    "toy.scistree2.txt": ("scistree2", None, None),
+HOMOZYGOUS = {"two": "homozygous"}
+MASKS = {"min_depth": 10, "min_gq": 30, "vaf_ref": 5, "vaf_het": 30, "vaf_hom": 95}
+SAID: dict[str, tuple[str, dict[str, Any]]] = {
+    "toy.scite.csv": ("scite", HOMOZYGOUS),
+    "toy.bnpc.csv": ("scite", HOMOZYGOUS),
+    "toy.SC": ("sc", HOMOZYGOUS),
+    "toy.phiscs.SC": ("sc", {}),
+    "toy.comma.csv": ("csv", {"rows": "cells"}),
+    "toy.rows-are-mutations.tsv": ("tsv", {"rows": "mutations", **HOMOZYGOUS}),
+    "toy.condor.csv": ("condor", {}),
+    "toy.sphyr.B": ("sphyr", {}),
+    "toy.sasc.txt": ("sasc", {}),
+    "toy.vcf": ("vcf", {}),
+    "toy.vcf.gz": ("vcf", {}),
+    "toy.bcf": ("bcf", {}),
+    "toy.monovar.vcf": ("vcf", {}),
+    "toy.sciphi.vcf": ("vcf", {"min_depth": 1}),
+    "toy.cellsnp": ("cellsnp", {"min_depth": 1}),
+    "toy.cellsnp/cellSNP.cells.vcf": ("vcf", {}),
+    "toy_variants.csv": ("compass", {}),
+    "toy.nogt_variants.csv": ("compass", {"min_depth": 1}),
+    "toy.scistree2.txt": ("scistree2", {}),
+    "toy.h5ad": ("h5ad", HOMOZYGOUS),
+    "toy.nan.h5ad": ("h5ad", {}),
+    "toy.sparse.h5ad": ("h5ad", HOMOZYGOUS),
+    "toy.slash.h5ad": ("h5ad", HOMOZYGOUS),
+    "toy.scphylo-readcount.h5ad": ("h5ad", {"layer": "genotype", "coding": "cyvcf2"}),
+    "toy.tapestri.h5": ("tapestri", {}),
+    "toy.tapestri-merged.h5": ("tapestri", {}),
+    "toy.tapestri-raw.h5": ("tapestri", MASKS),
+    "toy.tapestri.loom": ("loom", {}),
 }
+NEEDS_FORMAT = {"toy.comma.csv", "toy.rows-are-mutations.tsv", "toy.sasc.txt"}
+"""What nothing in the file says: auto refuses these, or (SASC) takes them for SCITE's, where 2 is refused."""
+
+
+@pytest.fixture
+def given(shared_dir: Path) -> tuple[Path, dict[str, Any]]:
+    folder = shared_dir / "formats" / "give"
+    return folder, json.loads((folder / "expected.json").read_text("utf-8"))
 
 
 @pytest.mark.shared
+def test_every_file_of_the_collection_is_tried(given: tuple[Path, dict[str, Any]]) -> None:
+    assert set(SAID) == set(given[1]["files"])
+    assert {form for form, _ in SAID.values()} == set(FORMATS)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("auto", [False, True])
 @pytest.mark.parametrize("name", SAID)
-def test_the_same_matrix_in_every_format(shared_dir: Path, tmp_path: Path, name: str) -> None:
-    folder = shared_dir / "formats" / "give"
-    expected = json.loads((folder / "expected.json").read_text("utf-8"))
+def test_the_same_matrix_in_every_format(
+    given: tuple[Path, dict[str, Any]], tmp_path: Path, name: str, auto: bool
+) -> None:
+    folder, expected = given
+    form, said = SAID[name]
     want = expected["files"][name]
-    form, two, rows, depth = (*SAID[name], None)[:4]
-    read = read_format(folder / name, form, two=two, rows=rows, min_depth=depth)
+    form = form if not auto or name in NEEDS_FORMAT else "auto"
+    read = read_matrix(folder / name, format=form, **said)
     numbered = [(f"s{row}" if want["names"] == "s0.." else str(row + 1)) for row in range(10)]
     names = expected.get(want["names"], numbered)
     order = list(range(10))
@@ -53,19 +84,46 @@ def test_the_same_matrix_in_every_format(shared_dir: Path, tmp_path: Path, name:
         order.sort(key=lambda row: (names[row].split(":")[0], int(names[row].split(":")[1])))
     assert read.values.tolist() == [expected[want["values"]][row] for row in order]
     assert read.mutations == tuple(names[row] for row in order)
-    assert read.cells == (tuple(expected["cells"]) if want["cells"] == "cells" else None)
-    options = (("--two", two), ("--rows", rows), ("--min-depth", depth and str(depth)))
-    said = [word for pair in options if pair[1] for word in pair if word]
+    assert read.cells == (None if want["cells"] == "numbers" else tuple(expected[want["cells"]]))
+    options = [word for key, value in said.items() for word in (f"--{key.replace('_', '-')}", str(value))]
     for to, file in (("scite", "matrix.csv"), ("sc", "matrix.SC")):
         out = tmp_path / to
-        given = [str(folder / name), "--format", form, *said, "--to", to, "--out", str(out)]
-        done = CliRunner().invoke(command, given)
+        words = [str(folder / name), "--format", form, *options, "--to", to, "--out", str(out)]
+        done = CliRunner().invoke(command, words)
         assert done.exit_code == 0, done.output
-        again = read_format(out / file, to, two="homozygous")
+        again = read_matrix(out / file, format=to, two="homozygous")
         np.testing.assert_array_equal(again.values, read.values)
         assert to == "scite" or again.mutations == read.mutations
     scite = tmp_path / "scite"
     assert read_matrix(scite / "matrix.csv", scite / "matrix.geneNames").mutations == read.mutations
+
+
+TRAPS = {
+    "toy.scphylo-readcount.h5ad": "--layer genotype --coding cyvcf2",
+    "toy.SC": "--two",
+    "toy.h5ad": "--two",
+    "toy.scite.csv": "--two",
+    "toy.sasc.txt": "--format sasc",
+    "toy.comma.csv": "--format csv --rows",
+    "toy.rows-are-mutations.tsv": "--format tsv --rows",
+    "toy.sciphi.vcf": "--min-depth",
+    "toy.cellsnp": "--min-depth",
+    "toy.nogt_variants.csv": "--min-depth",
+    "expected.json": "0, 1, 2 or 3",
+}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", TRAPS)
+def test_traps_are_refused_and_their_option_is_named(
+    shared_dir: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = shared_dir / "formats" / "give" / name
+    with pytest.raises(SystemExit) as caught:
+        main(["convert", str(file), "--out", str(tmp_path / "out")])
+    assert caught.value.code == 2
+    assert TRAPS[name] in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +152,7 @@ def test_what_is_not_said_is_refused(tmp_path: Path, form: str, text: str, words
     file = tmp_path / "m"
     file.write_text(text)
     with pytest.raises(MatrixError) as caught:
-        read_format(file, form, rows="cells" if "cluster_id" in text and form == "csv" else None)
+        read_matrix(file, format=form, rows="cells" if "cluster_id" in text and form == "csv" else None)
     assert words in str(caught.value)
 
 
@@ -106,7 +164,7 @@ def test_damaged_files_end_in_words(tmp_path: Path, form: str) -> None:
         begin = draw.randrange(len(whole))
         file.write_bytes(damaged(whole[begin : draw.randrange(begin, len(whole) + 1)], draw))
         try:
-            read = read_format(file, form, two=draw.choice((None, "missing", "homozygous")), rows=None)
+            read = read_matrix(file, format=form, two=draw.choice((None, "missing", "homozygous")), rows=None)
         except SycladeError:
             continue
         assert read.values.size
@@ -117,7 +175,7 @@ def test_damaged_files_end_in_words(tmp_path: Path, form: str) -> None:
 def test_records_of_vcf_that_are_not_plain(shared_dir: Path) -> None:
     folder = shared_dir / "formats" / "give"
     want = json.loads((folder / "expected.json").read_text("utf-8"))["edge.vcf"]
-    read = read_format(folder / "edge.vcf", "vcf")
+    read = read_matrix(folder / "edge.vcf", format="vcf")
     rows = dict(zip(read.mutations, read.values.tolist(), strict=True))
     assert rows == {name: row for name, row in want.items() if name != "skipped"}
 
@@ -126,10 +184,10 @@ def test_gzipped_files_are_read_and_damaged_ones_refused(tmp_path: Path) -> None
     file = tmp_path / "m.gz"
     whole = gzip.compress(b"0 1 3\n1 0 0\n")
     file.write_bytes(whole)
-    read = read_format(file, "scite")
+    read = read_matrix(file, format="scite")
     assert read.values.tolist() == [[0, 1, 3], [1, 0, 0]]
-    assert read.sha256 == hashlib.sha256(whole).hexdigest()
+    assert read.file_sha256 == hashlib.sha256(whole).hexdigest()
     for broken in (whole[:-6], whole[:12] + b"\xff\xff" + whole[14:], whole[:2]):
         file.write_bytes(broken)
         with pytest.raises(MatrixError, match=r"unzip|cannot be read"):
-            read_format(file, "scite")
+            read_matrix(file, format="scite")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import syclade
 from syclade.host.errors import MatrixError
-from syclade.host.input.matrix import format_matrix, matrix_from_array, read_matrix, with_names
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import format_matrix, matrix_from_array, with_names
 from syclade.host.input.names import read_names
 from tests.support.tree_strategies import AWKWARD, observations
 

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.input.matrix import Matrix, matrix_from_array, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.attachment import Attachments, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem

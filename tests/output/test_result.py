@@ -44,7 +44,7 @@ def test_where_the_cells_sit(result: syclade.Result) -> None:
 
 
 def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
-    """Its options are all arguments; the matrix is known by its bytes, whatever its file is called."""
+    """Its options are all arguments; the matrix is known by its values, whatever its file is."""
     file, names = tmp_path / "matrix.csv", tmp_path / "names"
     file.write_bytes(format_matrix(MADE.values).replace("\n", "\r\n").encode())
     names.write_text("\n".join(MADE.mutations))
@@ -54,7 +54,8 @@ def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     own = json.loads((tmp_path / "out" / "run.json").read_text())
     assert own["matrix"] == str(file)
-    assert summary["matrix_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert summary["matrix_sha256"] == hashlib.sha256(format_matrix(MADE.values).encode()).hexdigest()
+    assert own["matrix_file_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     assert summary["move_probabilities"] == {
         "prune and reattach": 0.25, "swap labels": 0.5, "swap subtrees": 0.25
     }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from syclade.host.cli import main as main_module
-from syclade.host.input.matrix import read_matrix
+from syclade.host.input.door import read_matrix
 from syclade.host.model.rates import Rates
 from syclade.quality.reference.folder import ReferenceFolderError, read_reference
 from syclade.quality.reference.scite_log import logged_score

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from syclade.host.cli.main import main
-from syclade.host.input.matrix import matrix_from_array, read_matrix
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

@@ -2,43 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
 from dataclasses import dataclass
+from typing import Any
 
-from syclade.host.input.formats.bare import read_sasc, read_scite, read_sphyr
-from syclade.host.input.formats.compass import read_compass
 from syclade.host.input.formats.grid import Asked, Grid
-from syclade.host.input.formats.scistree import read_scistree
-from syclade.host.input.formats.table import read_condor, read_csv, read_sc, read_tsv
-from syclade.host.input.formats.vcf import read_vcf
 
 __all__ = ["FORMATS", "Asked", "Format", "Grid"]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of matrix files.
+    """A format of matrix files, or of folders.
 
     Attributes:
-        read: makes a `Grid` of a file's bytes, given its name for messages and what was asked.
         summary: what it is, in a line.
-        reads: whether it has numbers of reads, which ``min_depth`` is for.
+        place: ``module:function`` of its reader, which is imported where it is used.
+        takes: the options that go with it, besides ``two`` and ``rows``.
+        whole: its reader takes a path and `Asked`, since a library opens the file, or it is a folder; else
+            it takes a text's bytes, its name for messages, and `Asked`. Both return a `Grid`.
     """
 
-    read: Callable[[bytes, str, Asked], Grid]
     summary: str
-    reads: bool = False
+    place: str
+    takes: tuple[str, ...] = ()
+    whole: bool = False
 
+    @property
+    def read(self) -> Any:
+        """The reader."""
+        module, function = self.place.split(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), function)
+
+
+_DEPTH = ("min_depth",)
+_CALLS = ("min_depth", "min_gq")
 
 FORMATS = {
-    "scite": Format(read_scite, "SCITE, BnpC: rows are mutations, values between blanks, no names"),
-    "sc": Format(read_sc, "scphylo, PhISCS: a table with tabs, rows are cells"),
-    "tsv": Format(read_tsv, "a table with tabs and names; needs --rows"),
-    "csv": Format(read_csv, "a table with commas and names; needs --rows"),
-    "condor": Format(read_condor, "ConDoR: commas, rows are cells, a column cluster_id"),
-    "sphyr": Format(read_sphyr, "SPhyR: two lines of sizes, rows are cells, -1 is missing"),
-    "sasc": Format(read_sasc, "SASC: rows are cells, 2 is missing, no names"),
-    "vcf": Format(read_vcf, "VCF: a row for each alternate allele, samples are cells", reads=True),
-    "compass": Format(read_compass, "COMPASS: ref:alt:genotype; --min-depth without genotypes", reads=True),
-    "scistree2": Format(read_scistree, "ScisTree2: HAPLOID, probabilities of the wild type"),
+    "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
+    "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
+    "tsv": Format("a table with tabs and names; needs --rows", "table:read_tsv"),
+    "csv": Format("a table with commas and names; needs --rows", "table:read_csv"),
+    "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
+    "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
+    "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
+    "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_DEPTH),
+    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, takes=_DEPTH),
+    "compass": Format(
+        "COMPASS: ref:alt:genotype; --min-depth without genotypes", "compass:read_compass", _DEPTH
+    ),
+    "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
+    "h5ad": Format(
+        "AnnData: rows are cells; X or --layer", "h5ad:read_h5ad", whole=True, takes=("layer", "coding")
+    ),
+    "tapestri": Format(
+        "Tapestri's .h5 of DNA variants",
+        "tapestri:read_tapestri",
+        whole=True,
+        takes=(*_CALLS, "vaf_ref", "vaf_het", "vaf_hom"),
+    ),
+    "loom": Format("Tapestri's .loom", "tapestri:read_loom", whole=True, takes=_CALLS),
+    "cellsnp": Format(
+        "a folder of cellsnp-lite; needs --min-depth",
+        "cellsnp:read_cellsnp",
+        whole=True,
+        takes=("min_depth", "vaf_hom"),
+    ),
 }

@@ -21,7 +21,7 @@ def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
         MatrixError: with line and column; 2 occurs, and nothing was said of it; rows said to be cells.
     """
     _refuse_rows(asked, "mutations", path)
-    return Grid(with_two(values_of(data, path), asked, path))
+    return Grid(with_two(values_of(data, path), asked, path, "; SASC's files, of cells: --format sasc"))
 
 
 def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:

@@ -25,11 +25,23 @@ class Asked:
         two: what 2 means, "homozygous" or "missing"; None if it was not said.
         rows: what rows are, "cells" or "mutations"; None if it was not said.
         min_depth: how many reads a call needs, else it is missing; None if it was not said.
+        min_gq: the quality (GQ) that a call needs, else it is missing; None takes all.
+        vaf_ref: per cent of alternate reads that a wild type may have at most, else it is missing; None: all.
+        vaf_het: per cent that a heterozygous call needs; None takes all.
+        vaf_hom: per cent that a homozygous call needs; of cellsnp, from which on a call is one.
+        layer: of a file with several tables; None takes the first, X.
+        coding: what a layer's numbers are, "scite" or "cyvcf2"; None if it was not said.
     """
 
     two: str | None = None
     rows: str | None = None
     min_depth: int | None = None
+    min_gq: int | None = None
+    vaf_ref: float | None = None
+    vaf_het: float | None = None
+    vaf_hom: float | None = None
+    layer: str | None = None
+    coding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,8 +94,8 @@ def code(
     return np.array([[symbols[symbol.strip()] for symbol in row] for row in rows], np.uint8)
 
 
-def with_two(values: NDArray[np.uint8], asked: Asked, path: str) -> NDArray[np.uint8]:
-    """The values, 2 as it was said to be meant.
+def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "") -> NDArray[np.uint8]:
+    """The values, 2 as it was said to be meant; the hint is what else it may be.
 
     Raises:
         MatrixError: 2 occurs, and nothing was said.
@@ -94,7 +106,7 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str) -> NDArray[np.u
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             path=path,
-            hint="say which: --two homozygous or --two missing",
+            hint=f"say which: --two homozygous or --two missing{hint}",
         )
     return values
 

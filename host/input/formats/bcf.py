@@ -1,0 +1,72 @@
+"""BCF and VCF by htslib (cyvcf2): the same rows as `vcf.py` makes of text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.hdf import require
+from syclade.host.input.names import check_names
+
+__all__ = ["read_bcf"]
+
+_NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
+
+
+def read_bcf(path: Path, asked: Asked) -> Grid:
+    """A row for each alternate allele, named CHROM:POS:REF/ALT; samples are cells; as `read_vcf`.
+
+    Raises:
+        MatrixError: htslib cannot read it, or there is nothing in it.
+    """
+    refuse_two(asked, "mutations", str(path))
+    require("cyvcf2")
+    import cyvcf2
+
+    names: list[str] = []
+    rows: list[NDArray[np.uint8]] = []
+    try:
+        reader = cyvcf2.VCF(str(path))
+        cells = [str(name) for name in reader.samples]
+        for record in reader:
+            if "GT" in record.FORMAT:
+                _take(record, asked.min_depth, names, rows, path)
+    except MatrixError:
+        raise
+    except Exception as problem:  # cyvcf2 raises bare ones
+        raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
+    if not rows or not cells:
+        raise MatrixError("no record has genotypes (GT) of an alternate allele", path=str(path))
+    check_names(cells, what="cell")
+    check_names(names, what="mutation")
+    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+
+
+def _take(
+    record: Any, min_depth: int | None, names: list[str], rows: list[NDArray[np.uint8]], path: Path
+) -> None:
+    """The rows of a record's alternate alleles."""
+    alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is not there: fewer copies
+    few = np.zeros(len(alleles), np.bool_)
+    if min_depth:
+        depths = record.format("DP")
+        if depths is None:
+            raise MatrixError(
+                f"the record {record.CHROM}:{record.POS} has no DP",
+                path=str(path),
+                hint="leave out --min-depth",
+            )
+        few = np.asarray(depths)[:, 0] < min_depth
+    known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
+    for number, allele in enumerate(record.ALT, 1):
+        if allele in _NO_ALLELES:
+            continue
+        seen = (alleles == number).sum(axis=1)
+        row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))
+        rows.append(np.where((known == 0) | few, 3, row).astype(np.uint8))
+        names.append(f"{record.CHROM}:{record.POS}:{record.REF}/{allele}")

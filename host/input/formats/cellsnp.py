@@ -1,0 +1,102 @@
+"""cellsnp-lite's folder: numbers of reads of each SNP (a row) in each cell (a column)."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.bounded import MOST_BYTES, read_bounded
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.hdf import require
+from syclade.host.input.formats.lines import lines_of
+from syclade.host.input.names import check_names
+
+__all__ = ["FILES", "HOMOZYGOUS", "read_cellsnp"]
+
+FILES = ("cellSNP.samples.tsv", "cellSNP.tag.AD.mtx", "cellSNP.tag.DP.mtx")
+"""That a folder has, besides cellSNP.base.vcf or cellSNP.base.vcf.gz."""
+
+HOMOZYGOUS = 90.0
+"""Per cent of alternate reads from which on a call is homozygous, unless --vaf-hom says otherwise."""
+
+_SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
+
+
+def read_cellsnp(path: Path, asked: Asked) -> Grid:
+    """Calls by numbers of reads: fewer than were asked for are missing, none of the alternate allele is 0,
+    nine of ten are homozygous, anything between is heterozygous.
+
+    Raises:
+        MatrixError: a file is missing or damaged; how many reads a call needs was not said.
+    """
+    refuse_two(asked, "mutations", str(path))
+    if asked.min_depth is None or asked.min_depth < 1:
+        raise MatrixError(
+            "there are numbers of reads, and no genotypes",
+            path=str(path),
+            hint="say how many reads a call needs, 1 or more: --min-depth N",
+        )
+    require("scipy")
+    names, cells = _sites(path), lines_of(_bytes(path / FILES[0]), str(path / FILES[0]))
+    cells = [name.strip() for name in cells if name.strip()]
+    check_names(names, what="mutation")
+    check_names(cells, what="cell")
+    shape = (len(names), len(cells))
+    alternate, depth = (_counts(path / name, shape) for name in FILES[1:])
+    least = (HOMOZYGOUS if asked.vaf_hom is None else asked.vaf_hom) / 100.0
+    called = np.where(alternate < 1, 0, np.where(alternate >= least * depth, 2, 1))
+    values = np.where(depth < asked.min_depth, 3, called).astype(np.uint8)
+    return Grid(np.ascontiguousarray(values), tuple(names), tuple(cells))
+
+
+def _sites(folder: Path) -> list[str]:
+    """CHROM:POS:REF/ALT of each row."""
+    packed, plain = folder / "cellSNP.base.vcf.gz", folder / "cellSNP.base.vcf"
+    path = packed if packed.exists() else plain
+    data = _bytes(path)
+    if path == packed:
+        try:
+            data = gzip.decompress(data) if len(data) < MOST_BYTES // 32 else b""
+        except (OSError, EOFError, ValueError) as problem:
+            raise MatrixError(f"cannot be unzipped: {problem}", path=str(path)) from None
+    names = []
+    for number, line in enumerate(lines_of(data, str(path)), 1):
+        fields = line.split("\t")
+        if line.startswith("#") or not line.strip():
+            continue
+        if len(fields) < 5:
+            raise MatrixError("the record has fewer than 5 columns", path=str(path), line=number)
+        names.append(f"{fields[0]}:{fields[1]}:{fields[3]}/{fields[4].strip()}")
+    return names
+
+
+def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """A table of numbers of reads; what is not in the file is 0."""
+    import io
+
+    import scipy.io
+
+    data = _bytes(path)
+    head = next((line for line in data[: 2**16].splitlines() if not line.startswith(b"%")), b"")
+    sizes = _SIZE.match(head)
+    if sizes is None or (int(sizes[1]), int(sizes[2])) != shape or shape[0] * shape[1] > MOST_BYTES:
+        raise MatrixError(f"it is no table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
+    try:
+        table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
+    except Exception as problem:  # whatever its parser meets
+        raise MatrixError(f"cannot be read as a Matrix Market file: {problem}", path=str(path)) from None
+    if table.shape != shape or not (table >= 0).all():
+        raise MatrixError("it has no numbers of reads", path=str(path))
+    return table
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_bounded(path, MOST_BYTES)
+    except OSError as problem:
+        raise MatrixError(f"cannot be read: {problem.strerror}", path=str(path)) from None

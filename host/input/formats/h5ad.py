@@ -1,0 +1,117 @@
+"""AnnData (.h5ad): observations are cells, variables are mutations; X, or a layer.
+
+Read with anndata's own functions for its elements, so that nothing but the table and the names is loaded.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.bounded import MOST_BYTES
+from syclade.host.input.formats.grid import Asked, Grid, with_two
+from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts
+from syclade.host.input.names import check_names
+
+__all__ = ["CODINGS", "read_h5ad"]
+
+CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
+"""What 0 to 3 become: cyvcf2's 2 is unknown, and its 3 homozygous, as in scphylo's layer `genotype`."""
+
+
+def read_h5ad(path: Path, asked: Asked) -> Grid:
+    """X, or the layer that was asked for; rows are cells.
+
+    Raises:
+        MatrixError: what is wrong in the file; X is all 0 and the calls are in a layer; a layer whose coding
+            was not said; 2 occurs, and nothing was said of it.
+    """
+    if asked.rows not in (None, "cells"):
+        raise MatrixError("rows are cells in this format", path=str(path), hint="leave out --rows")
+    require("h5py", "anndata", "scipy")
+    with opened(path) as file:
+        for part in ("obs", "var"):
+            if part not in file:
+                raise MatrixError(f"there is no {part}", path=str(path), hint="is it an AnnData?")
+        values = _table(file, asked, path)
+        cells = _index(file["obs"], values.shape[0], "obs", path)
+        names = _index(file["var"], values.shape[1], "var", path)
+        called = "genotype" in file.get("layers", ())
+    if asked.layer is None and not values.any() and called:
+        raise MatrixError(
+            "X is all 0, and there is a layer genotype",
+            path=str(path),
+            hint="for the calls that scphylo has there: --layer genotype --coding cyvcf2",
+        )
+    check_names(names, what="mutation")
+    check_names(cells, what="cell")
+    grid = np.ascontiguousarray(np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T)
+    if asked.coding is None or asked.two is not None:  # a coding says what 2 is
+        grid = with_two(grid, asked, str(path))
+    return Grid(grid, tuple(names), tuple(cells))
+
+
+def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
+    """X or the layer, uint8, shape (cells, mutations)."""
+    if asked.layer is None:
+        what, at = "X", "X"
+        if "X" not in file:
+            raise MatrixError("there is no X", path=str(path), hint=f"say which layer: {_layers(file)}")
+    else:
+        what, at = f"layer {asked.layer}", f"layers/{asked.layer}"
+        if asked.layer not in file.get("layers", ()):
+            raise MatrixError(f"there is no {what}", path=str(path), hint=f"there is {_layers(file)}")
+        if asked.coding is None:
+            raise MatrixError(
+                f"what 2 and 3 are in the {what} is not said",
+                path=str(path),
+                hint="--coding scite (2 homozygous, 3 missing), or --coding cyvcf2 (2 unknown, 3 homozygous)",
+            )
+    element = file[at]
+    if hasattr(element, "keys"):
+        return _sparse(element, what, path)
+    shape = shape_of(element, what, path)
+    values = np.empty(shape, np.uint8)
+    for rows in blocks(shape):
+        values[rows] = coded(element[rows], what, rows.start, path)
+    return values
+
+
+def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
+    """A sparse table, read by anndata."""
+    shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
+    if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
+        raise MatrixError(f"{what} is no table, or too large", path=str(path))
+    for part in ("data", "indices", "indptr"):
+        if part not in element or len(element[part]) > MOST_BYTES:
+            raise MatrixError(f"{what} has no {part}", path=str(path))
+    from anndata.io import read_elem
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = read_elem(element)
+        table.check_format(full_check=True)
+    return coded(table.toarray(), what, 0, path)
+
+
+def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
+    """The names of the cells or mutations."""
+    if hasattr(frame, "keys"):
+        column = frame.attrs.get("_index", "_index")
+        column = column.decode() if isinstance(column, bytes) else str(column)
+        if column not in frame:
+            raise MatrixError(f"{what} has no index", path=str(path))
+        return texts(frame[column], count, f"{what}'s index", path)
+    fields = frame.dtype.names or ()  # of files before anndata 0.7: a table of records
+    if not fields:
+        raise MatrixError(f"{what} has no index", path=str(path))
+    return texts(frame.fields(fields[0])[()].view(np.ndarray), count, f"{what}'s index", path)
+
+
+def _layers(file: Any) -> str:
+    return ", ".join(f"--layer {name}" for name in file.get("layers", ())) or "no layer"

@@ -1,0 +1,107 @@
+"""What readers of HDF5 files share: h5py, only where a file is read; blocks; names; faults in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError, OptionError, SycladeError
+from syclade.host.input.bounded import MOST_BYTES
+from syclade.host.install import install_command
+
+__all__ = ["blocks", "coded", "opened", "require", "shape_of", "texts"]
+
+_BLOCK = 2**22
+"""Entries that are read together, 32 MiB of float64."""
+
+_MOST_NAME = 1000
+"""Bytes of a name."""
+
+
+def require(*names: str) -> None:
+    """Check that packages of the extra `io` are there.
+
+    Raises:
+        OptionError: one is not.
+    """
+    import importlib.util
+
+    absent = [name for name in names if importlib.util.find_spec(name) is None]
+    if absent:
+        raise OptionError(f"this format needs {' and '.join(absent)}", hint=install_command("io"))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """An HDF5 file; whatever h5py says of a damaged one is told in words.
+
+    Raises:
+        MatrixError: it cannot be read, or its parts are no such parts.
+    """
+    require("h5py")
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except SycladeError:
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError) as problem:
+        words = str(problem).strip("'\"") or type(problem).__name__
+        raise MatrixError(f"cannot be read as HDF5: {words}", path=str(path)) from None
+
+
+def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
+    """The shape of a table of numbers.
+
+    Raises:
+        MatrixError: it is none, or is too large.
+    """
+    shape = getattr(dataset, "shape", None)
+    if shape is None or len(shape) != 2 or 0 in shape or dataset.dtype.kind not in "biuf":
+        raise MatrixError(f"{what} is no table of numbers", path=str(path))
+    if shape[0] * shape[1] > MOST_BYTES:
+        raise MatrixError(f"{what} has {shape[0]} × {shape[1]} entries, too many", path=str(path))
+    return int(shape[0]), int(shape[1])
+
+
+def blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """Rows to be read together."""
+    step = max(1, _BLOCK // shape[1])
+    return (slice(at, at + step) for at in range(0, shape[0], step))
+
+
+def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArray[np.uint8]:
+    """Numbers as 0, 1, 2 or 3; what is no number is missing.
+
+    Raises:
+        MatrixError: another value, with its place.
+    """
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), 3, values)
+    wrong = ~np.isin(values, (0, 1, 2, 3))
+    if wrong.any():
+        row, column = (int(at) for at in np.argwhere(wrong)[0])
+        raise MatrixError(
+            f"{what}[{first_row + row}, {column}] is {values[row, column]}, not 0, 1, 2 or 3", path=str(path)
+        )
+    return values.astype(np.uint8)
+
+
+def texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
+    """Names, as many as there have to be.
+
+    Raises:
+        MatrixError: they are none, or another number of them.
+    """
+    if getattr(dataset, "shape", None) != (count,):
+        raise MatrixError(f"{what} is no list of {count} names", path=str(path))
+    if dataset.dtype.itemsize > _MOST_NAME:
+        raise MatrixError(f"{what} has names of {dataset.dtype.itemsize} bytes", path=str(path))
+    found = dataset[()].tolist()
+    return [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in found]

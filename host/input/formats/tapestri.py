@@ -1,0 +1,123 @@
+"""Mission Bio's Tapestri: files of the pipeline (.dna.h5) and looms.
+
+Source: the data structure of mosaic's documentation; loom: support.missionbio.com 360045383034. Cells are
+rows of an h5's layers, and columns of a loom's. NGT is 0, 1, 2 (homozygous) and 3 (missing), as ours.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, texts
+from syclade.host.input.names import check_names
+
+__all__ = ["read_loom", "read_tapestri"]
+
+logger = logging.getLogger("syclade.input")
+
+SUSPICIOUS = 0.9
+"""Share of one genotype beyond which something is wrong with the calls."""
+
+
+def read_tapestri(path: Path, asked: Asked) -> Grid:
+    """An h5 file: calls with too few reads (DP), too low a quality (GQ), or an allele frequency (AF, per
+    cent) that does not fit the genotype, are missing, where that was asked for. Barcodes that repeat, of
+    several samples, get their sample's name before them.
+
+    Raises:
+        MatrixError: what is wrong in the file; a filter whose layer is not there, with the option.
+    """
+    refuse_two(asked, "cells", str(path))
+    with opened(path) as file:
+        assay = _part(file, "assays/dna_variants", path)
+        layers, cells = _part(assay, "layers", path), _part(assay, "ra", path)
+        shape = shape_of(_part(layers, "NGT", path), "NGT", path)
+        names = texts(_part(assay, "ca/id", path), shape[1], "ca/id", path)
+        barcodes = texts(_part(cells, "barcode", path), shape[0], "ra/barcode", path)
+        if len(set(barcodes)) < len(barcodes) and "sample_name" in cells:
+            samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
+            barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
+        values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
+    return _grid(np.ascontiguousarray(values.T), names, barcodes, path)
+
+
+def read_loom(path: Path, asked: Asked) -> Grid:
+    """A loom: rows are variants. Filters of reads and qualities as for an h5; there is no AF.
+
+    Raises:
+        MatrixError: as `read_tapestri`.
+    """
+    refuse_two(asked, "mutations", str(path))
+    with opened(path) as file:
+        shape = shape_of(_part(file, "matrix", path), "matrix", path)
+        names = texts(_part(file, "row_attrs/id", path), shape[0], "row_attrs/id", path)
+        barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
+        parts = {"matrix": file["matrix"], **dict(_part(file, "layers", path).items())}
+        values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
+    return _grid(values, names, barcodes, path)
+
+
+def _part(of: Any, name: str, path: Path) -> Any:
+    if name not in of:
+        raise MatrixError(f"there is no {name}", path=str(path), hint="is it Tapestri's, of DNA variants?")
+    return of[name]
+
+
+def _called(
+    layers: Any, names: tuple[str, str, str, str], shape: tuple[int, int], asked: Asked, path: Path
+) -> NDArray[np.uint8]:
+    """The genotypes, less those that a filter takes out; read block by block."""
+    calls, depth, quality, fraction = names
+    wanted = {depth: asked.min_depth, quality: asked.min_gq}
+    vafs = (asked.vaf_ref, asked.vaf_het, asked.vaf_hom)
+    if any(vaf is not None for vaf in vafs):
+        wanted[fraction] = 0
+    for name, least in wanted.items():
+        if least is not None and name not in layers:
+            option = {depth: "--min-depth", quality: "--min-gq"}.get(name, "--vaf-…")
+            raise MatrixError(f"there is no {name}", path=str(path), hint=f"leave out {option}")
+        if least is not None and layers[name].shape != shape:
+            raise MatrixError(f"{name} is no table of {shape[0]} × {shape[1]}", path=str(path))
+    values = np.empty(shape, np.uint8)
+    for rows in blocks(shape):
+        found = coded(layers[calls][rows], calls, rows.start, path)
+        bad = np.zeros(found.shape, np.bool_)
+        for name, least in ((depth, asked.min_depth), (quality, asked.min_gq)):
+            if least is not None:
+                bad |= layers[name][rows] < least
+        if fraction in wanted:
+            bad |= _unlikely(found, layers[fraction][rows], vafs)
+        values[rows] = np.where(bad, np.uint8(3), found)
+    return values
+
+
+def _unlikely(
+    found: NDArray[np.uint8], fraction: NDArray[Any], vafs: tuple[float | None, float | None, float | None]
+) -> NDArray[np.bool_]:
+    """Wild types with too many alternate reads, others with too few."""
+    most_ref, least_het, least_hom = vafs
+    bad = np.zeros(found.shape, np.bool_)
+    if most_ref is not None:
+        bad |= (found == 0) & (fraction > most_ref)
+    if least_het is not None:
+        bad |= (found == 1) & (fraction < least_het)
+    if least_hom is not None:
+        bad |= (found == 2) & (fraction < least_hom)
+    return bad
+
+
+def _grid(values: NDArray[np.uint8], names: list[str], cells: list[str], path: Path) -> Grid:
+    check_names(names, what="mutation")
+    check_names(cells, what="cell")
+    for value in range(4):
+        share = float((values == value).mean())
+        if share > SUSPICIOUS and values.size > 100:
+            logger.warning("%s: %.0f %% of the genotypes are %d", path, 100 * share, value)
+    return Grid(values, tuple(names), tuple(cells))

@@ -1,0 +1,103 @@
+"""What format a file is of, by what it begins with; never by its name, and never a guess of a coding."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+from syclade.host.errors import MatrixError
+
+__all__ = ["HEAD", "sniff", "sniff_folder"]
+
+HEAD = 2**16
+"""Bytes that are looked at."""
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_BARE = re.compile(r"[-+0-9.?nNaA \t\v\f]*")
+_TABLES = {"\t": "tsv", ",": "csv"}
+_COMPASS = re.compile(rb"(?:^|,)NAME(?:,|$)")
+
+
+def sniff(head: bytes, path: str) -> str:
+    """The format of a file, a name in `FORMATS`; whatever looks like nothing else is SCITE's.
+
+    Args:
+        head: how it begins, unzipped.
+        path: the file, for messages, and to look into where it is HDF5.
+
+    Raises:
+        MatrixError: a table with names, of which nothing says what its rows are; HDF5 of no known kind.
+    """
+    if head.startswith(_HDF5):
+        return _sniff_hdf5(path)
+    if head.startswith(b"BCF\2"):
+        return "bcf"
+    lines = head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    first = lines[0].rstrip()
+    if first.startswith((b"##fileformat=VCF", b"#CHROM\t")):
+        return "vcf"
+    if first.startswith(b"HAPLOID"):
+        return "scistree2"
+    if re.fullmatch(rb"\s*[0-9]+\s*#\s*cells", first):
+        return "sphyr"
+    return _sniff_table(first, lines[1:] or [b""], path)
+
+
+def _sniff_table(first: bytes, below: list[bytes], path: str) -> str:
+    """A table by its header."""
+    if first.split(b"\t")[0] in (b"cellIDxmutID", b"cellID/mutID"):
+        return "sc"
+    if first.endswith(b",cluster_id"):
+        return "condor"
+    entries = next((line for line in below if line.strip()), b"").split(b",")
+    if _COMPASS.search(first) and re.fullmatch(rb"[0-9]+:[0-9]+(?::[0-9])?", entries[-1].strip()):
+        return "compass"
+    for separator, form in _TABLES.items():
+        names, values = ([*csv.reader([_text(line)], delimiter=separator)] for line in (first, below[0]))
+        if (
+            len(names[0]) > 1
+            and len(values[0]) == len(names[0])
+            and not _BARE.fullmatch(names[0][-1].strip())
+        ):
+            raise MatrixError(
+                "this is a table with names, whose rows may be cells or mutations",
+                path=path,
+                line=1,
+                hint=f"say which: --format {form} --rows cells, or --format {form} --rows mutations",
+            )
+    return "scite"
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace").replace("\0", "")
+
+
+def _sniff_hdf5(path: str) -> str:
+    """What kind of HDF5 file it is, by its parts."""
+    from syclade.host.input.formats.hdf import opened
+
+    with opened(Path(path)) as file:
+        if "assays" in file:
+            return "tapestri"
+        if "matrix" in file and "row_attrs" in file:
+            return "loom"
+        if "obs" in file and "var" in file:
+            return "h5ad"
+        parts = ", ".join(sorted(map(str, file))[:5])
+    raise MatrixError(
+        f"this HDF5 file is neither AnnData nor Tapestri's nor a loom; it has {parts or 'nothing'}", path=path
+    )
+
+
+def sniff_folder(name: str) -> str:
+    """The format of a folder.
+
+    Raises:
+        MatrixError: it is of none.
+    """
+    if (Path(name) / "cellSNP.samples.tsv").exists():
+        return "cellsnp"
+    raise MatrixError(
+        "this is a directory, not a file", path=name, hint="of folders, those of cellsnp-lite are read"
+    )

@@ -1,0 +1,109 @@
+"""Matrices of objects that have names: pandas DataFrames and AnnData, without importing either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.errors import MatrixError, OptionError
+from syclade.host.input.array import values_from_array
+from syclade.host.input.matrix import Matrix
+from syclade.host.input.names import check_names
+
+__all__ = ["is_anndata", "is_frame", "of_anndata", "of_frame"]
+
+_CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
+
+
+def is_frame(source: Any) -> bool:
+    """Whether it is a pandas DataFrame, or one like it."""
+    return all(hasattr(source, name) for name in ("columns", "index", "to_numpy"))
+
+
+def is_anndata(source: Any) -> bool:
+    """Whether it is an AnnData, or one like it."""
+    return all(hasattr(source, name) for name in ("obs_names", "var_names", "layers", "X"))
+
+
+def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
+    """A data frame's matrix; NaN, None and pd.NA are missing.
+
+    Raises:
+        OptionError: an option that is not for data frames.
+        MatrixError: what rows are was not said; a value or a name that will not do.
+    """
+    _only(said, ("rows", "two"), "a DataFrame")
+    if "rows" not in said:
+        raise MatrixError(
+            "a DataFrame's rows may be cells or mutations",
+            hint='say which: syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
+        )
+    values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
+    if said["rows"] == "cells":
+        return _matrix(values.T, columns, rows, said)
+    return _matrix(values, rows, columns, said)
+
+
+def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
+    """An AnnData's matrix: X or a layer; rows are cells, NaN is missing.
+
+    Raises:
+        OptionError: an option that is not for AnnData.
+        MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer whose coding was not said;
+            a value or a name that will not do.
+    """
+    _only(said, ("two", "layer", "coding"), "an AnnData")
+    layer = said.get("layer")
+    if layer is not None and layer not in data.layers:
+        raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(data.layers) or 'none'}")
+    if layer is not None and "coding" not in said:
+        raise MatrixError(
+            f"what 2 and 3 are in the layer {layer} is not said",
+            hint='say coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
+        )
+    table = data.X if layer is None else data.layers[layer]
+    values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
+    if layer is None and "genotype" in data.layers and not values.any():
+        raise MatrixError(
+            "X is all 0, and there is a layer genotype",
+            hint='for the calls that scphylo has there: layer="genotype", coding="cyvcf2"',
+        )
+    if "coding" in said:
+        values = np.array(_CODINGS[said["coding"]], np.uint8)[values]
+        said = {"two": "homozygous", **said}
+    return _matrix(
+        values.T, [str(name) for name in data.var_names], [str(name) for name in data.obs_names], said
+    )
+
+
+def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:
+    for option in said:
+        if option not in known:
+            raise OptionError(
+                f"{option} does not go with {what}", hint=f"of its options, there are {', '.join(known)}"
+            )
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """The values as uint8, what is no number as missing."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), 3.0, values)
+    return values_from_array(values)
+
+
+def _matrix(
+    values: NDArray[np.uint8], mutations: list[str], cells: list[str], said: dict[str, Any]
+) -> Matrix:
+    check_names(mutations, what="mutation")
+    check_names(cells, what="cell")
+    if "two" not in said and (values == 2).any():
+        raise MatrixError(
+            "2 occurs, which may be homozygous or missing",
+            hint='say which: two="homozygous" or two="missing"',
+        )
+    if said.get("two") == "missing":
+        values = np.where(values == 2, np.uint8(3), values)
+    return Matrix(np.ascontiguousarray(values), tuple(mutations), "array", None, tuple(cells))
