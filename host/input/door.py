@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import IO, Any
 
 from syclade.host.errors import MatrixError, OptionError
+from syclade.host.input.apart import read_apart
 from syclade.host.input.formats import FORMATS, Asked
 from syclade.host.input.matrix import (
     Matrix,
@@ -20,6 +22,10 @@ from syclade.host.input.source import Source
 from syclade.host.values import shown
 
 __all__ = ["read_matrix"]
+
+logger = logging.getLogger("syclade.input")
+
+MISSING, MUCH_MISSING = 3, 0.8
 
 _KNOWN = {
     "two": ("homozygous", "missing"),
@@ -145,9 +151,14 @@ def _of_file(
             raise OptionError(f"{_flag(option)} does not go with --format {format}", hint=f"it is for {fit}")
     if chosen.whole:
         path, digest = source.whole()
-        grid = chosen.read(path, Asked(**said))
+        grid = (
+            read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
+        )
     else:
         text, digest = source.text()
         grid = chosen.read(text, source.name, Asked(**said))
+    missing = float((grid.values == MISSING).mean())
+    if missing > MUCH_MISSING:
+        logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)
     mutations = grid.mutations or default_names(grid.values.shape[0])
     return Matrix(grid.values, mutations, source.name, digest, grid.cells)

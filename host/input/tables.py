@@ -40,7 +40,10 @@ def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
             "a DataFrame's rows may be cells or mutations",
             hint='say which: syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
-    values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError) as problem:
+        raise MatrixError(f"the DataFrame has what is no number: {problem}") from None
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
     if said["rows"] == "cells":
         return _matrix(values.T, columns, rows, said)

@@ -21,12 +21,14 @@ class Format:
         takes: the options that go with it, besides ``two`` and ``rows``.
         whole: its reader takes a path and `Asked`, since a library opens the file, or it is a folder; else
             it takes a text's bytes, its name for messages, and `Asked`. Both return a `Grid`.
+        apart: its reader runs in a process of its own, since that library may crash (`apart.py`).
     """
 
     summary: str
     place: str
     takes: tuple[str, ...] = ()
     whole: bool = False
+    apart: bool = False
 
     @property
     def read(self) -> Any:
@@ -47,25 +49,31 @@ FORMATS = {
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_DEPTH),
-    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, takes=_DEPTH),
+    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_DEPTH),
     "compass": Format(
         "COMPASS: ref:alt:genotype; --min-depth without genotypes", "compass:read_compass", _DEPTH
     ),
     "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
     "h5ad": Format(
-        "AnnData: rows are cells; X or --layer", "h5ad:read_h5ad", whole=True, takes=("layer", "coding")
+        "AnnData: rows are cells; X or --layer",
+        "h5ad:read_h5ad",
+        whole=True,
+        apart=True,
+        takes=("layer", "coding"),
     ),
     "tapestri": Format(
         "Tapestri's .h5 of DNA variants",
         "tapestri:read_tapestri",
         whole=True,
+        apart=True,
         takes=(*_CALLS, "vaf_ref", "vaf_het", "vaf_hom"),
     ),
-    "loom": Format("Tapestri's .loom", "tapestri:read_loom", whole=True, takes=_CALLS),
+    "loom": Format("Tapestri's .loom", "tapestri:read_loom", whole=True, apart=True, takes=_CALLS),
     "cellsnp": Format(
         "a folder of cellsnp-lite; needs --min-depth",
         "cellsnp:read_cellsnp",
         whole=True,
+        apart=True,
         takes=("min_depth", "vaf_hom"),
     ),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 
@@ -10,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.errors import MatrixError
-from syclade.host.input.bounded import MOST_BYTES, read_bounded
+from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names
+from syclade.host.input.source import Source
 
 __all__ = ["FILES", "HOMOZYGOUS", "read_cellsnp"]
 
@@ -59,11 +59,6 @@ def _sites(folder: Path) -> list[str]:
     packed, plain = folder / "cellSNP.base.vcf.gz", folder / "cellSNP.base.vcf"
     path = packed if packed.exists() else plain
     data = _bytes(path)
-    if path == packed:
-        try:
-            data = gzip.decompress(data) if len(data) < MOST_BYTES // 32 else b""
-        except (OSError, EOFError, ValueError) as problem:
-            raise MatrixError(f"cannot be unzipped: {problem}", path=str(path)) from None
     names = []
     for number, line in enumerate(lines_of(data, str(path)), 1):
         fields = line.split("\t")
@@ -96,7 +91,4 @@ def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        return read_bounded(path, MOST_BYTES)
-    except OSError as problem:
-        raise MatrixError(f"cannot be read: {problem.strerror}", path=str(path)) from None
+    return Source.of(path).text()[0]

@@ -6,7 +6,6 @@ rows of an h5's layers, and columns of a loom's. NGT is 0, 1, 2 (homozygous) and
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,6 @@ from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, text
 from syclade.host.input.names import check_names
 
 __all__ = ["read_loom", "read_tapestri"]
-
-logger = logging.getLogger("syclade.input")
-
-SUSPICIOUS = 0.9
-"""Share of one genotype beyond which something is wrong with the calls."""
 
 
 def read_tapestri(path: Path, asked: Asked) -> Grid:
@@ -45,7 +39,7 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(np.ascontiguousarray(values.T), names, barcodes, path)
+    return _grid(np.ascontiguousarray(values.T), names, barcodes)
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
@@ -59,9 +53,9 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         shape = shape_of(_part(file, "matrix", path), "matrix", path)
         names = texts(_part(file, "row_attrs/id", path), shape[0], "row_attrs/id", path)
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
-        parts = {"matrix": file["matrix"], **dict(_part(file, "layers", path).items())}
+        parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(values, names, barcodes, path)
+    return _grid(values, names, barcodes)
 
 
 def _part(of: Any, name: str, path: Path) -> Any:
@@ -113,11 +107,7 @@ def _unlikely(
     return bad
 
 
-def _grid(values: NDArray[np.uint8], names: list[str], cells: list[str], path: Path) -> Grid:
+def _grid(values: NDArray[np.uint8], names: list[str], cells: list[str]) -> Grid:
     check_names(names, what="mutation")
     check_names(cells, what="cell")
-    for value in range(4):
-        share = float((values == value).mean())
-        if share > SUSPICIOUS and values.size > 100:
-            logger.warning("%s: %.0f %% of the genotypes are %d", path, 100 * share, value)
     return Grid(values, tuple(names), tuple(cells))

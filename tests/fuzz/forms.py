@@ -1,0 +1,148 @@
+"""Damaged files of every format: those that are text, and those that a library opens."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from syclade.host.errors import MatrixError, SycladeError
+from syclade.host.input import door
+from syclade.host.input.door import read_matrix
+from syclade.host.input.formats import FORMATS, Asked
+from syclade.host.input.sniff import sniff
+from syclade.host.input.source import Source
+from tests.fuzz.damage import damaged
+from tests.support.formats import SAID, write_forms
+
+__all__ = ["Libraries", "Tables"]
+
+HANGS = 1.0
+"""Seconds without an answer."""
+
+_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "two": ("homozygous", "missing"),
+    "rows": ("cells", "mutations"),
+    "min_depth": (0, 1, 10),
+    "min_gq": (30,),
+    "vaf_ref": (5.0,),
+    "vaf_hom": (95,),
+    "layer": ("genotype",),
+    "coding": ("scite", "cyvcf2"),
+}
+
+
+class _Forms:
+    """Files by name, their damages, and what is said of them: what they need, or something else."""
+
+    whole = False
+
+    def __init__(self, folder: Path) -> None:
+        made = folder / "made"
+        made.mkdir(exist_ok=True)
+        paths = write_forms(made)
+        if self.whole:
+            wanted = (name for name in SAID if name.endswith((".h5", ".h5ad", ".loom", ".bcf")))
+            self._files = {name: paths[name].read_bytes() for name in wanted}
+            self._files |= {f"cellsnp/{one.name}": one.read_bytes() for one in paths["cellsnp"].iterdir()}
+        else:
+            wanted = (
+                name for name in SAID if name.endswith((".csv", ".SC", ".tsv", ".B", ".txt", ".vcf", ".gz"))
+            )
+            self._files = {name: paths[name].read_bytes() for name in wanted}
+        self._made, self._folder = made, folder
+
+    def make(self, draw: Random) -> tuple[str, bytes, dict[str, Any]]:
+        """A file's name, its bytes, and what is said of it."""
+        name = draw.choice(list(self._files))
+        said = dict(SAID[name.split("/")[0]])
+        if draw.random() < 0.3:
+            for option in draw.sample(list(_OPTIONS), draw.randint(1, 2)):
+                said[option] = draw.choice(_OPTIONS[option])
+        if draw.random() < 0.1:
+            said["format"] = draw.choice(list(FORMATS))
+        return name, damaged(self._files[name], draw, most=3), said
+
+    def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
+        """Read it."""
+        name, data, said = given
+        path = self._folder / name
+        if name.startswith("cellsnp/"):
+            path.parent.mkdir(exist_ok=True)
+            for other in self._files:
+                if other.startswith("cellsnp/"):
+                    (self._folder / other).write_bytes(self._files[other])
+        path.write_bytes(data)
+        matrix = read_matrix(path.parent if name.startswith("cellsnp/") else path, **said)
+        assert set(np.unique(matrix.values).tolist()) <= {0, 1, 2, 3}
+        assert matrix.values.size > 0
+
+
+class Tables(_Forms):
+    """Of text."""
+
+    name = "tables"
+
+
+class Libraries(_Forms):
+    """HDF5, BCF, and a folder of Matrix Market files; each read in a forked process, which starts at once."""
+
+    name = "libraries"
+    whole = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        for name, said in SAID.items():  # the libraries are there before the first fork
+            if name in self._files:
+                FORMATS[said.get("format", sniffed(self._made / name))].read(self._made / name, Asked())
+
+    def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
+        """Read it; that a library crashes or does not end is an error in words, too."""
+        with mock.patch.object(door, "read_apart", forked):
+            super().take(given)
+
+
+def sniffed(path: Path) -> str:
+    """The format of a file."""
+    return sniff(Source.of(path).head(), str(path))
+
+
+def forked(reader: Any, path: Path, *rest: Any) -> Any:
+    """`read_apart` without the start of a process: for ten thousands of files."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            try:
+                result = reader(path, *rest)
+            except SycladeError as problem:
+                result = problem
+            with os.fdopen(theirs, "wb") as stream:
+                pickle.dump(result, stream)
+            os._exit(0)
+        except BaseException as problem:
+            with os.fdopen(theirs, "wb") as stream:
+                pickle.dump(("not foreseen", repr(problem)), stream)
+        os._exit(1)
+    os.close(theirs)
+    told = b""
+    with os.fdopen(ours, "rb") as stream:
+        while select.select([stream], [], [], HANGS)[0] and (piece := os.read(stream.fileno(), 2**16)):
+            told += piece
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if not told:
+        raise MatrixError("the library that reads it crashed, or did not end", path=str(path))
+    result = pickle.loads(told)
+    assert not (isinstance(result, tuple) and result[:1] == ("not foreseen",)), result
+    if isinstance(result, SycladeError):
+        raise result
+    return result

@@ -1,0 +1,148 @@
+"""One matrix in every format, as small files: what a reader should make of them is known."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "write_forms"]
+
+VALUES: NDArray[np.uint8] = np.array(
+    [[1, 1, 0, 0, 1, 1], [1, 0, 0, 3, 1, 0], [0, 1, 1, 0, 0, 3], [3, 0, 1, 0, 0, 0]], np.uint8
+)
+"""Rows are mutations; without a 2, which some formats do not have."""
+
+MUTATIONS = tuple(f"{chrom}:{place}:A/G" for chrom, place in ((1, 10), (1, 25), (2, 7), (3, 99)))
+CELLS = tuple(f"cell-{number}" for number in range(6))
+
+SAID: dict[str, dict[str, Any]] = {
+    "matrix.csv": {},
+    "matrix.SC": {},
+    "table.tsv": {"format": "tsv", "rows": "mutations"},
+    "table.csv": {"format": "csv", "rows": "cells"},
+    "condor.csv": {},
+    "sphyr.B": {},
+    "sasc.txt": {"format": "sasc"},
+    "calls.vcf": {},
+    "calls.vcf.gz": {},
+    "calls.bcf": {},
+    "compass.csv": {},
+    "scistree.txt": {},
+    "data.h5ad": {},
+    "sparse.h5ad": {},
+    "tapestri.h5": {},
+    "tapestri.loom": {},
+    "cellsnp": {"min_depth": 1},
+}
+"""What has to be said of each."""
+
+
+def write_forms(folder: Path) -> dict[str, Path]:
+    """The matrix in all formats, by the names of `SAID`."""
+    cells = VALUES.T
+    _rows(folder / "matrix.csv", VALUES, " ")
+    _table(folder / "matrix.SC", "cellIDxmutID", MUTATIONS, CELLS, cells, "\t")
+    _table(folder / "table.tsv", "mutation", CELLS, MUTATIONS, VALUES, "\t", "NA")
+    _table(folder / "table.csv", "", MUTATIONS, CELLS, cells, ",", "")
+    clusters = [[*row, 0] for row in cells.tolist()]
+    _table(folder / "condor.csv", "", (*MUTATIONS, "cluster_id"), CELLS, clusters, ",", "-1")
+    coded = np.where(cells == 3, -1, cells.astype(np.int8))
+    lines = "\n".join(" ".join(map(str, row)) for row in coded.tolist())
+    (folder / "sphyr.B").write_text(f"{len(CELLS)} #cells\n{len(MUTATIONS)} #SNVs\n{lines}\n")
+    _rows(folder / "sasc.txt", np.where(cells == 3, 2, cells), " ")
+    _variants(folder)
+    _hdf5(folder)
+    _cellsnp(folder / "cellsnp")
+    return {name: folder / name for name in SAID}
+
+
+def _rows(path: Path, values: NDArray[Any], separator: str) -> None:
+    path.write_text("".join(separator.join(map(str, row)) + "\n" for row in values.tolist()))
+
+
+def _table(
+    path: Path,
+    corner: str,
+    columns: tuple[str, ...],
+    rows: tuple[str, ...],
+    values: Any,
+    separator: str,
+    missing: str = "3",
+) -> None:
+    lines = [separator.join((corner, *columns))]
+    for name, row in zip(rows, values, strict=True):
+        lines.append(separator.join((name, *(missing if value == 3 else str(value) for value in row))))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _variants(folder: Path) -> None:
+    genotypes = ("0/0:9", "0/1:9", "1/1:9", "./.:0")
+    head = ["##fileformat=VCFv4.2", '##FORMAT=<ID=GT,Number=1,Type=String,Description="g">']
+    head += ['##FORMAT=<ID=DP,Number=1,Type=Integer,Description="d">']
+    head += [f"##contig=<ID={chrom}>" for chrom in (1, 2, 3)]
+    head += ["\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *CELLS))]
+    compass = ["NAME," + ",".join(CELLS)]
+    reads = ("9:0:0", "5:4:1", "0:9:2", "0:0:3")
+    wild = ("0.99", "0.01", "0.01", "0.50")
+    scistree = [f"HAPLOID {len(MUTATIONS)} {len(CELLS)} {' '.join(CELLS)}"]
+    for name, row in zip(MUTATIONS, VALUES.tolist(), strict=True):
+        chrom, place, change = name.split(":")
+        fields = (chrom, place, ".", *change.split("/"), ".", ".", ".", "GT:DP")
+        head.append("\t".join((*fields, *(genotypes[value] for value in row))))
+        compass.append(",".join((name, *(reads[value] for value in row))))
+        scistree.append(" ".join((name, *(wild[value] for value in row))))
+    text = "\n".join(head) + "\n"
+    (folder / "calls.vcf").write_text(text)
+    (folder / "calls.vcf.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    (folder / "compass.csv").write_text("\n".join(compass) + "\n")
+    (folder / "scistree.txt").write_text("\n".join(scistree) + "\n")
+    import cyvcf2
+
+    reader = cyvcf2.VCF(str(folder / "calls.vcf"))
+    writer = cyvcf2.Writer(str(folder / "calls.bcf"), reader, mode="wb")
+    for record in reader:
+        writer.write_record(record)
+    writer.close()
+
+
+def _hdf5(folder: Path) -> None:
+    import anndata
+    import h5py
+    import pandas
+    import scipy.sparse
+
+    obs, var = pandas.DataFrame(index=list(CELLS)), pandas.DataFrame(index=list(MUTATIONS))
+    cells = VALUES.T.astype(np.int8)
+    anndata.AnnData(cells, obs, var).write_h5ad(folder / "data.h5ad")
+    anndata.AnnData(scipy.sparse.csr_matrix(cells), obs, var).write_h5ad(folder / "sparse.h5ad")
+    names, barcodes = (np.array(names, "S") for names in (MUTATIONS, CELLS))
+    with h5py.File(folder / "tapestri.h5", "w") as file:
+        assay = file.create_group("assays/dna_variants")
+        layers = {"NGT": cells, "DP": np.where(cells == 3, 0, 20), "GQ": np.where(cells == 3, 0, 99)}
+        layers["AF"] = np.array((0.0, 50.0, 100.0, 0.0))[cells]
+        for name, table in layers.items():
+            assay.create_dataset(f"layers/{name}", data=table, compression="gzip")
+        assay["ca/id"], assay["ra/barcode"], assay["ra/sample_name"] = names, barcodes, barcodes
+    with h5py.File(folder / "tapestri.loom", "w") as file:
+        file["matrix"], file["row_attrs/id"], file["col_attrs/barcode"] = VALUES, names, barcodes
+        file["layers/DP"] = np.where(VALUES == 3, 0, 20)
+
+
+def _cellsnp(folder: Path) -> None:
+    import scipy.io
+    import scipy.sparse
+
+    folder.mkdir(exist_ok=True)
+    (folder / "cellSNP.samples.tsv").write_text("\n".join(CELLS) + "\n")
+    lines = ["#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
+    for name in MUTATIONS:
+        chrom, place, change = name.split(":")
+        lines.append("\t".join((chrom, place, ".", *change.split("/"), ".", "PASS", ".")))
+    (folder / "cellSNP.base.vcf.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    depth = np.where(VALUES == 3, 0, 8)
+    for tag, counts in (("AD", np.where(VALUES == 1, 4, 0)), ("DP", depth)):
+        scipy.io.mmwrite(folder / f"cellSNP.tag.{tag}.mtx", scipy.sparse.coo_matrix(counts))
