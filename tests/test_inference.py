@@ -198,11 +198,12 @@ def test_result(result: syclade.Result) -> None:
 
 
 def test_the_tree_is_a_graph(result: syclade.Result) -> None:
-    assert networkx.is_arborescence(result.tree)
-    assert set(result.tree) == {*MADE.mutations, "root"}
+    graph = result.to_networkx()
+    assert networkx.is_arborescence(graph)
+    assert set(graph) == {*MADE.mutations, "root"}
     for child, parent in enumerate(result.parents[:-1].tolist()):
         names = [*MADE.mutations, "root"]
-        assert result.tree.has_edge(names[parent], names[child])
+        assert graph.has_edge(names[parent], names[child])
 
 
 def test_writers(result: syclade.Result, tmp_path: Path) -> None:

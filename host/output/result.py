@@ -25,6 +25,8 @@ from syclade.host.trees.cells import attached_cells, default_cell_names
 from syclade.host.values import path_of
 
 if TYPE_CHECKING:
+    import anndata
+    import matplotlib.figure
     import networkx
 
     from syclade.host.cooptimal.plateau import CoOptimal
@@ -158,8 +160,7 @@ class Result:
         """Chain steps a second, over all chains."""
         return self.chains * self.steps / max(self.seconds, 1e-9)
 
-    @property
-    def tree(self) -> networkx.DiGraph[str]:
+    def to_networkx(self) -> networkx.DiGraph[str]:
         """The tree as a directed graph from the root downwards; nodes are mutation names and the root."""
         from syclade.host.trees.tree import to_networkx
 
@@ -221,6 +222,42 @@ class Result:
 
         assert self.observed is not None
         return report_of(self, self.observed)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: this in a line, and the tree with the matrix beside it."""
+        from syclade.host.report.page import notebook_of
+
+        return notebook_of(self)
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> matplotlib.figure.Figure:
+        """The tree with the matrix beside it, as a figure of matplotlib.
+
+        Args:
+            path: a file to write it to, too; its ending says in which format: png, pdf, svg.
+            force: replace a file that is there.
+
+        Raises:
+            OptionError: matplotlib is not installed (the extra `report`), or it does not know the ending.
+            OutputError: the file is there and force is not given, or it cannot be written.
+        """
+        from syclade.host.report.plot import plot_of, write_plot
+
+        figure = plot_of(self)
+        if path is not None:
+            write_plot(figure, path_of("the figure", path, OutputError), force)
+        return figure
+
+    def to_anndata(self) -> anndata.AnnData:
+        """Matrix, tree and cells as an AnnData (`host/output/anndata.py`).
+
+        Raises:
+            OptionError: anndata is not installed (the extra `io`).
+        """
+        from syclade.host.output.anndata import anndata_of
+
+        return anndata_of(self)
 
     @property
     def trees(self) -> NDArray[np.int32]:

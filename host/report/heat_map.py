@@ -1,17 +1,19 @@
-"""The matrix as a picture, in the order of the tree: an indexed PNG, made with nothing but zlib."""
+"""The matrix as a picture, its rows beside those of the tree: an indexed PNG, made with nothing but zlib."""
 
 from __future__ import annotations
 
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.trees.tree import preorder
+from syclade.host.report.clones import Clone
+from syclade.host.trees.tree import ancestor_matrix, preorder
 
-__all__ = ["COLOURS", "data_address", "in_order_of_tree", "png_of"]
+__all__ = ["COLOURS", "MOST_COLUMNS", "beside_tree", "data_address", "in_order_of_tree", "png_of"]
 
 COLOURS = {
     "not observed": (240, 240, 240),
@@ -23,11 +25,17 @@ COLOURS = {
 }
 """After Okabe and Ito, which the colour-blind can tell apart; in the order of the picture's numbers."""
 
+BLANK = 3
+"""The number of the background."""
+
+MOST_COLUMNS = 1400
+"""Cells that are shown: of more, evenly spaced ones."""
+
 
 def in_order_of_tree(
     values: NDArray[np.uint8], parents: NDArray[np.int32], attachment: NDArray[np.int32]
 ) -> NDArray[np.uint8]:
-    """What to show of every entry, mutations and cells in preorder.
+    """What to show of every entry; rows are mutations as in the matrix, columns are cells in preorder.
 
     Args:
         values: uint8, shape (n, cells): as observed.
@@ -37,21 +45,40 @@ def in_order_of_tree(
     Returns:
         uint8, shape (n, cells): numbers of COLOURS.
     """
-    root = len(parents) - 1
-    order = preorder(parents)
-    position = np.empty(root + 1, dtype=np.int64)
-    position[order] = np.arange(root + 1)
+    position = np.empty(len(parents), dtype=np.int64)
+    position[preorder(parents)] = np.arange(len(parents))
     cells = np.argsort(position[attachment], kind="stable")
-    expected = np.zeros(values.shape, dtype=np.bool_)
-    for cell, node in enumerate(attachment.tolist()):
-        while node != root:
-            expected[node, cell] = True
-            node = int(parents[node])
+    expected = ancestor_matrix(parents)[:-1, attachment].astype(np.bool_)
     shown = values.copy()  # 0, 1, 2, 3 are the first four colours
-    shown[(values == 1) & ~expected] = 4
-    shown[(values == 2) & ~expected] = 4
+    shown[((values == 1) | (values == 2)) & ~expected] = 4
     shown[(values == 0) & expected] = 5
-    return np.ascontiguousarray(shown[order[1:]][:, cells])
+    return np.ascontiguousarray(shown[:, cells])
+
+
+def beside_tree(
+    shown: NDArray[np.uint8], clones: Sequence[Clone], heights: Sequence[int]
+) -> NDArray[np.uint8]:
+    """The rows of each clone's mutations, stretched to the height of its row in the tree.
+
+    Args:
+        shown: uint8, shape (n, cells): numbers of COLOURS.
+        clones: in the order of the rows.
+        heights: of their rows, px.
+
+    Returns:
+        uint8, shape (sum of heights, cells shown).
+    """
+    columns = np.linspace(0, shown.shape[1] - 1, min(MOST_COLUMNS, shown.shape[1])).round().astype(np.int64)
+    shown = shown[:, columns]
+    picture = np.full((sum(heights), shown.shape[1]), BLANK, np.uint8)
+    top = 0
+    for clone, height in zip(clones, heights, strict=True):
+        if clone.mutations:  # a pixel stays free between clones, where there is room
+            lines = max(len(clone.mutations), height - 1)
+            which = np.arange(lines) * len(clone.mutations) // lines
+            picture[top : top + lines] = shown[np.array(clone.mutations)[which]]
+        top += height
+    return picture
 
 
 def png_of(indices: NDArray[np.uint8]) -> bytes:
@@ -63,11 +90,13 @@ def png_of(indices: NDArray[np.uint8]) -> bytes:
     rows, columns = indices.shape
     header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)
     palette = b"".join(bytes(colour) for colour in COLOURS.values())
-    lines = np.concatenate([np.zeros((rows, 1), dtype=np.uint8), indices], axis=1)  # no filter
+    lines = np.full((rows, columns + 1), 2, dtype=np.uint8)  # filter 2: less the row above
+    lines[0, 1:] = indices[0]
+    lines[1:, 1:] = indices[1:] - indices[:-1]
     parts = (
         (b"IHDR", header),
         (b"PLTE", palette),
-        (b"IDAT", zlib.compress(lines.tobytes(), 9)),
+        (b"IDAT", zlib.compress(lines.tobytes(), 6)),
         (b"IEND", b""),
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in parts)
@@ -77,6 +106,6 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-def data_address(png: bytes) -> str:
+def data_address(content: bytes, kind: str = "image/png") -> str:
     """For an <img> that needs no other file."""
-    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
+    return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import html
+import importlib.util
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError
 from syclade.host.install import install_command
-from syclade.host.report.clones import clones_of
-from syclade.host.report.heat_map import COLOURS, data_address, in_order_of_tree, png_of
+from syclade.host.report.figure import LEGEND, figure_of
 from syclade.host.report.sections import SECTIONS
-from syclade.host.report.tree_svg import picture_of
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
     from syclade.host.output.result import Result
 
-__all__ = ["report_of", "require_report"]
+__all__ = ["draw", "notebook_of", "report_of", "require_report"]
 
 
 def require_report() -> None:
     """Check that the page can be made, before a long run.
 
     Raises:
-        OptionError: jinja2 is not installed.
+        OptionError: jinja2 or matplotlib is not installed.
     """
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise OptionError("the report needs jinja2", hint=install_command("report")) from None
+    for name in ("jinja2", "matplotlib"):
+        if importlib.util.find_spec(name) is None:
+            raise OptionError(f"the report needs {name}", hint=install_command("report"))
 
 
 def report_of(result: Result, matrix: Matrix) -> str:
@@ -42,20 +41,38 @@ def report_of(result: Result, matrix: Matrix) -> str:
         OptionError: jinja2 is not installed.
     """
     require_report()
+    import markupsafe
+
+    page: str = _template("page.html").render(
+        result=result,
+        figure=figure_of(result, matrix),
+        drawn=markupsafe.Markup(draw(result, matrix)),
+        legend=LEGEND,
+        sections=[section for section in (make(result) for make in SECTIONS) if section is not None],
+    )
+    return page
+
+
+def draw(result: Result, matrix: Matrix) -> str:
+    """The tree with the matrix beside it, as an SVG that may stand in any page; needs jinja2."""
+    drawn: str = _template("figure.html").render(figure=figure_of(result, matrix))
+    return drawn
+
+
+def notebook_of(result: Result) -> str:
+    """What a notebook shows of a result; without jinja2 its line alone."""
+    line = f"<pre>{html.escape(repr(result))}</pre>"
+    if result.observed is None or importlib.util.find_spec("jinja2") is None:
+        return line
+    return f'{line}<div style="overflow-x: auto">{draw(result, result.observed)}</div>'
+
+
+def _template(name: str) -> Any:
     import jinja2
 
-    text = resources.files("syclade.host").joinpath("data/report/page.html").read_text(encoding="utf-8")
+    folder = resources.files("syclade.host").joinpath("data/report")
+    loader = jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8"))
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
-    clones = clones_of(result.parents, result.attachment)
-    shown = in_order_of_tree(matrix.values, result.parents, result.attachment)
-    made = [section(result) for section in SECTIONS]
-    return environment.from_string(text).render(
-        result=result,
-        tree=picture_of(clones, result.mutations),
-        clones=len(clones),
-        heat_map=data_address(png_of(shown)),
-        legend=[(name, f"rgb{colour}") for name, colour in COLOURS.items()],
-        sections=[section for section in made if section is not None],
-    )
+    return environment.get_template(name)

@@ -6,6 +6,11 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from syclade.host.cooptimal.consensus import consensus_of
+from syclade.host.model.likelihood import event_counts
+from syclade.host.report.traces import trace_of
 from syclade.host.trees.tree import node_labels
 
 if TYPE_CHECKING:
@@ -13,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECTIONS", "Section", "Table", "command_of"]
 
-MOST_ROWS = 400
+MOST_ROWS = 200
 """Of a table; what is more is in the files beside the page."""
 
 
@@ -38,11 +43,17 @@ class Section(NamedTuple):
         title: its heading.
         words: paragraphs.
         table: below them.
+        warnings: before them.
+        picture: address of a picture between words and table.
+        alt: what it shows.
     """
 
     title: str
     words: tuple[str, ...] = ()
     table: Table | None = None
+    warnings: tuple[str, ...] = ()
+    picture: str = ""
+    alt: str = ""
 
 
 def _cut(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
@@ -53,7 +64,27 @@ def _cut(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
 def _model(result: Result) -> Section:
     rates = result.rates.told()
     rows = [(name, f"{value:g}") for name, value in rates.items() if isinstance(value, (int, float))]
-    return Section("Error rates", (), Table(("rate", "value"), rows))
+    words: tuple[str, ...] = ()
+    if result.observed is not None:
+        counts = event_counts(result.observed, result.rates, result.parents)
+        wrong, absent = int(counts[1:3, 0].sum()), int(counts[:3, 0].sum())
+        lost, present = int(counts[0, 1]), int(counts[:3, 1].sum())
+        words = (
+            f"In this tree, {wrong} of {absent} entries without the mutation have one observed "
+            f"({_part(wrong, absent)}), and {lost} of {present} entries with it have none "
+            f"({_part(lost, present)}).",
+        )
+    return Section("Error rates", words, Table(("rate", "given"), rows))
+
+
+def _part(count: int, of: int) -> str:
+    return f"{count / of:.2g}" if of else "none"
+
+
+def _below(score: float, best: float) -> str:
+    """How far a score is below the best; rounded weights are no difference."""
+    difference = score - best
+    return "0" if abs(difference) < 5e-4 else f"{difference:+.4f}"
 
 
 def _trust(result: Result) -> Section:
@@ -61,31 +92,47 @@ def _trust(result: Result) -> Section:
     words = [f"{result.runs}: they {verdict}; {result.agreeing} of them found it."]
     if result.interrupted:
         words.append("The run was stopped before its end.")
+    best = max((search.log_likelihood for search in result.searches), default=0.0)
     rows = [
-        (str(number), search.start, f"{search.log_likelihood - result.log_likelihood:+.4f}")
+        (str(number), search.start, _below(search.log_likelihood, best))
         for number, search in enumerate(result.searches)
     ]
     head = ("search", "began", "log-likelihood below the best")
     if not rows:
         head = ("chain", "", "log-likelihood below the best")
-        best = result.chain_log_likelihoods.max()
-        rows = [(str(at), "", f"{one - best:+.4f}") for at, one in enumerate(result.chain_log_likelihoods)]
-    return Section("May it be trusted?", tuple(words), _cut(head, rows))
+        best = float(result.chain_log_likelihoods.max())
+        rows = [
+            (str(at), "", _below(one, best)) for at, one in enumerate(result.chain_log_likelihoods.tolist())
+        ]
+    warnings = () if result.converged else ("This may not be the best tree: most runs ended below it.",)
+    return Section("May it be trusted?", tuple(words), _cut(head, rows), warnings)
 
 
 def _samples(result: Result) -> Section | None:
     if result.samples is None:
         return None
     told = result.samples.told()
-    rows = [(name, str(value)) for name, value in told.items() if name != "warnings"]
-    return Section("Posterior samples", tuple(told["warnings"]), Table(("", ""), rows))
+    rows = [(name, value) for name, value in told.items() if name != "warnings"]
+    rows = [(name, f"{value:.4g}" if isinstance(value, float) else str(value)) for name, value in rows]
+    alt = "Log-likelihood of the samples along each chain"
+    table = Table(("", ""), rows)
+    return Section("Posterior samples", (), table, tuple(told["warnings"]), trace_of(result.samples), alt)
 
 
 def _co_optimal(result: Result) -> Section | None:
     if result.co_optimal is None:
         return None
-    words = f"{result.co_optimal.counted} trees have this log-likelihood; consensus.tsv has what they share."
-    return Section("Trees that are as likely", (words,))
+    found = result.co_optimal
+    words = f"{found.counted} trees have this log-likelihood; consensus.tsv has what they share."
+    if len(found.trees) == 1:
+        return Section("Trees that are as likely", (words,))
+    shares, labels = consensus_of(found.trees).edges, node_labels(result.mutations)
+    unsure = [(upper, lower) for upper, lower in np.argwhere((shares > 0) & (shares < 1)).tolist()]
+    unsure.sort(key=lambda edge: (-shares[edge], edge))
+    rows = [(labels[upper], labels[lower], f"{shares[upper, lower]:.0%}") for upper, lower in unsure]
+    same = int((shares == 1).sum())
+    more = f"{same} of {len(result.mutations)} edges are in all of them; the others, by their shares:"
+    return Section("Trees that are as likely", (words, more), _cut(("parent", "child", "share"), rows))
 
 
 def _true_tree(result: Result) -> Section | None:

@@ -1,4 +1,4 @@
-"""The clonal tree as an SVG: a row a clone, so that no label can meet another."""
+"""The clonal tree as an SVG: a row a clone, so that no label can meet another, with the matrix beside it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,23 @@ from syclade.host.report.clones import Clone, words_for
 
 __all__ = ["Row", "TreePicture", "picture_of"]
 
-ROW, INDENT, MARGIN, RADIUS = 22.0, 18.0, 12.0, 9.0
+ROWS = ((60, 22), (600, 16))
+"""(clones, height of a row in px): up to so many; of more, LEAST, and labels where there is room."""
+
+LEAST = 5
+
+LINE = 15.0
+"""px that two labels, one above the other, are apart."""
+
+INDENT, MARGIN, RADIUS = 18.0, 12.0, 9.0
 LETTER = 7.0
 """Width of a letter of 12 px, on the safe side."""
 
-DEEPEST = 24
-"""Indents: what is deeper stands no farther to the right."""
+WIDEST = 560.0
+"""Of the tree: indents shrink, and labels are cut."""
+
+LEAST_LABEL = 30
+"""Letters that a label has at least."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +36,11 @@ class Row:
     Attributes:
         x, y: of its disc's centre, px.
         radius: of the disc: its area grows with the cells.
-        text: its label; begins at `text_x`.
+        text: its label, which begins at `text_x`; empty where there is no room.
         text_x: px.
         title: all that the label has no room for.
         elbow: path of the edge from its parent; empty for the root.
+        cells: how many sit there.
     """
 
     x: float
@@ -38,39 +50,71 @@ class Row:
     text_x: float
     title: str
     elbow: str
+    cells: int
 
 
 @dataclass(frozen=True)
 class TreePicture:
-    """All rows, and the size of the picture in px."""
+    """All rows.
+
+    Attributes:
+        rows: in preorder.
+        heights: of each row, px.
+        width, height: of the picture, px.
+    """
 
     rows: tuple[Row, ...]
+    heights: tuple[int, ...]
     width: float
     height: float
 
 
-def picture_of(clones: Sequence[Clone], names: Sequence[str]) -> TreePicture:
+def picture_of(
+    clones: Sequence[Clone], names: Sequence[str], shares: Sequence[float | None] | None = None, of: str = ""
+) -> TreePicture:
     """Where everything is.
 
     Args:
         clones: in preorder.
         names: of the mutations.
+        shares: of the trees that have the edge to each clone; None where nothing is known.
+        of: what trees these are, in words.
     """
+    row = next((height for most, height in ROWS if len(clones) <= most), LEAST)
+    heights = [max(row, len(clone.mutations)) for clone in clones]
     most = max((clone.cells for clone in clones), default=0)
+    everyone = max(clones[0].below, 1)
+    deepest = max(clone.depth for clone in clones)
+    indent = min(INDENT, (WIDEST - 2 * MARGIN - LEAST_LABEL * LETTER) / max(deepest, 1))
+    largest = min(RADIUS, row / 2 - 1)
     rows: list[Row] = []
+    top, labelled = MARGIN, -LINE
     for at, clone in enumerate(clones):
-        x = MARGIN + RADIUS + INDENT * min(clone.depth, DEEPEST)
-        y = MARGIN + ROW * (at + 0.5)
-        radius = 3.0 + (RADIUS - 3.0) * math.sqrt(clone.cells / most) if most else 3.0
-        own = [names[mutation] for mutation in clone.mutations]
-        label = words_for(own) if own else "root"
-        cells = f"{clone.cells} cell{'' if clone.cells == 1 else 's'}"
-        text = f"{label} · {cells}" if clone.cells else label
-        title = f"{', '.join(own) or 'root'}: {cells} here, {clone.below} here and below"
+        x, y = MARGIN + RADIUS + indent * clone.depth, top + row / 2
+        radius = 1.5 + (largest - 1.5) * math.sqrt(clone.cells / most) if most else 1.5
+        label, title = _words(clone, names, everyone)
+        if shares is not None and (share := shares[at]) is not None:
+            label, title = f"{label} · {share:.0%}", f"{title}; this edge is in {share:.1%} of {of}"
+        if y - labelled < LINE:
+            label = ""
+        labelled = y if label else labelled
+        text_x = x + RADIUS + 5
+        letters = int((WIDEST - MARGIN - text_x) / LETTER)
+        label = label if len(label) <= letters else label[: letters - 1] + "…"
         elbow = ""
         if at:
             upper = rows[clone.parent]
             elbow = f"M{upper.x:.1f} {upper.y:.1f}V{y:.1f}H{x:.1f}"
-        rows.append(Row(x, y, radius, text, x + RADIUS + 5, title, elbow))
-    width = max(row.text_x + LETTER * len(row.text) for row in rows) + MARGIN
-    return TreePicture(tuple(rows), width, 2 * MARGIN + ROW * len(rows))
+        rows.append(Row(x, y, radius, label, text_x, title, elbow, clone.cells))
+        top += heights[at]
+    width = max(one.text_x + LETTER * len(one.text) for one in rows) + MARGIN
+    return TreePicture(tuple(rows), tuple(heights), width, top + MARGIN)
+
+
+def _words(clone: Clone, names: Sequence[str], everyone: int) -> tuple[str, str]:
+    """A clone's label and title."""
+    own = [names[mutation] for mutation in clone.mutations]
+    label = words_for(own, 3) if own else "root"
+    cells = f"{clone.cells} cell{'' if clone.cells == 1 else 's'}"
+    title = f"{', '.join(own) or 'root'}: {cells} here, {clone.below} here and below"
+    return (f"{label} · {cells} ({clone.cells / everyone:.0%})" if clone.cells else label), title

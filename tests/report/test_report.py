@@ -5,19 +5,29 @@ import struct
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import NDArray
 
 import syclade
 from syclade.host.cli.main import cli
 from syclade.host.input.matrix import matrix_from_array, with_names
 from syclade.host.model.simulate import simulate
 from syclade.host.report.clones import clones_of
-from syclade.host.report.heat_map import COLOURS, in_order_of_tree, png_of
+from syclade.host.report.figure import support_of
+from syclade.host.report.heat_map import (
+    COLOURS,
+    MOST_COLUMNS,
+    beside_tree,
+    in_order_of_tree,
+    png_of,
+)
 from syclade.host.report.sections import command_of
-from syclade.host.report.tree_svg import LETTER, ROW, picture_of
+from syclade.host.report.tree_svg import LETTER, WIDEST, picture_of
+from syclade.host.trees.tree import ancestor_matrix
 from tests.conftest import ROOT
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -55,12 +65,12 @@ def hostile() -> Page:
 
 def test_nothing_runs_and_nothing_is_fetched(hostile: Page) -> None:
     assert not {"script", "link", "iframe", "object", "form"} & set(hostile.tags)
-    assert hostile.tags.count("img") == 1
+    assert hostile.tags.count("image") == 1
     for name, value in hostile.attributes:
         assert not name.startswith("on")
         assert "://" not in (value or "")
         if name in {"src", "href"}:
-            assert (value or "").startswith("data:image/png;base64,")
+            assert (value or "").startswith("data:image/")
     policy = next(value for _, value in hostile.attributes if value and value.startswith("default-src"))
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
@@ -70,22 +80,28 @@ def test_names_are_text(hostile: Page) -> None:
     assert "</script><img src=x" in hostile.text
     assert "c&d" in hostile.text
     assert ("role", "img") in hostile.attributes
-    assert all(value for name, value in hostile.attributes if name == "alt")
+    assert all(value for name, value in hostile.attributes if name in ("alt", "aria-label"))
 
 
-@pytest.mark.parametrize(("cells", "mutations"), [(6, 1), (12, 3), (90, 40)])
+@pytest.mark.parametrize(("cells", "mutations"), [(6, 1), (12, 3), (90, 40), (200, 90), (900, 800)])
 def test_labels_do_not_meet(cells: int, mutations: int) -> None:
-    result = result_of(cells, mutations)
-    clones = clones_of(result.parents, result.attachment)
-    picture = picture_of(clones, result.mutations)
+    made = simulate(cells, mutations, 0.01, 0.2, 0.1, 3)
+    parents = made.parents
+    attachment = np.random.default_rng(1).integers(0, mutations + 1, cells).astype(np.int32)
+    clones = clones_of(parents, attachment)
+    picture = picture_of(clones, made.matrix.mutations)
     assert sorted(one for clone in clones for one in clone.mutations) == list(range(mutations))
     assert sum(clone.cells for clone in clones) == cells == clones[0].below
     assert all(clones[clone.parent].depth == clone.depth - 1 for clone in clones[1:])
     heights = [row.y for row in picture.rows]
-    assert np.allclose(np.diff(heights), ROW)
+    np.testing.assert_allclose(np.diff(heights), picture.heights[:-1])
+    labelled = [row.y for row in picture.rows if row.text]
+    assert len(labelled) > 1
+    assert np.diff(labelled).min() >= 15
     assert all(row.text_x > row.x + row.radius for row in picture.rows)
     assert all(row.text_x + LETTER * len(row.text) <= picture.width for row in picture.rows)
     assert heights[-1] < picture.height
+    assert picture.width <= WIDEST + 60
 
 
 def test_the_map_has_every_entry() -> None:
@@ -99,10 +115,68 @@ def test_the_map_has_every_entry() -> None:
     assert counted[0] + counted[5] == values[0]
     png = png_of(shown)
     assert struct.unpack(">II", png[16:24]) == (30, 8)
+    np.testing.assert_array_equal(pixels_of(png), shown)
+
+
+def pixels_of(png: bytes) -> NDArray[np.uint8]:
+    """A decoder of the one kind of PNG that is written: each line less the one above."""
     start = png.index(b"IDAT") + 4
+    columns, rows = struct.unpack(">II", png[16:24])
     length = struct.unpack(">I", png[start - 8 : start - 4])[0]
-    lines = np.frombuffer(zlib.decompress(png[start : start + length]), dtype=np.uint8).reshape(8, 31)
-    np.testing.assert_array_equal(lines[:, 1:], shown)
+    content = zlib.decompress(png[start : start + length])
+    lines = np.frombuffer(content, dtype=np.uint8).reshape(rows, columns + 1)
+    assert (lines[:, 0] == 2).all()
+    return np.cumsum(lines[:, 1:], axis=0, dtype=np.uint8)
+
+
+def test_rows_of_the_matrix_stand_beside_their_clones() -> None:
+    result = result_of(25, 12)
+    assert result.observed is not None
+    clones = clones_of(result.parents, result.attachment)
+    tree = picture_of(clones, result.mutations)
+    shown = in_order_of_tree(result.observed.values, result.parents, result.attachment)
+    picture = beside_tree(shown, clones, tree.heights)
+    assert picture.shape == (sum(tree.heights), 25)
+    for clone, bottom, height in zip(clones, np.cumsum(tree.heights), tree.heights, strict=True):
+        band = picture[bottom - height : bottom - 1]
+        rows = {tuple(row) for row in band.tolist()}
+        assert rows == {tuple(shown[one].tolist()) for one in clone.mutations} or not clone.mutations
+    wide = beside_tree(np.zeros((12, 5000), np.uint8), clones, tree.heights)
+    assert wide.shape[1] == MOST_COLUMNS
+
+
+def test_shares_of_other_trees_are_on_the_edges() -> None:
+    made = simulate(20, 6, 0.05, 0.3, 0.2, 3).matrix
+    asked: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "steps": 4000, "chains": 2}
+    sampled = syclade.infer(made, samples=20, **asked)
+    assert sampled.samples is not None
+    clones = clones_of(sampled.parents, sampled.attachment)
+    shares, of = support_of(sampled, clones)
+    assert shares is not None
+    assert of == "the sampled trees"
+    for clone, share in zip(clones[1:], shares[1:], strict=True):
+        first = clone.mutations[0]
+        assert share == sampled.samples.posterior.edges[sampled.parents[first], first]
+    page = Page(sampled.report())
+    assert "the share of the sampled trees" in page.text
+    assert sum((value or "").startswith("data:image/svg+xml;base64,") for _, value in page.attributes) == 1
+    assert sampled.report() == sampled.report(), "equal bytes, traces as well"
+    equal = syclade.infer(made, fp_rate=0.05, fn_rate=0.3, device="native", max_trees=50)
+    assert equal.co_optimal is not None
+    shares, of = support_of(equal, clones_of(equal.parents, equal.attachment))
+    assert (shares is None) == (len(equal.co_optimal.trees) == 1)
+    assert "Trees that are as likely" in Page(equal.report()).text
+
+
+def test_error_rates_are_those_of_the_tree() -> None:
+    result = result_of(30, 8)
+    assert result.observed is not None
+    expected = ancestor_matrix(result.parents)[:-1, result.attachment].astype(bool)
+    values = result.observed.values
+    wrong, lost = int(((values == 1) & ~expected).sum()), int(((values == 0) & expected).sum())
+    text = Page(result.report()).text
+    assert f"In this tree, {wrong} of {int(((values != 3) & ~expected).sum())} entries" in text
+    assert f"and {lost} of {int(((values != 3) & expected).sum())} entries" in text
 
 
 def test_it_stays_small() -> None:
@@ -118,7 +192,12 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
         cli, ["infer", *asked, "--report", "--max-trees", "3", "--out", str(out)], catch_exceptions=False
     )
     page = Page((out / "report.html").read_text(encoding="utf-8"))
-    for heading in ("Clonal tree", "May it be trusted?", "Trees that are as likely", "Where it comes from"):
+    for heading in (
+        "Clonal tree and matrix",
+        "May it be trusted?",
+        "Trees that are as likely",
+        "Where it comes from",
+    ):
         assert heading in page.text
     assert re.search(r"syclade infer .*--fp-rate 0.001 --fn-rate 0.2 .*--seed 1 ", page.text)
 

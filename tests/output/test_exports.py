@@ -1,0 +1,91 @@
+"""Results for other programs: AnnData, figures, notebooks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.errors import OptionError, OutputError
+from syclade.host.model.simulate import simulate
+from syclade.host.trees.tree import ancestor_matrix
+from tests.support.formats import CELLS, MUTATIONS, VALUES
+
+RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
+
+
+@pytest.fixture(scope="module")
+def result() -> syclade.Result:
+    matrix = syclade.read_matrix(VALUES, MUTATIONS, cell_names=CELLS)
+    return syclade.infer(matrix, **RATES, device="numpy", chains=2, steps=200)
+
+
+def test_anndata_can_be_written_and_inferred_from_again(result: syclade.Result, tmp_path: Path) -> None:
+    import anndata
+
+    result.to_anndata().write_h5ad(tmp_path / "result.h5ad")
+    data = anndata.read_h5ad(tmp_path / "result.h5ad")
+    assert (tuple(data.obs_names), tuple(data.var_names)) == (CELLS, MUTATIONS)
+    np.testing.assert_array_equal(data.X, VALUES.T)
+    expected = ancestor_matrix(result.parents)[:-1, result.attachment].T
+    np.testing.assert_array_equal(data.layers["tree"], expected)
+    labels = [*MUTATIONS, "root"]
+    assert data.obs["node"].tolist() == [labels[node] for node in result.attachment]
+    assert data.var["parent"].tolist() == [labels[node] for node in result.parents[:-1]]
+    assert data.uns["syclade"]["newick"] == result.to_newick()
+    assert json.loads(data.uns["syclade"]["summary"]) == result.summary()
+    np.testing.assert_array_equal(data.uns["syclade"]["parents"], result.parents)
+    matrix = syclade.read_matrix(tmp_path / "result.h5ad")
+    np.testing.assert_array_equal(matrix.values, VALUES)
+    assert (matrix.mutations, matrix.cells) == (MUTATIONS, CELLS)
+
+
+def test_anndata_has_posteriors_of_the_sum_score() -> None:
+    summed = syclade.infer(VALUES, **RATES, device="numpy", chains=2, steps=200, score="sum")
+    data = summed.to_anndata()
+    assert summed.attachment_posteriors is not None
+    np.testing.assert_array_equal(data.obs["posterior"], summed.attachment_posteriors)
+
+
+@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
+def test_plots(result: syclade.Result, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "new" / f"tree.{ending}"
+    figure = result.plot(path)
+    assert path.read_bytes().startswith({"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[ending])
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert len(texts) > 1
+    assert all(any(name in text for name in (*MUTATIONS, "root")) for text in texts)
+    with pytest.raises(OutputError):
+        result.plot(path)
+    result.plot(path, force=True)
+    with pytest.raises(OptionError, match=r"cannot be written as tree\.doc"):
+        result.plot(tmp_path / "tree.doc")
+
+
+def test_plots_of_many_mutations_and_of_names_that_look_like_formulas(tmp_path: Path) -> None:
+    made = simulate(120, 300, 0.01, 0.2, 0.1, 3).matrix
+    syclade.infer(made, **RATES, device="native", chains=1, steps=100).plot(tmp_path / "large.png")
+    assert (tmp_path / "large.png").stat().st_size > 10000
+    named = syclade.infer(
+        VALUES, names=["$x", "a_b$", "^{", "\\frac"], **RATES, device="numpy", chains=1, steps=50
+    )
+    named.plot(tmp_path / "named.svg")
+
+
+def test_notebooks(result: syclade.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = result._repr_html_()
+    assert shown.count("<svg") == 1
+    assert f"{result.log_likelihood:.4f}" in shown
+    assert "&lt;Result" in shown
+    assert "<script" not in shown
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "<svg" not in result._repr_html_()
+    for method in (result.to_anndata, result.plot, result.report):
+        with pytest.raises(OptionError, match="needs"):
+            method()
