@@ -22,11 +22,13 @@ __all__ = ["command"]
 @click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
     matrix: Any,
     to: str,
     out: Path,
     force: bool,
+    as_json: bool,
     **said: Any,
 ) -> None:
     """Write MATRIX in another format into DIR; - reads it from standard input.
@@ -37,9 +39,32 @@ def command(
     from syclade.host.input.door import read_matrix
     from syclade.host.output.files import write_files
 
-    files = _files(read_matrix(matrix, **said, strict=True), to)
+    read = read_matrix(matrix, **said, strict=True)
+    files = _files(read, to)
     write_files(out, files, force)
-    click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
+    written = [str(out / name) for name in files]
+    told = _told(read)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({**told, "files": written}, indent=2))
+        return
+    counts = ", ".join(f"{count} {name}" for name, count in told["values"].items())
+    click.echo(f"{told['n_mutations']} mutations × {told['n_cells']} cells: {counts}")
+    click.echo(f"wrote {', '.join(written)}")
+
+
+def _told(matrix: Matrix) -> dict[str, Any]:
+    """What was read."""
+    names = ("not observed", "mutation", "homozygous", "missing")
+    counts = {name: int((matrix.values == value).sum()) for value, name in enumerate(names)}
+    return {
+        "matrix": matrix.source,
+        "matrix_file_sha256": matrix.file_sha256,
+        "n_mutations": matrix.n_mutations,
+        "n_cells": matrix.n_cells,
+        "values": counts,
+    }
 
 
 def _files(matrix: Matrix, to: str) -> dict[str, str]:

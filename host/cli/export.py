@@ -57,6 +57,7 @@ MISSING = 0.1  # of a simulated test vector
     help="Compile the chain-step kernel for this kind of device, too; may be repeated.",
 )
 @options.force_option()
+@options.json_option()
 def command(
     directory: Path,
     cells: int | None,
@@ -67,6 +68,7 @@ def command(
     seed: int,
     images: tuple[str, ...],
     force: bool,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Write the kernels, for another host or an FPGA compiler.
@@ -94,7 +96,13 @@ def command(
         images=images,
         force=force,
     )
-    click.echo(f"wrote {', '.join(str(directory / name) for name in names)}")
+    written = [str(directory / name) for name in names]
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"files": written}, indent=2))
+    else:
+        click.echo(f"wrote {', '.join(written)}")
 
 
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:

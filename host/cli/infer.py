@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.json_output import tell_json
 from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
@@ -127,8 +128,10 @@ __all__ = ["command"]
     help="Tell how far the tree is from this one (Newick or GraphViz).",
 )
 @click.option("--report", is_flag=True, help="Write report.html to DIR: a page to read, print and send.")
+@click.option("--multiqc", is_flag=True, help="Write syclade_mqc.json to DIR, a table for MultiQC.")
 @options.out_option()
 @options.force_option()
+@options.json_option()
 @click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell details of kernels and devices, too.")
 def command(
@@ -137,8 +140,10 @@ def command(
     move_probs: tuple[float, float, float],
     report: bool,
     netcdf: bool,
+    multiqc: bool,
     out: Path | None,
     force: bool,
+    as_json: bool,
     quiet: bool,
     verbose: bool,
     tree: str,
@@ -162,8 +167,8 @@ def command(
 
         told = click.get_current_context().get_parameter_source("move_probs")
         given = None if told is click.core.ParameterSource.DEFAULT else move_probs
-        asked = {"names": names, "report": report, **settings}
-        return infer_leaf_tree(matrix, out, force, quiet, verbose, given, asked)
+        asked = {"names": names, "report": report, "netcdf": netcdf, "multiqc": multiqc, **settings}
+        return infer_leaf_tree(matrix, out, force, quiet, as_json, verbose, given, asked)
     if report:
         if out is None:
             raise click.UsageError("--report without --out: say where the page shall be.")
@@ -176,8 +181,10 @@ def command(
         from syclade.host.samples.netcdf import require_netcdf
 
         require_netcdf()
+    if multiqc and out is None:
+        raise click.UsageError("--multiqc without --out: say where the file shall be.")
     sampled = settings["samples"] is not None
-    besides = {"report.html": report, "samples.nc": netcdf}
+    besides = {"report.html": report, "samples.nc": netcdf, "syclade_mqc.json": multiqc}
     besides |= dict.fromkeys(("tree.samples", "posterior.tsv", "posterior.gv"), sampled)
     walked = settings["max_trees"] is not None
     besides |= dict.fromkeys(("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"), walked)
@@ -204,7 +211,8 @@ def command(
     elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {_doubt(result)}", err=True)
     try:
-        _deliver(result, out, force=force, quiet=quiet, report=report, netcdf=netcdf)
+        also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
+        _deliver(result, out, also, force=force, quiet=quiet, as_json=as_json)
     except OutputError as error:
         from syclade.host.output.rescue import keep
 
@@ -216,7 +224,7 @@ def command(
 
 
 def _deliver(
-    result: Result, out: Path | None, *, force: bool, quiet: bool, report: bool, netcdf: bool
+    result: Result, out: Path | None, also: dict[str, bool], *, force: bool, quiet: bool, as_json: bool
 ) -> None:
     """Write the files and print what was found; the tree as well, where no file has it.
 
@@ -226,10 +234,13 @@ def _deliver(
     failure = None
     if out is not None:
         try:
-            result.write(out, force=force, report=report, netcdf=netcdf)
+            result.write(out, force=force, **also)
         except OutputError as error:
             failure = error
-    _print(result, out if failure is None else None, quiet=quiet and failure is None)
+    if as_json:
+        tell_json(result)
+    else:
+        _print(result, out if failure is None else None, quiet=quiet and failure is None)
     if failure is not None:
         raise failure
 

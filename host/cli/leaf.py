@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from syclade.host.cli.json_output import tell_json
 from syclade.host.cli.matrices import coding_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["infer_leaf_tree"]
 
-OF_MUTATION_TREES = ("image", "attach", "max_trees", "samples", "true_tree", "report")
+OF_MUTATION_TREES = ("image", "attach", "max_trees", "samples", "true_tree", "report", "netcdf", "multiqc")
 """Options that mean nothing for cell-leaf trees, by the names of their parameters."""
 
 
@@ -28,6 +29,7 @@ def infer_leaf_tree(
     out: Path | None,
     force: bool,
     quiet: bool,
+    as_json: bool,
     verbose: bool,
     move_probs: tuple[float, ...] | None,
     settings: Mapping[str, Any],
@@ -35,7 +37,7 @@ def infer_leaf_tree(
     """Infer, print and write; the command's exit status.
 
     Args:
-        matrix, out, force, quiet, verbose: the command's.
+        matrix, out, force, quiet, as_json, verbose: the command's.
         move_probs: the weights that were given; None for the usual ones.
         settings: the other options.
 
@@ -66,7 +68,7 @@ def infer_leaf_tree(
             err=True,
         )
     try:
-        _deliver(result, out, force, quiet)
+        _deliver(result, out, force, quiet, as_json)
     except OutputError as error:
         kept = keep(result.write)
         if kept is None:
@@ -102,7 +104,7 @@ def _two_of(weights: tuple[float, ...]) -> tuple[float, float]:
     return weights[0], weights[1]
 
 
-def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool) -> None:
+def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool, as_json: bool) -> None:
     """Write the files and print what was found; the tree as well, where no file has it."""
     from syclade.host.leaf.result import FILES
 
@@ -112,6 +114,11 @@ def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool) -> 
             result.write(out, force=force)
         except OutputError as error:
             failure = error
+    if as_json:
+        tell_json(result)
+        if failure is not None:
+            raise failure
+        return
     if quiet and failure is None:
         click.echo(repr(result.log_likelihood))
         return

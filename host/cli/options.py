@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -192,14 +193,28 @@ def cell_names_option() -> Callable[[Command], Command]:
 
 
 def device_option() -> Callable[[Command], Command]:
-    """``--device``, ``auto`` by default."""
-    return click.option(
+    """``--device``, ``auto`` by default, and ``--threads``, which is no parameter of the command."""
+    device = click.option(
         "--device",
         default="auto",
         show_default=True,
         metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER",
         help="Where to run; FILTER as 'syclade devices' lists it.",
     )
+    threads = click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        expose_value=False,
+        callback=_limit_threads,
+        help="Cores to use at most; else as many as this process may (also: SYCLADE_THREADS).",
+    )
+    return lambda command: device(threads(command))
+
+
+def _limit_threads(_context: click.Context, _option: click.Parameter, number: int | None) -> None:
+    if number is not None:
+        os.environ["SYCLADE_THREADS"] = str(number)
 
 
 def encoding_option() -> Callable[[Command], Command]:

@@ -38,6 +38,7 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 @options.seed_option()
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
     cells: int,
     mutations: int,
@@ -45,6 +46,7 @@ def command(
     seed: int,
     out: Path,
     force: bool,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Write a simulated matrix and its true tree.
@@ -66,7 +68,10 @@ def command(
         "missing": missing,
         "seed": seed,
     }
-    write_files(out, _files(made, rates, report), force)
+    files = _files(made, rates, report)
+    write_files(out, files, force)
+    if as_json:
+        click.echo(files["simulation.json"].rstrip("\n"))
 
 
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from syclade.host.devices.cores import limit_drivers
 from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
@@ -27,6 +28,7 @@ def known_devices(*, refresh: bool = False) -> Survey:
     Args:
         refresh: find out now.
     """
+    limit_drivers()
     versions = stack_versions()
     if versions is None:
         command = install_command("sycl")
@@ -56,6 +58,7 @@ def choose_device(wanted: str = "auto") -> Device:
     Raises:
         DeviceError: an explicit request that cannot be met, with the reason.
     """
+    limit_drivers()
     if not isinstance(wanted, str):
         raise DeviceError(
             f"the device is {shown(wanted)}, which is no text",

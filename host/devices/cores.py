@@ -1,15 +1,84 @@
-"""How many cores this process may use."""
+"""How many cores this process may use: as the user, the batch system or the container says."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-__all__ = ["usable_cores"]
+from syclade.host.errors import OptionError
+
+__all__ = ["DRIVERS_VARIABLE", "THREADS_VARIABLE", "limit_drivers", "usable_cores"]
+
+THREADS_VARIABLE = "SYCLADE_THREADS"
+"""The user's number of threads; ``--threads`` sets it."""
+
+DRIVERS_VARIABLE = "DPCPP_CPU_NUM_CUS"
+"""What Intel's OpenCL drivers for the processor and the emulator heed; a quota they do not."""
 
 
 def usable_cores() -> int:
-    """The cores this process is allowed to run on, as `taskset` or a batch system sets them; all, where
-    the system has no such thing."""
+    """The cores this process may use.
+
+    The least of: those it is allowed to run on, as `taskset` or a batch system sets them; the processor time
+    that its container has a second; and SYCLADE_THREADS.
+
+    Raises:
+        OptionError: SYCLADE_THREADS is no number from 1 on.
+    """
+    allowed = _allowed()
+    said = os.environ.get(THREADS_VARIABLE, "").strip()
+    if not said:
+        return min(allowed, _quota() or allowed)
+    if not said.isdecimal() or not 1 <= int(said) < 10**6:
+        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="a number of threads, from 1 on")
+    return min(allowed, int(said))
+
+
+def limit_drivers() -> None:
+    """Let OpenCL's drivers use no more; to be called before they load. A limit of the user's own stays."""
+    cores = usable_cores()
+    if DRIVERS_VARIABLE not in os.environ and cores < _allowed():
+        os.environ[DRIVERS_VARIABLE] = str(cores)
+
+
+def _allowed() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _quota(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
+    """Cores that the process's control groups leave it, rounded up; None if they say nothing.
+
+    Source: Linux' Documentation/admin-guide/cgroup-v2.rst (cpu.max) and scheduler/sched-bwc.rst.
+    """
+    try:
+        lines = own.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = []
+    for line in lines:
+        number, controllers, place = (*line.split(":", 2), "", "")[:3]
+        if number == "0" and not controllers:
+            group = root / place.strip("/")
+            for above in (group, *group.parents):
+                if root in (above, *above.parents):
+                    found.append(_cores_of(*_words(above / "cpu.max")))
+        elif "cpu" in controllers.split(","):
+            for group in (root / "cpu" / place.strip("/"), root / "cpu"):
+                quota, period = _words(group / "cpu.cfs_quota_us"), _words(group / "cpu.cfs_period_us")
+                found.append(_cores_of(*quota, *period))
+    return min((cores for cores in found if cores is not None), default=None)
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _cores_of(quota: str = "", period: str = "", *_more: str) -> int | None:
+    if not quota.isdecimal() or not period.isdecimal() or int(period) == 0 or int(quota) == 0:
+        return None  # "max", -1: no limit
+    return -(-int(quota) // int(period))

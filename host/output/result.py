@@ -301,6 +301,7 @@ class Result:
         force: bool = False,
         report: bool = False,
         netcdf: bool = False,
+        multiqc: bool = False,
     ) -> None:
         """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
@@ -309,6 +310,7 @@ class Result:
             force: replace files that are there.
             report: write report.html as well.
             netcdf: write samples.nc as well.
+            multiqc: write syclade_mqc.json as well, which MultiQC shows as a table.
 
         Raises:
             OptionError: netcdf, and there are no samples, or what writes them is not installed.
@@ -326,6 +328,12 @@ class Result:
             files["report.html"] = self.report()
         if netcdf:
             files["samples.nc"] = self._netcdf()
+        if multiqc:
+            from syclade.host.output.multiqc import multiqc_of
+
+            files["syclade_mqc.json"] = multiqc_of(
+                self, path_of("the directory", directory, OutputError).name
+            )
         write_files(directory, files | self._tree_files(), force)
 
     def _tree_files(self) -> dict[str, Content]:

@@ -60,6 +60,7 @@ FILES = ("posterior.json", "posterior.png")
 @options.seed_option()
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
     device: str,
     mutations: tuple[int, ...],
@@ -67,6 +68,7 @@ def command(
     move_probs: tuple[float, float, float],
     out: Path,
     force: bool,
+    as_json: bool,
     **settings: Any,
 ) -> int:
     """Compare what the chain does on small trees with what it should do, exactly.
@@ -88,8 +90,11 @@ def command(
     with progress_bar() as show:
         for size in sorted(set(mutations)):
             cases.append(_check(size, gamma, move_probs, chosen, show, **settings))
-    _write(cases, {"device": chosen.filter, "move_probabilities": move_probs, **settings}, out, force)
-    _print(cases, chosen, settings["encoding"], out)
+    text = _write(cases, {"device": chosen.filter, "move_probabilities": move_probs, **settings}, out, force)
+    if as_json:
+        click.echo(text)
+    else:
+        _print(cases, chosen, settings["encoding"], out)
     return 0 if all(case.holds for case in cases) else 1
 
 
@@ -124,7 +129,8 @@ def _check(
         ) from problem
 
 
-def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, force: bool) -> None:
+def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, force: bool) -> str:
+    """Write the files; the report's text."""
     import json
 
     import syclade
@@ -134,7 +140,9 @@ def _write(cases: list[PosteriorCase], settings: dict[str, Any], out: Path, forc
 
     report = posterior_report(cases, {**settings, "version": syclade.__version__})
     plot_posterior(cases, out / FILES[1])
-    write_files(out, {FILES[0]: json.dumps(report, indent=2) + "\n"}, force)
+    text = json.dumps(report, indent=2)
+    write_files(out, {FILES[0]: text + "\n"}, force)
+    return text
 
 
 def _print(cases: list[PosteriorCase], device: Device, encoding: str, out: Path) -> None:

@@ -70,6 +70,7 @@ FILES = ("race.json", "race.png")
 @click.option("--plot", is_flag=True, help="Write race.png, curves of the best tree against time, too.")
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
     device: str,
     sizes: tuple[str, ...],
@@ -84,6 +85,7 @@ def command(
     plot: bool,
     out: Path,
     force: bool,
+    as_json: bool,
 ) -> int:
     """Let search, chains and other people's programs look for the most likely tree of simulated inputs.
 
@@ -115,8 +117,8 @@ def command(
                 answers.append(judge(name, contestant, one, simulation))
             rounds.append(round_of(one, simulation, answers))
     settings = {"device": chosen.filter, "seed": seed, "chains": chains, "steps": steps}
-    _write(rounds, {**settings, "versions": versions()}, plot, out, force)
-    for line in table_of(rounds):
+    text = _write(rounds, {**settings, "versions": versions()}, plot, out, force)
+    for line in [text] if as_json else table_of(rounds):
         click.echo(line)
     return 0 if unbeaten(rounds, "search") == len(rounds) else 1
 
@@ -142,12 +144,15 @@ def _contestants(
     return found
 
 
-def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> None:
+def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> str:
+    """Write the files; the report's text."""
     import json
 
     from syclade.host.output.files import write_files
     from syclade.quality.race.report import plot_rounds, report_of
 
-    write_files(out, {FILES[0]: json.dumps(report_of(rounds, settings), indent=2) + "\n"}, force)
+    text = json.dumps(report_of(rounds, settings), indent=2)
+    write_files(out, {FILES[0]: text + "\n"}, force)
     if plot:
         plot_rounds(rounds, out / FILES[1])
+    return text

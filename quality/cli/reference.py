@@ -42,6 +42,7 @@ POSITIVE = click.IntRange(min=1)
 @click.option("--processes", type=POSITIVE, default=2, show_default=True, help="Runs of SCITE at once.")
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
     scite: Path,
     chains: int,
@@ -49,6 +50,7 @@ def command(
     processes: int,
     out: Path,
     force: bool,
+    as_json: bool,
     **given: Any,
 ) -> None:
     """Run your own SCITE on simulated matrices, or on yours, and keep what it finds.
@@ -73,6 +75,11 @@ def command(
             force=force,
             progress=lambda done, total: show(f"{done} of {total} inputs", done, total),
         )
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"inputs": len(inputs), "earlier": earlier, "folder": str(out)}, indent=2))
+        return
     click.echo(f"{len(inputs)} inputs in {out}, {earlier} of them done before")
 
 

@@ -54,8 +54,16 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
 @click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
 @options.out_option(required=True)
 @options.force_option()
+@options.json_option()
 def command(
-    reference: Path, device: str, encoding: str, limit: int | None, out: Path, force: bool, **given: Any
+    reference: Path,
+    device: str,
+    encoding: str,
+    limit: int | None,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Compare our best trees with SCITE's by two one-sided paired t-tests.
 
@@ -77,11 +85,15 @@ def command(
     found = choose_device(device)
     settings = _settings(folder, given, found, encoding_name(encoding, found))
     scored = score_reference(folder.inputs[:limit], settings.rates)
-    _print_start(scored, settings, found.name)
+    if not as_json:
+        _print_start(scored, settings, found.name)
     comparisons = _compare_all(scored, settings, out / KEPT, force)
     result = _judge(comparisons, settings.rates.flip_effect())
-    _write(result, comparisons, scored, settings, found.name, out, force)
-    _print(result, comparisons, out)
+    text = _write(result, comparisons, scored, settings, found.name, out, force)
+    if as_json:
+        click.echo(text)
+    else:
+        _print(result, comparisons, out)
     return 0 if result.equivalent else 1
 
 
@@ -157,7 +169,8 @@ def _write(
     device_name: str,
     out: Path,
     force: bool,
-) -> None:
+) -> str:
+    """Write the files; the report's text."""
     import json
 
     from syclade.host.output.files import write_files
@@ -166,7 +179,9 @@ def _write(
 
     report = tost_report(result, comparisons, scored, {**settings.values(), "device_name": device_name})
     plot_tost(result, comparisons, out / FILES[1])
-    write_files(out, {FILES[0]: json.dumps(report, indent=2) + "\n"}, force)
+    text = json.dumps(report, indent=2)
+    write_files(out, {FILES[0]: text + "\n"}, force)
+    return text
 
 
 def _print(result: Equivalence, comparisons: list[Comparison], out: Path) -> None:

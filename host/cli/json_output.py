@@ -1,0 +1,20 @@
+"""A result on standard output, as JSON: for other programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from syclade.host.leaf.result import LeafResult
+    from syclade.host.output.result import Result
+
+__all__ = ["tell_json"]
+
+
+def tell_json(result: Result | LeafResult) -> None:
+    """Print summary.json's and run.json's contents, and the tree in Newick format."""
+    told = {"summary": result.summary(), "run": result.run(), "newick": result.to_newick()}
+    click.echo(json.dumps(told, indent=2))

@@ -1,0 +1,49 @@
+"""A table for MultiQC, which picks up files called ``*_mqc.json`` (its docs, "Custom content")."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["multiqc_of"]
+
+
+def multiqc_of(result: Result, sample: str) -> str:
+    """The file's text: one line of a table.
+
+    Args:
+        result: of an inference.
+        sample: what the line is called.
+    """
+    found = len(result.searches) or result.chains
+    headers = {
+        "mutations": {"title": "Mutations", "format": "{:,.0f}"},
+        "cells": {"title": "Cells", "format": "{:,.0f}"},
+        "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},
+        "log_likelihood": {"title": "Log-likelihood", "description": "of the best tree, natural log"},
+        "agreeing": {"title": "Agreeing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.0f}",
+                     "description": "searches, or chains, that found the best score"},
+        "converged": {"title": "Converged", "description": "whether they agree"},
+    }  # fmt: skip
+    values = {
+        "mutations": len(result.mutations),
+        "cells": result.n_cells,
+        "log_likelihood": result.log_likelihood,
+        "agreeing": 100.0 * result.agreeing / found,
+        "converged": "yes" if result.converged else "no",
+    }
+    if result.observed is not None:
+        values["missing"] = 100.0 * float((result.observed.values == 3).mean())
+    told = {
+        "id": "syclade",
+        "section_name": "syclade",
+        "description": "Mutation trees of single cells, the most likely ones that were found.",
+        "plot_type": "table",
+        "pconfig": {"id": "syclade_table", "title": "syclade: mutation trees"},
+        "headers": headers,
+        "data": {sample or "syclade": values},
+    }
+    return json.dumps(told, indent=2) + "\n"

@@ -1,0 +1,39 @@
+"""The notebooks of the documentation run as they are, and hold no outputs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def code_of(notebook: Path) -> list[str]:
+    told: dict[str, Any] = json.loads(notebook.read_text(encoding="utf-8"))
+    assert told["nbformat"] == 4
+    cells = [cell for cell in told["cells"] if cell["cell_type"] == "code"]
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
+    return ["".join(cell["source"]) for cell in cells]
+
+
+def test_there_is_one() -> None:
+    assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in FOLDER.iterdir():
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, source in enumerate(code_of(notebook)):
+        exec(compile(source, f"{notebook.name}, cell {number}", "exec"), names)
+    assert names["result"].log_likelihood == pytest.approx(-337.705396, abs=1e-6)
+    assert (tmp_path / "crc1" / "report.html").stat().st_size > 10000
