@@ -190,11 +190,8 @@ def infer(
         events=1 if sampling is None else sampling.events,
     )
     sinks = () if sampling is None else sampling.sinks(problem.mutations, problem.to_nats)
-    if sampling is not None and not (image is None and checkpoint is None and resume is None):
-        raise OptionError(
-            "--samples goes with neither --image, --checkpoint nor --resume",
-            hint="leave these out: samples stand in no checkpoint, and images hand out none",
-        )
+    if sampling is not None and image is not None:
+        raise OptionError("--samples goes without --image", hint="images hand out no samples")
     options = {
         "fp_rate": rates.fp_rate,
         "fn_rate": rates.fn_rate,

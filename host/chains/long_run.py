@@ -5,10 +5,11 @@ Between two rounds the run is kept where it is time to; the rounds' lengths chan
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
@@ -18,6 +19,9 @@ from syclade.host.chains.rounds import Rounds
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.errors import CheckpointError
 from syclade.host.running import Stopped, Task
+
+if TYPE_CHECKING:
+    from syclade.host.checkpoints.journal import Journal
 
 __all__ = ["KIND", "run_long"]
 
@@ -30,8 +34,9 @@ _ROUND_SECONDS = 1.0
 class _Run:
     """A run under way."""
 
-    def __init__(self, rounds: Rounds, task: Task, runner: Runner) -> None:
-        self.rounds, self.task, self._runner = rounds, task, runner
+    def __init__(self, rounds: Rounds, task: Task, runner: Runner, journal: Journal | None) -> None:
+        self.rounds, self.task, self._runner, self._journal = rounds, task, runner, journal
+        self._events = 0
         self.best: int | None = None
         self.best_since = 0
         self._standing: list[tuple[ChainState, ChainInfo]] = []
@@ -43,6 +48,7 @@ class _Run:
             self.best, self.best_since = best, self.rounds.steps
         if self.task.keeper.writes:
             self._standing = self.rounds.standing()
+            self._events = 0 if self._journal is None else self._journal.length
             if self.task.keeper.due():
                 self.keep()
 
@@ -51,6 +57,9 @@ class _Run:
         if not self._standing:
             return
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since}
+        if self._journal is not None:
+            self._journal.sync()  # before the checkpoint that tells of it
+            run["events"] = self._events
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
@@ -92,22 +101,51 @@ def run_long(
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
     clock = Clock(None if fixed is None else chains * fixed, task.launched)
     given, told = _resumed(runner, chains, task)
-    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=sinks)
+    journal = _journal(runner, task, told, sinks) if sinks else None
+    taking = sinks if journal is None else (*sinks, journal)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
     clock.steps_done = chains * rounds.steps
-    run = _Run(rounds, task, runner)
+    run = _Run(rounds, task, runner, journal)
     if given:
         run.best, run.best_since = int(told["best"]), int(told["best_since"])
-    try:
-        (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
-    except Stopped:
+    with contextlib.nullcontext() if journal is None else contextlib.closing(journal):
+        try:
+            (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
+        except Stopped:
+            run.keep()
+            outcome = rounds.outcome(converged=False)
+            return outcome, min(state.step for state, _ in rounds.standing())
         run.keep()
-        outcome = rounds.outcome(converged=False)
-        return outcome, min(state.step for state, _ in rounds.standing())
-    run.keep()
     agreed = rule.agree(rounds.best_scores())
     if fixed is None:
         agreed = agreed and rule.satisfied(rounds.steps, rounds.best_scores(), run.best_since)
     return rounds.outcome(agreed), rounds.steps
+
+
+def _journal(runner: Runner, task: Task, told: Mapping[str, Any], sinks: Sequence[Sink]) -> Journal | None:
+    """What keeps events, if the run is kept; the sinks get those of the run that this one goes on with.
+
+    Raises:
+        CheckpointError: the file of these is not there, or damaged.
+        OutputError: the new one cannot be written.
+    """
+    from syclade.host.checkpoints.journal import Journal, journal_of, read_journal
+
+    keeper, nodes = task.keeper, runner.plan.labels + 1
+    earlier = None if keeper.resumed is None else journal_of(keeper.resumed)
+    length = int(told.get("events", 0))
+    place = None if keeper.path is None else journal_of(keeper.path)
+    same = place is not None and earlier is not None and place.exists() and place.samefile(earlier)
+    journal = None
+    if place is not None and not same:
+        journal = Journal(place, nodes, force=keeper.may_write)
+    if earlier is not None:
+        for events in read_journal(earlier, nodes, length):
+            for sink in sinks if journal is None else (*sinks, journal):
+                sink.take(events)
+    if place is not None and same:
+        journal = Journal(place, nodes, length=length)
+    return journal
 
 
 def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:

@@ -24,13 +24,18 @@ DECIDE = (
     "seed",
     "gamma",
     "move_probabilities",
+    "samples",
+    "burn_in",
 )
 """Options of `infer` that do; a new one that does goes here. Device, encoding and slots do not."""
 
 
 def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
     """Of all that was asked, what decides the result."""
-    return {"matrix": matrix_sha256, **{name: options[name] for name in DECIDE}}
+    told = {name: options.get(name) for name in DECIDE}
+    if told["samples"] is None:
+        told["burn_in"] = None
+    return {"matrix": matrix_sha256, **told}
 
 
 def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:

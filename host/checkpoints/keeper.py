@@ -46,6 +46,11 @@ class Keeper:
         return self._path is not None
 
     @property
+    def path(self) -> Path | None:
+        """The file to write; None if there is none."""
+        return self._path
+
+    @property
     def may_write(self) -> bool:
         """Whether the file may be replaced."""
         return self._own

@@ -10,7 +10,7 @@ from syclade.host.cli.progress import Show, progress_bar, show_log
 
 if TYPE_CHECKING:
     from syclade.host.chains.pipeline import Progress
-    from syclade.host.model.problem import Problem
+    from syclade.host.scite.run import AnyProblem
 
 __all__ = ["command"]
 
@@ -43,6 +43,8 @@ def command(arguments: tuple[str, ...]) -> None:
     -no_tree_list                 no trees, the score only
     -p [K]                        samples of every K-th step, after a quarter of the steps
     -t FILE                       true tree: prints the distance to it
+    -s                            the sum score, in place of the maximum
+    -transpose                    cell-leaf trees: BASE_ml0.newick
     --device NAME --force         syclade's own: where to run; replace files that are there
 
     docs/coming-from-scite.md tells what differs.
@@ -57,7 +59,7 @@ def command(arguments: tuple[str, ...]) -> None:
         click.echo(line)
 
 
-def _show(show: Show | None, state: Progress, problem: Problem) -> None:
+def _show(show: Show | None, state: Progress, problem: AnyProblem) -> None:
     """Move the bar, if there is one."""
     if show is None:
         return

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.errors import OptionError
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.model.defaults import DEFAULT_SEED
 from syclade.host.values import whole
 
 __all__ = ["SciteCall", "parse_arguments"]
@@ -31,7 +31,7 @@ class SciteCall:
         matrix, mutations, cells: -i, -n, -m: the file, its rows and its columns.
         chains, steps: -r and -l.
         fp_rate, fn_rates, hom_rate: -fd; -ad, one or two values; -cc, None where it was not given.
-        gamma, move_probabilities, seed: -g, -move_probs, -seed.
+        gamma, move_probabilities, seed: -g, -move_probs (None: the usual ones), -seed.
         names, attach: -names, -a.
         max_trees: -max_treelist_size; None for all.
         tree_list: False with -no_tree_list.
@@ -52,7 +52,7 @@ class SciteCall:
     fn_rates: tuple[float, ...]
     hom_rate: float | None
     gamma: float
-    move_probabilities: tuple[float, ...]
+    move_probabilities: tuple[float, ...] | None
     seed: int
     names: Path | None
     attach: bool
@@ -147,7 +147,7 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
         fn_rates=tuple(given["-ad"]),
         hom_rate=one("-cc"),
         gamma=one("-g", 1.0),
-        move_probabilities=tuple(given.get("-move_probs", DEFAULT_MOVE_PROBABILITIES)),
+        move_probabilities=tuple(given["-move_probs"]) if "-move_probs" in given else None,
         seed=whole("-seed", one("-seed", DEFAULT_SEED), 0, 2**64 - 1),
         names=_path(one("-names")),
         attach="-a" in given,

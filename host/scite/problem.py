@@ -14,18 +14,17 @@ __all__ = ["matrix_of", "rates_of", "refuse_what_is_missing"]
 
 def refuse_what_is_missing(call: SciteCall) -> None:
     """Raises an OptionError for what SCITE has, and this command has not yet."""
-    if call.cell_tree:
-        raise OptionError(
-            "-transpose (cell-leaf trees) is not supported here",
-            hint="use `syclade infer --tree leaf`, or leave it out for mutation trees",
-        )
     if not 0.0 <= call.learn <= 1.0:
         raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
     if call.learn > 0.0:
         raise OptionError(
             "-e (learning the error rate) is not supported", hint="leave it out: the rates of -ad are used"
         )
-    if len(call.move_probabilities) != 3:
+    if call.cell_tree:
+        from syclade.host.scite.cell_tree import refuse_for_cell_trees
+
+        refuse_for_cell_trees(call)
+    elif call.move_probabilities is not None and len(call.move_probabilities) != 3:
         raise OptionError(
             f"-move_probs has {len(call.move_probabilities)} values",
             hint="mutation trees have 3: prune and reattach, swap labels, swap subtrees",

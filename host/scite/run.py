@@ -19,7 +19,10 @@ from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
 from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by
 from syclade.host.output.files import check_output, write_files
 from syclade.host.output.rescue import keep
@@ -31,7 +34,9 @@ from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
 
-__all__ = ["SciteOutcome", "burn_in_of", "run_scite"]
+__all__ = ["AnyProblem", "SciteOutcome", "burn_in_of", "run_scite"]
+
+AnyProblem = Problem | LeafProblem
 
 EVENTS = 4096
 """Length of a slot's ring: a chain among equally good trees tells of one every few steps."""
@@ -73,7 +78,7 @@ def burn_in_of(steps: int) -> int:
     return steps // 4
 
 
-def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> SciteOutcome:
+def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -> SciteOutcome:
     """Do what SCITE was asked for.
 
     Args:
@@ -88,6 +93,8 @@ def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> S
     rates, matrix = rates_of(call), matrix_of(call)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
     _check_prefix(call)
+    if call.cell_tree:
+        return _run_cell_tree(call, rates, matrix, report, started)
     problem = make_problem(matrix, rates, octaves=call.sum_score)
     optimal, samples = _sinks(call, problem)
     try:
@@ -102,6 +109,28 @@ def run_scite(call: SciteCall, report: Callable[[Progress, Problem], None]) -> S
         log_likelihood=log_likelihood_by(_score(call), matrix, rates, best),
         trees=trees if call.tree_list else [],
         distance=min(distances, default=None),
+        steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
+        milliseconds=(time.perf_counter() - started) * 1e3,
+    )
+
+
+def _run_cell_tree(
+    call: SciteCall,
+    rates: Rates,
+    matrix: Matrix,
+    report: Callable[[Progress, AnyProblem], None],
+    started: float,
+) -> SciteOutcome:
+    """The same with -transpose: one tree, in Newick form; SCITE's samples are empty, too."""
+    from syclade.host.scite.cell_tree import best_cell_tree
+
+    best = best_cell_tree(call, rates, matrix, report)
+    listed = call.tree_list and call.max_trees != 0
+    _write(call, {f"{call.prefix.name}_ml0.newick": best.newick} if listed else {}, None)
+    return SciteOutcome(
+        log_likelihood=best.log_likelihood,
+        trees=[best.parents] if call.tree_list else [],
+        distance=None,
         steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
     )
@@ -137,13 +166,13 @@ def _run_chains(
     call: SciteCall,
     problem: Problem,
     sinks: tuple[Sink, ...],
-    report: Callable[[Progress, Problem], None],
+    report: Callable[[Progress, AnyProblem], None],
 ) -> NDArray[np.int32]:
     """The best tree of all chains."""
     plan = make_plan(
         problem,
         gamma=call.gamma,
-        move_probabilities=call.move_probabilities,
+        move_probabilities=call.move_probabilities or DEFAULT_MOVE_PROBABILITIES,
         score=score_named(_score(call), problem),
         recorders=_recorders(call),
         events=EVENTS,
@@ -176,7 +205,7 @@ def _trees_texts(
     return texts
 
 
-def _write(call: SciteCall, texts: dict[str, str], samples: Samples) -> None:
+def _write(call: SciteCall, texts: dict[str, str], samples: Samples | None) -> None:
     """Write all files; where they cannot be written, to a folder of the user's.
 
     Raises:
@@ -185,7 +214,8 @@ def _write(call: SciteCall, texts: dict[str, str], samples: Samples) -> None:
 
     def write(folder: Path) -> None:
         files: dict[str, str | bytes | Iterable[str]] = {**texts}
-        write_files(folder, files | {f"{call.prefix.name}.samples": samples.lines()}, call.force)
+        lines: str | Iterable[str] = "" if samples is None else samples.lines()
+        write_files(folder, files | {f"{call.prefix.name}.samples": lines}, call.force)
 
     try:
         write(call.prefix.parent)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -53,18 +56,37 @@ def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> o
     """
     command = [str(python), "-P", str(_PROGRAMS / PEERS[name])]
     try:
-        done = subprocess.run(
-            command, input=json.dumps(asked), capture_output=True, text=True, timeout=seconds, check=False
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # it may have processes of its own, which end with it
         )
-        said = done.stdout.splitlines()
-        return json.loads(said[-1])["cells"]
-    except subprocess.TimeoutExpired:
-        raise OptionError(f"{name} took more than {seconds:g} s", hint="give it --peer-seconds") from None
     except OSError as error:
         raise OptionError(f"{python} does not run: {error}", hint="see --peers") from error
+    try:
+        out, noise = process.communicate(json.dumps(asked), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise OptionError(f"{name} took more than {seconds:g} s", hint="give it --peer-seconds") from None
+    finally:
+        _end(process)
+    try:
+        return json.loads(out.splitlines()[-1])["cells"]
     except (ValueError, IndexError, KeyError, TypeError):
-        words = (done.stderr or done.stdout).strip().splitlines()
-        raise OptionError(f"{name} failed: {words[-1] if words else done.returncode}") from None
+        words = (noise or out).strip().splitlines()
+        raise OptionError(f"{name} failed: {words[-1] if words else process.returncode}") from None
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a program and whatever it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.communicate()
 
 
 def tree_of_genotypes(cells: NDArray[np.bool_]) -> NDArray[np.int32]:

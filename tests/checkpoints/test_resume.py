@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.checkpoints.journal import journal_of
 from syclade.host.errors import CheckpointError, OptionError, OutputError
 from syclade.host.model.simulate import simulate
 from syclade.host.running import Stop
@@ -17,6 +18,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "steps in few slots": {"chains": 5, "steps": 9000, "slots": 2},
     "rule": {"method": "chain", "chains": 3},
     "search": {"method": "search"},
+    "samples": {"chains": 4, "steps": 9000, "samples": 40},
+    "samples in few slots": {"chains": 5, "steps": 6000, "samples": 25, "slots": 2},
+    "samples of the sum": {"chains": 2, "steps": 4000, "samples": 50, "score": "sum", "burn_in": 0.5},
     "from searches": {"chains": 3, "steps": 5000, "start": "search"},
 }
 SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains")
@@ -36,6 +40,11 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
         assert getattr(one, name) == getattr(other, name), name
     np.testing.assert_array_equal(one.parents, other.parents)
     np.testing.assert_array_equal(one.chain_log_likelihoods, other.chain_log_likelihoods)
+    assert (one.samples is None) == (other.samples is None)
+    if one.samples is not None and other.samples is not None:
+        assert list(one.samples.lines.lines()) == list(other.samples.lines.lines())
+        np.testing.assert_equal(one.samples.told(), other.samples.told())
+        np.testing.assert_array_equal(one.samples.posterior.edges, other.samples.posterior.edges)
 
 
 def stopped(device: str, launches: int, **options: Any) -> syclade.Result:
@@ -67,7 +76,7 @@ def test_a_stopped_run_goes_on(
 
 
 @pytest.mark.parametrize(("begun", "ended"), [("native", "numpy"), ("numpy", "native")])
-@pytest.mark.parametrize("kind", ["steps", "search"])
+@pytest.mark.parametrize("kind", ["steps", "search", "samples"])
 def test_a_run_goes_on_elsewhere(
     whole: dict[str, syclade.Result], tmp_path: Path, kind: str, begun: str, ended: str
 ) -> None:
@@ -89,6 +98,44 @@ def test_a_run_goes_on_on_a_sycl_device(whole: dict[str, syclade.Result], tmp_pa
 def test_what_is_kept_changes_nothing(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
     for kind, options in KINDS.items():
         assert_equal(infer("native", checkpoint=tmp_path / kind, checkpoint_every=0, **options), whole[kind])
+
+
+def test_events_that_a_killed_run_wrote_too_many_are_cut_off(
+    whole: dict[str, syclade.Result], tmp_path: Path
+) -> None:
+    place = tmp_path / "run"
+    stopped("native", 12, checkpoint=place, checkpoint_every=0, **KINDS["samples"])
+    journal = journal_of(place)
+    with journal.open("ab") as stream:
+        stream.write(journal.read_bytes()[-500:] + b"half a record")
+    copy = tmp_path / "copy"
+    copy.write_bytes(place.read_bytes())
+    journal_of(copy).write_bytes(journal.read_bytes())
+    assert_equal(infer("native", resume=place, checkpoint=place, **KINDS["samples"]), whole["samples"])
+    assert_equal(infer("native", resume=place, **KINDS["samples"]), whole["samples"])  # which had ended
+    other = tmp_path / "other"
+    assert_equal(infer("native", resume=copy, checkpoint=other, **KINDS["samples"]), whole["samples"])
+    assert_equal(infer("native", resume=other, **KINDS["samples"]), whole["samples"])
+
+
+def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    infer("native", checkpoint=place, **KINDS["samples"])
+    with pytest.raises(OutputError, match="is there already"):
+        infer("native", checkpoint=tmp_path / "run", **KINDS["samples"])
+    content = journal_of(place).read_bytes()
+    for left, words in ((content[:-1], "ends before"), (b"", "ends before"), (None, "cannot be read")):
+        if left is None:
+            journal_of(place).unlink()
+        else:
+            journal_of(place).write_bytes(left)
+        with pytest.raises(CheckpointError, match=words):
+            infer("native", resume=place, **KINDS["samples"])
+    place.unlink()
+    journal_of(place).write_bytes(b"somebody else's")
+    with pytest.raises(OutputError, match="events is there already"):
+        infer("native", checkpoint=place, **KINDS["samples"])
+    infer("native", checkpoint=place, force=True, **KINDS["samples"])
 
 
 def test_a_stopped_run_has_a_tree(tmp_path: Path) -> None:

@@ -18,8 +18,10 @@ KINDS = {
     "steps": ("--chains", "6", "--steps", "3000000"),
     "rule": ("--method", "chain", "--chains", "8"),
     "search": ("--method", "search"),
+    "samples": ("--chains", "6", "--steps", "2000000", "--samples", "500"),
 }
 FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
+SAMPLED = ("tree.samples", "posterior.tsv", "posterior.gv")
 PROGRAM = (sys.executable, "-c", "from syclade.__main__ import main; main()", "infer", str(EXAMPLE), *RATES)
 
 
@@ -33,7 +35,8 @@ def files_of(kind: str, out: Path, *options: str) -> dict[str, bytes]:
     """What a run to the end writes."""
     if begin(kind, "--out", str(out), *options).wait() != 0:
         raise SystemExit(f"a run of {kind} failed: {' '.join(options)}")
-    return {name: (out / name).read_bytes() for name in FILES}
+    names = (*FILES, *SAMPLED) if kind == "samples" else FILES
+    return {name: (out / name).read_bytes() for name in names}
 
 
 def kill_one(folder: Path, kind: str, seconds: float, devices: list[str], generator: random.Random) -> Path:
@@ -71,7 +74,7 @@ def main() -> None:
             if found == whole[kind]:
                 equal += 1
             else:
-                other = [name for name in FILES if found[name] != whole[kind][name]]
+                other = [name for name in found if found[name] != whole[kind][name]]
                 print(f"kill {number} of {kind}: {', '.join(other)} differ", flush=True)
     print(f"{asked.kills} kills, {resumed} with a file to go on with: {equal} ended with equal files")
     sys.exit(equal != asked.kills)

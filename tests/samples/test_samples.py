@@ -126,7 +126,7 @@ def test_files_and_words(tmp_path: Path) -> None:
         ({"steps": None}, "--samples without --steps"),
         ({"steps": 20}, "have no sample"),
         ({"burn_in": 1.0}, "--burn-in"),
-        ({"checkpoint": "file"}, "goes with neither"),
+        ({"image": "file"}, "goes without --image"),
         ({"method": "search", "chains": None, "steps": None}, "--samples is for chains"),
     ],
 )

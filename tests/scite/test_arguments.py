@@ -59,7 +59,7 @@ def test_what_is_needed_and_what_the_rest_is() -> None:
     assert (call.fp_rate, call.fn_rates, call.hom_rate, call.gamma) == (6e-5, (0.2,), None, 1.0)
     assert (call.prefix, call.matrix) == (Path("d/data"), Path("d/data.csv"))
     assert (call.max_trees, call.tree_list, call.samples, call.attach) == (None, True, None, False)
-    assert call.move_probabilities == (0.55, 0.4, 0.05)
+    assert call.move_probabilities is None
 
 
 def test_every_flag() -> None:
@@ -109,7 +109,10 @@ def test_refused(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("-transpose", "-transpose (cell-leaf trees)"),
+        ("-transpose -s", "-s does not go with -transpose"),
+        ("-transpose -p", "-p does not go with -transpose"),
+        ("-transpose -t FILE", "-t does not go with -transpose"),
+        ("-transpose -move_probs 0.5 0.4 0.1", "-move_probs has 3 values"),
         ("-e 0.2", "-e (learning the error rate)"),
         ("-e 2", "-e is 2.0"),
         ("-move_probs 0.5 0.5", "-move_probs has 2 values"),

@@ -13,6 +13,7 @@ import pytest
 from syclade.host.cli.main import main
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
+from syclade.host.leaf.inference import score_leaf
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -235,3 +236,46 @@ def test_help(run: Any) -> None:
     status, lines, _ = run("--help")
     assert status == 0
     assert any("-max_treelist_size" in line for line in lines)
+
+
+# ---- cell-leaf trees
+
+
+@pytest.mark.shared
+def test_the_cell_leaf_tree_of_scites_call(run: Any, tmp_path: Path, shared_dir: Path) -> None:
+    """The arguments of a call of SCITE's, its score, and its files: cells 1 to m, no semicolon."""
+    folder = shared_dir / "reference" / "scite-cli" / "transpose"
+    words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
+    words[words.index("-i") + 1] = str(shared_dir / "data" / "dataXu.csv")
+    status, lines, _ = run(*words, "-o", tmp_path / "out")
+    assert status == 0
+    scite = (folder / "stdout.txt").read_text()
+    best = next(line for line in lines if line.startswith("best log score for tree:"))
+    expected = next(line for line in scite.splitlines() if line.startswith("best log score for tree:"))
+    assert float(best.split("\t")[1]) >= float(expected.split("\t")[1]) - 1e-9
+    assert next(line for line in lines if "after burn-in" in line) in scite
+    assert {one.name for one in tmp_path.iterdir()} == {one.name for one in folder.iterdir()} & {
+        "out_ml0.newick", "out.samples"
+    }  # fmt: skip
+    assert (tmp_path / "out.samples").read_bytes() == (folder / "out.samples").read_bytes() == b""
+    ours, theirs = ((place / "out_ml0.newick").read_text() for place in (tmp_path, folder))
+    numbers = sorted(map(int, re.findall(r"\d+", ours)))
+    assert numbers == sorted(map(int, re.findall(r"\d+", theirs))) == list(range(1, 34))
+    assert re.search(r"\d+\n$", ours)
+    leaves = [set(re.findall(r"[(,](\d+)(?=[,)])", text)) for text in (ours, theirs)]
+    assert leaves == [{str(cell) for cell in range(1, 18)}] * 2
+    log = score_leaf(
+        shared_dir / "data" / "dataXu.csv",
+        tmp_path / "out_ml0.newick",
+        fp_rate=2.67e-5,
+        fn_rate=0.1643,
+    )
+    assert float(best.split("\t")[1]) == pytest.approx(log, abs=1e-9)
+
+
+def test_cell_leaf_trees_without_a_list(run: Any, tmp_path: Path) -> None:
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-transpose", "-o", tmp_path / "base"]
+    status, lines, _ = run(*given, "-no_tree_list", "-move_probs", 0.5, 0.5)
+    assert status == 0
+    assert "0 opt trees " in lines
+    assert {one.name for one in tmp_path.iterdir()} == {"base.samples"}
