@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError, TreeError
@@ -53,6 +53,7 @@ class InferenceProgress:
         steps_expected: the same; where the chains decide, the fewest after which they may stop.
         log_likelihood: of the best tree yet, natural log, from the chain's integer score.
         steps_per_second: chain steps a second since the first.
+        acceptance: share of proposals that were accepted, by kind of move, of the chains now on the device.
     """
 
     steps_done: int
@@ -60,6 +61,7 @@ class InferenceProgress:
     steps_expected: int
     log_likelihood: float
     steps_per_second: float
+    acceptance: Mapping[str, float] = field(default_factory=dict)
 
 
 def infer(
@@ -228,6 +230,7 @@ def infer(
                     state.steps_expected,
                     problem.to_nats(state.best_score),
                     state.steps_done / max(state.seconds, 1e-9),
+                    state.acceptance,
                 )
             )
 

@@ -6,9 +6,11 @@ chain's initial state takes its slot. What comes out depends neither on c nor on
 
 from __future__ import annotations
 
+import functools
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,9 @@ LAUNCH_SECONDS = 0.1
 
 _FIRST_LAUNCH = 64
 
+ACCEPTANCE_SECONDS = 1.0
+"""Between two looks at tallies, which have to be read from the device slot by slot."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -50,6 +55,8 @@ class Progress:
         steps_expected: the same; if that is not known, the fewest that there can be.
         best_score: best integer score yet, in units of 2^-f nat.
         seconds: since the first launch.
+        acceptance: share of proposals that were accepted, by kind of move, of the chains that are on the
+            device; looked up now and then.
     """
 
     steps_done: int
@@ -57,6 +64,7 @@ class Progress:
     steps_expected: int
     best_score: int
     seconds: float
+    acceptance: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +183,14 @@ class Clock:
         self._steps_total = steps_total
         self._progress = progress
         self._started = time.perf_counter()
+        self._acceptance: Mapping[str, float] = {}
+        self._asked = -math.inf
+
+    def look_up(self, acceptance: Callable[[], Mapping[str, float]]) -> None:
+        """Ask for what `Progress` tells of acceptance, if anybody is told, and not too often."""
+        now = time.perf_counter()
+        if self._progress is not None and now - self._asked >= ACCEPTANCE_SECONDS:
+            self._asked, self._acceptance = now, acceptance()
 
     def seconds(self) -> float:
         """Wall time since the run began."""
@@ -187,7 +203,9 @@ class Clock:
         if self._progress is not None:
             best = best_score if self.best_finished is None else max(best_score, self.best_finished)
             expected = max(self.steps_expected, self.steps_done)
-            self._progress(Progress(self.steps_done, self._steps_total, expected, best, self.seconds()))
+            self._progress(
+                Progress(self.steps_done, self._steps_total, expected, best, self.seconds(), self._acceptance)
+            )
 
 
 def run_round(
@@ -225,6 +243,7 @@ def run_round(
         launched = time.perf_counter()
         _advance(runner, targets, sinks)
         seconds = time.perf_counter() - launched
+        clock.look_up(functools.partial(_acceptance, runner, occupied))
         best_score = int(runner.best_scores()[occupied].max())
         for turnover in schedule.advance(length):
             finish(turnover.slot)
@@ -242,6 +261,14 @@ def _advance(runner: Runner, targets: NDArray[np.int64], sinks: Sequence[Sink]) 
             sink.take(advanced.events)
         if not (advanced.steps < targets).any():
             return
+
+
+def _acceptance(runner: Runner, slots: Sequence[int]) -> dict[str, float]:
+    """Share of proposals that were accepted, by kind of move, over chains."""
+    tallies = np.sum([runner.info(slot).tallies for slot in slots], axis=0)
+    proposed, accepted = tallies.reshape(2, -1).tolist()
+    told = zip(runner.plan.kinds, proposed, accepted, strict=True)
+    return {kind: taken / tried for kind, tried, taken in told if tried and taken}
 
 
 def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:

@@ -18,6 +18,9 @@ __all__ = ["Show", "now_and_then", "progress_bar", "show_log", "time_left"]
 LINE_SECONDS = 30.0
 """Between two lines of a log."""
 
+WIDE = 180
+"""Columns of a terminal that has room for what was accepted, besides the bar."""
+
 Show = Callable[["InferenceProgress"], None]
 
 
@@ -65,9 +68,8 @@ def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
         task = bar.add_task("starting", total=None)
 
         def show(state: InferenceProgress) -> None:
-            bar.update(
-                task, description=_in_words(state), completed=state.steps_done, total=state.steps_expected
-            )
+            words = _in_words(state) + (_accepted(state) if console.width >= WIDE else "")
+            bar.update(task, description=words, completed=state.steps_done, total=state.steps_expected)
 
         try:
             yield show
@@ -83,7 +85,7 @@ def now_and_then(tell: Callable[[str], None], every: float = LINE_SECONDS) -> Sh
         nonlocal last
         if time.monotonic() - last >= every:
             last = time.monotonic()
-            tell(f"syclade: {_in_words(state)}")
+            tell(f"syclade: {_in_words(state)}{_accepted(state)}")
 
     return show
 
@@ -93,6 +95,12 @@ def _in_words(state: InferenceProgress) -> str:
         f"{state.steps_done / 1e6:.1f} Msteps, {state.steps_per_second / 1e3:.0f} ksteps/s, "
         f"best {state.log_likelihood:.4f}, {time_left(state)}"
     )
+
+
+def _accepted(state: InferenceProgress) -> str:
+    """How many proposals of each kind were accepted; nothing before that is known."""
+    told = ", ".join(f"{kind} {share:.0%}" for kind, share in state.acceptance.items())
+    return f"; accepted: {told}" if told else ""
 
 
 def time_left(state: InferenceProgress) -> str:

@@ -101,7 +101,11 @@ def infer_leaf(
         if progress is not None:
             pace = state.steps_done / max(state.seconds, 1e-9)
             best = problem.to_nats(state.best_score)
-            progress(InferenceProgress(state.steps_done, state.steps_total, state.steps_expected, best, pace))
+            progress(
+                InferenceProgress(
+                    state.steps_done, state.steps_total, state.steps_expected, best, pace, state.acceptance
+                )
+            )
 
     decides = what_decides(options, observed.sha256)
     keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)

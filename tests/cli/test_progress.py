@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import syclade
+from syclade.host.chains import pipeline
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.long_run import run_long
@@ -24,6 +26,7 @@ from syclade.host.compile import machine_code
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
+from syclade.host.model.simulate import simulate
 from syclade.host.running import Task
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.conftest import ROOT
@@ -168,3 +171,31 @@ def test_a_log_gets_a_line_now_and_then() -> None:
     show = now_and_then(told.append, every=0)
     show(state)
     assert told == ["syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left"]
+
+
+@pytest.mark.parametrize("slots", [2, 5])
+def test_acceptance_is_that_of_the_chains(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "ACCEPTANCE_SECONDS", 0.0)
+    seen: list[InferenceProgress] = []
+    matrix = simulate(12, 6, 0.01, 0.2, 0.1, 3).matrix
+    result = syclade.infer(
+        matrix,
+        fp_rate=0.01,
+        fn_rate=0.2,
+        chains=5,
+        steps=3000,
+        device="native",
+        slots=slots,
+        progress=seen.append,
+    )
+    assert set(seen[-1].acceptance) <= set(result.moves)
+    assert all(0 < share <= 1 for one in seen for share in one.acceptance.values())
+    if slots == 5:  # all chains are there until the end
+        told = {kind: taken / tried for kind, (tried, taken) in result.moves.items() if taken}
+        assert seen[-1].acceptance == told
+    lines: list[str] = []
+    show = now_and_then(lines.append, every=0)
+    show(seen[-1])
+    show(replace(seen[-1], acceptance={}))
+    assert re.search(r" left; accepted: .*prune and reattach \d+%", lines[0])
+    assert "accepted" not in lines[1]
