@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError, TreeError
-from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Matrix, Names, with_cell_names, with_names
-from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
-from syclade.host.model.problem import make_problem
+from syclade.host.input.matrix import Names
+from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.rates import Rates
-from syclade.host.trees.cells import check_cell_names, default_cell_names
-from syclade.host.values import path_of, real, whole
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from syclade.host.chains.plan import Plan
-    from syclade.host.chains.state import ChainState
+    from syclade.host.chains.pipeline import Progress
     from syclade.host.output.result import Result
-    from syclade.host.running import Stop, Task
-    from syclade.host.samples.sampling import Sampling
+    from syclade.host.running import Stop
 
-__all__ = ["METHODS", "InferenceProgress", "infer", "score"]
-
-METHODS = ("auto", "search", "chain")
-
-MOST_TREES = 10**6
-"""Co-optimal trees: each stays in memory."""
-
-SCORES = ("max", "sum")
-"""What a tree may be worth: `chains/scores/named.py`."""
-
-STARTS = ("random", "search")
-"""Of chains."""
-
-CANNOT_SEARCH = ("fpga", "python")
-"""Devices for which `auto` means chains: cards have no kernels of searches, Python would take for ever."""
+__all__ = ["InferenceProgress", "infer", "progress_of", "score"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +70,12 @@ def infer(
     max_trees: int | None = None,
     samples: int | None = None,
     burn_in: float = 0.25,
+    learn_fn: float | None = None,
+    fn_sd: float | None = None,
+    fn_step: float | None = None,
+    learn_fp: float | None = None,
+    fp_sd: float | None = None,
+    fp_step: float | None = None,
     true_tree: Any = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
@@ -117,7 +99,7 @@ def infer(
         score: what a tree is worth: every cell at its best node (max), or at all nodes, each with its
             likelihood (sum; SCITE's -s, without a prior).
         method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
-            the score is sum, or a device that cannot search; else search.
+            the score is sum, or rates are learned, or a device that cannot search; else search.
         chains: number of independent chains, each from a uniform random tree; 16 without.
         steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
@@ -136,6 +118,11 @@ def infer(
         max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); with `steps`.
         burn_in: the part of a chain's steps before its first sample.
+        learn_fn, learn_fp: probabilities that a step changes that rate in place of the tree; with `steps`.
+            The rates given are then the means of Beta priors (of zygosity, both of false negatives together),
+            the best tree is that with the best rates, and `Result.rates` are these.
+        fn_sd, fp_sd: standard deviations of the priors: 0.1, and the rate itself, without.
+        fn_step, fp_step: standard deviations of a change; a tenth of the prior's without.
         true_tree: a file of a tree, or a parent vector, that the result is to be compared with
             (`Result.true_tree`). Does not change what is found.
         stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
@@ -150,172 +137,61 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    from syclade.host.chains.pipeline import Progress
-    from syclade.host.chains.plan import make_plan
-    from syclade.host.chains.run import run_plan
-    from syclade.host.chains.scores.named import score_named
+    from syclade.host.answer import answer
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
+    from syclade.host.request import Learning, make_request
     from syclade.host.running import Stop, Task
 
-    if start not in STARTS:
-        raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
-    of_chains = {"--chains": chains, "--steps": steps, "--image": image}
-    of_chains["--samples"] = samples
-    summed = check_score(score) == "sum"
-    of_chains["--score sum"] = score if summed else None
-    of_chains["--start search"] = None if start == "random" else start
-    by_search = _is_search(method, device, of_chains)
-    chains = DEFAULT_CHAINS if chains is None else chains
-    chains = whole("--chains", chains, 1, 2**32 - 1)
-    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
-    seed = whole("--seed", seed, 0, 2**64 - 1)
-    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
-    max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
-    if isinstance(move_probabilities, Iterator):  # which can be read once only
-        move_probabilities = tuple(move_probabilities)
-    observed = load_matrix(matrix, names, cell_names)
-    if attach:
-        check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
-    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    true = None if true_tree is None else _tree_of(true_tree, observed)
-    if summed and max_trees is not None:
-        raise OptionError("--max-trees is for --score max", hint="ask for --samples instead")
-    problem = make_problem(observed, rates, octaves=summed)
-    sampling = _sampling(samples, burn_in, steps)
-    plan = make_plan(
-        problem,
+    asked = make_request(
+        matrix,
+        Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
+        names=names,
+        cell_names=cell_names,
+        attach=attach,
+        score=score,
+        method=method,
+        chains=chains,
+        steps=steps,
+        seed=seed,
         gamma=gamma,
         move_probabilities=move_probabilities,
-        score=score_named(score, problem),
-        recorders=() if sampling is None else (sampling.recorder,),
-        events=1 if sampling is None else sampling.events,
+        device=device,
+        encoding=encoding,
+        image=image,
+        slots=slots,
+        start=start,
+        max_trees=max_trees,
+        samples=samples,
+        burn_in=burn_in,
+        learning=Learning(learn_fn, fn_sd, fn_step, learn_fp, fp_sd, fp_step),
+        true_tree=true_tree,
     )
-    sinks = () if sampling is None else sampling.sinks(problem.mutations, problem.to_nats)
-    if sampling is not None and image is not None:
-        raise OptionError("--samples goes without --image", hint="images hand out no samples")
-    options = {
-        "fp_rate": rates.fp_rate,
-        "fn_rate": rates.fn_rate,
-        "fn_rate_hom": rates.fn_rate_hom,
-        "hom_rate": rates.hom_rate,
-        "merge_homozygous": rates.merge_homozygous,
-        "names": _told(names, observed.mutations),
-        "cell_names": _told(cell_names, observed.cells),
-        "attach": bool(attach),
-        "score": score,
-        "method": "search" if by_search else "chain",
-        "chains": None if by_search else chains,
-        "steps": steps,
-        "seed": seed,
-        "gamma": float(gamma),
-        "move_probabilities": [float(weight) for weight in move_probabilities],
-        "device": device,
-        "encoding": encoding,
-        "image": None if image is None else str(path_of("image (--image)", image)),
-        "slots": slots,
-        "start": start,
-        "max_trees": max_trees,
-        "samples": samples,
-        "burn_in": float(burn_in),
-        "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
-    }
 
     def report(state: Progress) -> None:
         if progress is not None:
-            progress(
-                InferenceProgress(
-                    state.steps_done,
-                    state.steps_total,
-                    state.steps_expected,
-                    problem.to_nats(state.best_score),
-                    state.steps_done / max(state.seconds, 1e-9),
-                    state.acceptance,
-                )
-            )
+            progress(progress_of(state, asked.plan.problem.to_nats))
 
-    keeper = make_keeper(
-        checkpoint, resume, checkpoint_every, what_decides(options, observed.sha256), force=force
-    )
-    task = Task(report, keeper, stop or Stop())
-    if by_search:
-        from syclade.host.search.portfolio import find
-
-        found = find(plan, device, encoding, slots=slots, seed=seed, task=task)
-    else:
-        starts = None
-        if start == "search" and keeper.resumed is None:
-            starts = _starts_by_search(plan, observed, rates, device, encoding, seed, task)
-        found = run_plan(
-            plan,
-            device,
-            encoding,
-            image,
-            chains=chains,
-            steps=steps,
-            slots=slots,
-            seed=seed,
-            task=task,
-            starts=starts,
-            sinks=sinks,
-        )
-    from syclade.host.output.result import make_result  # not before the chains have begun: it takes time
-
-    result = make_result(observed, rates, plan, found, seed=seed, options=options, true=true)
-    if sampling is not None:
-        result = replace(result, samples=sampling.judge(sinks, problem.to_nats))
-    if max_trees is None:
-        return result
-    from syclade.host.cooptimal.plateau import walk_plateau
-
-    return replace(result, co_optimal=walk_plateau(problem, [result.parents, *found.trees], max_trees))
+    decides = what_decides(asked.options, asked.observed.sha256)
+    keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+    return answer(asked, Task(report, keeper, stop or Stop()))
 
 
-def _sampling(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
-    """Which states are samples, where any are asked for; what is not, is not loaded either."""
-    part = real("the part (--burn-in)", burn_in)
-    if not 0 <= part < 1:
-        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
-    if samples is None:
-        return None
-    from syclade.host.samples.sampling import make_sampling
-
-    return make_sampling(samples, part, steps)
-
-
-def _starts_by_search(
-    plan: Plan, observed: Matrix, rates: Rates, device: str, encoding: str, seed: int, task: Task
-) -> Callable[[int], ChainState]:
-    """The first states of chains: the trees of searches, in turns; these know the maximum score only."""
-    from syclade.host.chains.pipeline import state_at
-    from syclade.host.chains.plan import make_plan
-    from syclade.host.running import Task
-    from syclade.host.search.portfolio import find
-
-    sought = make_plan(make_problem(observed, rates))
-    trees = find(
-        sought, device, encoding, slots=None, seed=seed, task=Task(task.report, stop=task.stop)
-    ).trees
-    return lambda chain: state_at(plan, trees[chain % len(trees)], chain)
-
-
-def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
-    """Whether to search; see `infer`.
+def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferenceProgress:
+    """What a user is told of how far chains are.
 
     Args:
-        method: as asked.
-        device: as asked.
-        of_chains: options that chains alone have, None where they were not given.
+        state: of the pipeline.
+        to_nats: the log-likelihood of an integer score.
     """
-    if method not in METHODS:
-        raise OptionError(f"--method is {method!r}", hint=f"use one of {', '.join(METHODS)}")
-    given = [option for option, value in of_chains.items() if value is not None]
-    if method == "search" and given:
-        raise OptionError(
-            f"{given[0]} is for chains, and --method is search",
-            hint=f"leave out {given[0]}, or use --method chain",
-        )
-    return method == "search" or (method == "auto" and not given and device not in CANNOT_SEARCH)
+    return InferenceProgress(
+        state.steps_done,
+        state.steps_total,
+        state.steps_expected,
+        to_nats(state.best_score),
+        state.steps_done / max(state.seconds, 1e-9),
+        state.acceptance,
+    )
 
 
 def score(
@@ -346,46 +222,11 @@ def score(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
+    from syclade.host.input.door import read_matrix
     from syclade.host.model.summed import log_likelihood_by
+    from syclade.host.request import check_score, tree_of
 
     check_score(score)
-    observed = load_matrix(matrix, names, cell_names)
+    observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    return log_likelihood_by(score, observed, rates, _tree_of(tree, observed))
-
-
-def check_score(score: str) -> str:
-    """The name of a score, or an OptionError."""
-    if score not in SCORES:
-        raise OptionError(f"--score is {score!r}", hint=f"use one of {', '.join(SCORES)}")
-    return score
-
-
-def _tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
-    """The parent vector of a file, or of a parent vector."""
-    from syclade.host.trees.tree import validate_parents
-    from syclade.host.trees.treefile import read_tree
-
-    if isinstance(tree, (str, os.PathLike)):
-        return read_tree(tree, observed.mutations, observed.cells or ())
-    parents = validate_parents(tree)
-    if len(parents) != observed.n_mutations + 1:
-        raise TreeError(
-            f"the tree has {len(parents) - 1} mutations, and the matrix {observed.n_mutations}",
-            hint="a parent vector has a number for each mutation and one for the root",
-        )
-    return parents
-
-
-def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
-    """What names were given, as a plain value; an iterator of them has been used up."""
-    if names is None:
-        return None
-    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())
-
-
-def load_matrix(matrix: Any, names: Names = None, cell_names: Names = None) -> Matrix:
-    """A Matrix from whatever describes one: see `infer`."""
-    if isinstance(matrix, Matrix):
-        return with_cell_names(with_names(matrix, names), cell_names)
-    return read_matrix(matrix, names, cell_names=cell_names)
+    return log_likelihood_by(score, observed, rates, tree_of(tree, observed))

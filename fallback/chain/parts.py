@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 State: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays over all slots, by the names of the arguments of kernels."""
 
-REATTACH, EXCHANGE_LABELS, EXCHANGE_SUBTREES, TURN_OVER, NOTHING = range(5)
+REATTACH, EXCHANGE_LABELS, EXCHANGE_SUBTREES, TURN_OVER, NOTHING, JUMP_RATE = range(6)
 """What moves do to a tree: see kernels/chain/edits.py."""
 
 

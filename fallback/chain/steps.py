@@ -113,14 +113,25 @@ class ChainSteps:
         now, chain = step.astype(np.uint64), state["chain"][slots].astype(np.uint64)
         words = philox_4x32_10(now & _LOW, now >> np.uint64(32), chain, 0, seed & 0xFFFFFFFF, seed >> 32)
         proposals = self._propose(state, slots, inside, tables, words)
-        found = tables.found_after(
-            inside, proposals, lambda at, scores: self._score.of_attachments(state, slots[at], scores)
-        )
-        worth = self._score.of_cells(state, slots, found)
-        proposed = worth.astype(np.int64) @ self._multiplicity
+        proposed = self._worth_after(state, slots, inside, tables, proposals)
         threshold = negative_log_uniform(words[3], state["log_table"][slots]) + proposals.correction
         accepted = proposed - state["score"][slots] + threshold >= 0
         self._take(state, slots, inside, tables, proposals, proposed, accepted)
+
+    def _worth_after(
+        self,
+        state: dict[str, NDArray[Any]],
+        slots: NDArray[Any],
+        inside: NDArray[Any],
+        tables: Any,
+        proposals: Proposals,
+    ) -> NDArray[np.int64]:
+        """The scores after proposals."""
+        found = tables.found_after(
+            inside, proposals, lambda at, scores: self._score.of_attachments(state, slots[at], scores)
+        )
+        worth: NDArray[np.int64] = self._score.of_cells(state, slots, found).astype(np.int64)
+        return worth @ self._multiplicity
 
     def _propose(
         self,

@@ -38,6 +38,11 @@ class Tables:
         """Memory that they take."""
         return self._scores.nbytes + self._weights.nbytes + self.trees.below.nbytes
 
+    def replace(self, slots: NDArray[Any], others: "Tables") -> None:
+        """Some slots' tables become others."""
+        self._weights[slots], self._scores[slots] = others._weights, others._scores
+        self.trees.parent[slots], self.trees.below[slots] = others.trees.parent, others.trees.below
+
     def found_after(self, slots: NDArray[Any], proposals: Proposals, keep: Keep) -> NDArray[Any]:
         """What is kept of every column's scores at all nodes after proposals, (slots, columns)."""
         step = max(1, CHUNK_BYTES // self._scores[0].nbytes)

@@ -31,4 +31,6 @@ def record(
     state["event_why"][at] = why[wanted]
     state["event_key"][at] = tree_keys(trees)
     state["event_parents"][at] = trees
+    if "event_rates" in state:
+        state["event_rates"][at] = state["rate_at"][slots[wanted]]
     state["event_count"][slots[wanted]] += 1

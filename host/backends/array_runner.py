@@ -67,7 +67,7 @@ class ArrayRunner(Runner):
 
     def get(self, slot: int) -> ChainState:
         """See `Runner.get`."""
-        put = self._put[slot]
+        put, learned = self._put[slot], self.plan.problem.learned is not None
         part = {
             name: self._arrays.read(name, slot)
             for name, argument in self._arrays.arguments.items()
@@ -81,9 +81,11 @@ class ArrayRunner(Runner):
             score=int(part["score"]),
             best_parents=self.encoding.decode(best),
             best_score=int(part["best_score"]),
-            rates=put.rates,
+            rates=put.rates if not learned else self.plan.problem.rates_at(_places(part["rate_at"])),
             gamma=put.gamma,
             settings=put.settings,
+            rate_at=_places(part["rate_at"]) if learned else put.rate_at,
+            best_rate_at=_places(part["best_rate_at"]) if learned else put.best_rate_at,
         )
 
     def info(self, slot: int) -> ChainInfo:
@@ -103,7 +105,8 @@ class ArrayRunner(Runner):
 
     def _values(self, state: ChainState, info: ChainInfo | None) -> dict[str, Any]:
         """One slot's part of every argument that follows from a chain's state, by name."""
-        if state.rates != self.plan.problem.rates:
+        learned = self.plan.problem.learned is not None
+        if state.rates != self.plan.problem.rates and not learned:
             reason = self.encoding.can_score(state.rates)
             if reason is not None:
                 raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
@@ -115,6 +118,8 @@ class ArrayRunner(Runner):
             "best_score": state.best_score,
             **self._logarithms(state.gamma),
             "weights": state.rates.weights,
+            "rate_at": state.rate_at,
+            "best_rate_at": state.best_rate_at,
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
             **self.plan.settings,
             **state.settings,
@@ -141,6 +146,7 @@ class ArrayRunner(Runner):
                 self._arrays.read(f"event_{name}", slot)[:count]
                 for name in ("step", "score", "why", "key", "parents")
             )
+            rates = self._arrays.read("event_rates", slot) if self.plan.problem.learned else None
             chain = self._put[slot].chain
             events += [
                 Event(
@@ -150,6 +156,7 @@ class ArrayRunner(Runner):
                     int(why[at]),
                     int(key[at]),
                     parents[at, :nodes].copy(),
+                    (0, 0) if rates is None else _places(rates[at]),
                 )
                 for at in range(count)
             ]
@@ -158,9 +165,22 @@ class ArrayRunner(Runner):
         return events
 
 
+def _places(array: NDArray[np.int64]) -> tuple[int, int]:
+    """Of both rates."""
+    fn, fp = array.tolist()
+    return fn, fp
+
+
 def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
     """The arguments with role `problem`, by name."""
     # A seed of 2^63 and above is stored as its two's complement.
     parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
     below = np.array(plan.move_below, dtype=np.int64)
-    return {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}
+    arrays = {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}
+    tables = plan.problem.learned
+    if tables is not None:
+        names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")
+        arrays |= {name: getattr(tables, name) for name in names}
+        arrays["rate_points"] = np.array(tables.learned.points, dtype=np.int64)
+        arrays["rate_jumps"] = tables.learned.jumps
+    return arrays

@@ -25,6 +25,7 @@ __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
 _NUMBERS = ("chain", "step", "score", "best_score")
 _TREES = ("parents", "best_parents")
+_PLACES = ("rate_at", "best_rate_at")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool
         name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _NUMBERS
     }
     arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int32) for name in _TREES}
+    arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _PLACES}
     arrays |= {
         "weights": np.array([state.rates.weights for state in states], dtype=np.int64),
         "base": np.array([state.rates.base for state in states], dtype=np.int64),
@@ -98,6 +100,7 @@ def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Chain
     count, nodes = len(arrays["chain"]), plan.labels + 1
     shapes = {"parents": (nodes,), "best_parents": (nodes,), "tallies": (2 * len(plan.kinds),)}
     shapes |= {"weights": (plan.problem.classes,), "settings": (len(names),)}
+    shapes |= {name: (2,) for name in _PLACES}
     for name, array in arrays.items():
         if array.shape != (count, *shapes.get(name, ())):
             raise ValueError(f"{name} has the shape {array.shape}")
@@ -107,13 +110,26 @@ def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Chain
         chain, step, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
         parents, best_parents = (plan.space.check(arrays[name][at]) for name in _TREES)
         settings = dict(zip(names, arrays["settings"][at].tolist(), strict=True))
-        for tree, told in ((parents, score), (best_parents, best_score)):
-            if plan.score.of(plan.problem, tree, rates, settings) != told:
+        fixed = rates if plan.problem.learned is None else None
+        places, best_places = (_places(plan, arrays[name][at].tolist()) for name in _PLACES)
+        for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
+            if plan.score_of(tree, fixed, where, settings) != told:
                 raise ValueError(f"the score of chain {chain} is not that of its tree")
         gamma = float(arrays["gamma"][at])
-        state = ChainState(chain, step, parents, score, best_parents, best_score, rates, gamma, settings)
+        state = ChainState(
+            chain, step, parents, score, best_parents, best_score, rates, gamma, settings, places, best_places
+        )
         chains.append((state, ChainInfo(arrays["tallies"][at])))
     return tuple(chains)
+
+
+def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
+    """Where learned rates stand, if that is on their grids."""
+    tables = plan.problem.learned
+    points = (1, 1) if tables is None else tables.learned.points
+    if any(not 0 <= place < count for place, count in zip(told, points, strict=True)):
+        raise ValueError(f"its rates stand at {told}, on grids of {points} points")
+    return told[0], told[1]
 
 
 def _describe(plan: Plan) -> dict[str, Any]:
@@ -126,6 +142,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "score": plan.score.name,
         "settings": list(plan.settings),
         "recorders": [recorder.name for recorder in plan.recorders],
+        "learned rates": None if plan.problem.learned is None else plan.problem.learned.digest,
     }
 
 

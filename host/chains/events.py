@@ -23,6 +23,7 @@ class Event:
         why: bit r is set if the plan's r-th recorder wanted it.
         key: the tree's key (`host.trees.key`).
         parents: int32, shape (n + 1,): the tree.
+        rate_at: where learned rates stand on their grids.
     """
 
     chain: int
@@ -31,6 +32,7 @@ class Event:
     why: int
     key: int
     parents: NDArray[np.int32]
+    rate_at: tuple[int, int] = (0, 0)
 
 
 class Sink(Protocol):

@@ -7,6 +7,7 @@ from syclade.host.compile.kernel import Kernel, Record, load_part
 from syclade.host.encodings.base import Encoding
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
+from syclade.kernels.rates.arguments import EVENT_RATES
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING
 
 __all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments"]
@@ -26,7 +27,9 @@ def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument,
 def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
     """The kernel's arguments: every chain's, the encoding's with the score's, the recorders'."""
     of_score, of_recorders = setting_arguments(plan)
-    ring = (*RING, *of_recorders) if plan.recorders else ()
+    ring: tuple[Argument, ...] = (*RING, *of_recorders) if plan.recorders else ()
+    if ring and plan.problem.learned is not None:
+        ring = (*ring, EVENT_RATES)
     return (
         Record("Chain", ARGUMENTS),
         Record("Given", (*encoding.arguments, *of_score)),
@@ -74,4 +77,12 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,
+        **_rate_sizes(plan),
     }
+
+
+def _rate_sizes(plan: Plan) -> dict[str, int]:
+    """Points of the grids of learned rates."""
+    if plan.problem.learned is None:
+        return {}
+    return dict(zip(("fn_points", "fp_points"), plan.problem.learned.learned.points, strict=True))

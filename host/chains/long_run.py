@@ -41,16 +41,24 @@ class _Run:
         self.best_since = 0
         self._standing: list[tuple[ChainState, ChainInfo]] = []
 
+    def gone_on_with(self, given: Sequence[tuple[ChainState, ChainInfo]], best: int, best_since: int) -> None:
+        """Before the first round, of which there is none where the earlier run had ended."""
+        self.best, self.best_since = best, best_since
+        self._stands_at(given)
+
     def look(self) -> None:
         """After a round: since when the best score has been that, and whether to keep the run."""
         best = int(self.rounds.best_scores().max())
         if self.best is None or best > self.best:
             self.best, self.best_since = best, self.rounds.steps
         if self.task.keeper.writes:
-            self._standing = self.rounds.standing()
-            self._events = 0 if self._journal is None else self._journal.length
+            self._stands_at(self.rounds.standing())
             if self.task.keeper.due():
                 self.keep()
+
+    def _stands_at(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
+        self._standing = list(chains)
+        self._events = 0 if self._journal is None else self._journal.length
 
     def keep(self) -> None:
         """Keep the run as it was after its last round."""
@@ -107,7 +115,7 @@ def run_long(
     clock.steps_done = chains * rounds.steps
     run = _Run(rounds, task, runner, journal)
     if given:
-        run.best, run.best_since = int(told["best"]), int(told["best_since"])
+        run.gone_on_with(given, int(told["best"]), int(told["best_since"]))
     with contextlib.nullcontext() if journal is None else contextlib.closing(journal):
         try:
             (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))

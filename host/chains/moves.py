@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.errors import OptionError
 from syclade.host.values import real, shown
 
-__all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of"]
+if TYPE_CHECKING:
+    from syclade.host.model.learned import RatePrior
+
+__all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 
 NULL_KIND = "null move"
 """What is counted where a move can do nothing: the last of all kinds."""
@@ -56,6 +59,39 @@ MOVES = (
     _own("swap_subtrees", "swap unrelated subtrees", "swap related subtrees"),
 )
 """SCITE's moves on mutation trees, in the order of `--move-probs`."""
+
+
+JUMPS = {
+    name: Move(
+        f"learn {name}",
+        (f"jump of {name}",),
+        f"syclade.kernels.rates.moves:LEARN_{name[:2].upper()}",
+        f"syclade.fallback.rates.moves:LEARN_{name[:2].upper()}",
+    )
+    for name in ("fn_rate", "fp_rate")
+}
+"""Moves of learned rates, by their names."""
+
+
+def with_jumps(
+    moves: Sequence[Move], below: Sequence[int], priors: Sequence[RatePrior]
+) -> tuple[tuple[Move, ...], tuple[int, ...]]:
+    """Moves of trees, and those of learned rates behind them.
+
+    Args:
+        moves: of trees.
+        below: their cumulative probabilities, as of `cumulative`.
+        priors: of the learned rates, with the probabilities of their moves.
+
+    Returns:
+        All moves, and their cumulative probabilities in 1/65536, the last one 65536.
+    """
+    ends = [UNIT]
+    for prior in reversed(priors):
+        ends.insert(0, ends[0] - max(1, round(UNIT * prior.probability)))
+    tree = ends[0] / UNIT
+    own = [round(tree * one) for one in below[:-1]]
+    return (*moves, *(JUMPS[prior.name] for prior in priors)), (*own, *ends)
 
 
 def kinds_of(moves: Sequence[Move]) -> tuple[str, ...]:

@@ -95,9 +95,11 @@ def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
 
 def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
     """A chain that has come to a tree, as the best one yet."""
-    rates = plan.problem.rates
-    score = plan.score.of(plan.problem, parents, rates, plan.settings)
-    return ChainState(chain, step, parents, score, parents, score, rates, plan.gamma)
+    score, at = plan.score_of(parents), plan.start_rates
+    return ChainState(
+        chain, step, parents, score, parents, score, plan.problem.rates, plan.gamma,
+        rate_at=at, best_rate_at=at,
+    )  # fmt: skip
 
 
 def run_chains(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of, with_jumps
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, Space
 from syclade.host.errors import OptionError
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
-from syclade.host.model.problem import Problem
+from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.values import real
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
@@ -51,6 +54,33 @@ class Plan:
         return self.space.labels(self.problem)
 
     @property
+    def start_rates(self) -> tuple[int, int]:
+        """Where learned rates stand before the first step; (0, 0) where none is learned."""
+        tables = self.problem.learned
+        return (0, 0) if tables is None else tables.learned.start
+
+    def score_of(
+        self,
+        parents: NDArray[np.int32],
+        rates: SlotRates | None = None,
+        rate_at: tuple[int, int] | None = None,
+        settings: Mapping[str, int] | None = None,
+    ) -> int:
+        """The score of a state, slowly, by its definition.
+
+        Args:
+            parents: the tree.
+            rates: by which it is scored; without, those at `rate_at`.
+            rate_at: where learned rates stand; at their start without.
+            settings: the slot's, with the plan's own where they say nothing.
+        """
+        tables = self.problem.learned
+        places = self.start_rates if rate_at is None else rate_at
+        used = self.problem.rates_at(places) if rates is None else rates
+        of_tree = self.score.of(self.problem, parents, used, {**self.settings, **(settings or {})})
+        return of_tree if tables is None else of_tree + tables.worth(places)
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """As what steps are counted, in the order of the tallies."""
         return kinds_of(self.moves)
@@ -78,8 +108,8 @@ def make_plan(
     """Put a chain together.
 
     Args:
-        problem: the input.
-        gamma: exponent of the likelihood; 1 samples the posterior.
+        problem: the input; where it has learned rates, the chain has their moves as well.
+        gamma: exponent of the likelihood (and of the prior of rates); 1 samples the posterior.
         move_probabilities: weights, one a move; scaled to sum 1.
         moves: ways to propose.
         score: what a tree is worth.
@@ -97,7 +127,10 @@ def make_plan(
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
     if recorders and space.key is None:
         raise OptionError(f"recorders of {space.name}", hint="there are none yet")
+    learned = problem.learned
     below = cumulative(moves, move_probabilities)
+    if learned is not None:
+        moves, below = with_jumps(moves, below, learned.learned.priors)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)
 
 

@@ -32,6 +32,8 @@ class ChainState:
         rates: the weights by which it is scored.
         gamma: exponent of the likelihood in the accept test; may be changed between launches.
         settings: what scores and recorders want to know of the slot besides, by the names of their arguments.
+        rate_at: where learned rates stand on their grids (`rates` follow from it).
+        best_rate_at: likewise, when the best tree was found.
     """
 
     chain: int
@@ -43,6 +45,8 @@ class ChainState:
     rates: SlotRates
     gamma: float = 1.0
     settings: Mapping[str, int] = field(default_factory=dict)
+    rate_at: tuple[int, int] = (0, 0)
+    best_rate_at: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)

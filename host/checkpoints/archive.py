@@ -21,7 +21,7 @@ from syclade.host.output.files import write_files
 
 __all__ = ["damaged", "read_archive", "write_archive"]
 
-FORMAT = 2
+FORMAT = 3
 
 _UNREADABLE = (
     ArithmeticError,

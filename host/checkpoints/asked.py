@@ -26,6 +26,12 @@ DECIDE = (
     "move_probabilities",
     "samples",
     "burn_in",
+    "learn_fn",
+    "fn_sd",
+    "fn_step",
+    "learn_fp",
+    "fp_sd",
+    "fp_step",
 )
 """Options of `infer` that do; a new one that does goes here. Device, encoding and slots do not."""
 

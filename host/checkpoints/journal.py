@@ -29,7 +29,7 @@ def journal_of(checkpoint: Path) -> Path:
 
 def _record(nodes: int) -> np.dtype[np.void]:
     numbers = [("chain", "<i8"), ("step", "<i8"), ("score", "<i8"), ("why", "<i8"), ("key", "<u8")]
-    return np.dtype([*numbers, ("parents", "<i4", (nodes,))])
+    return np.dtype([*numbers, ("rate_at", "<i8", (2,)), ("parents", "<i4", (nodes,))])
 
 
 class Journal:
@@ -132,4 +132,5 @@ def read_journal(path: Path, nodes: int, length: int) -> Iterator[list[Event]]:
 
 def _event(record: np.void) -> Event:
     numbers = {name: int(record[name]) for name in ("chain", "step", "score", "why", "key")}
-    return Event(**numbers, parents=np.array(record["parents"], np.int32))
+    fn, fp = record["rate_at"].tolist()
+    return Event(**numbers, parents=np.array(record["parents"], np.int32), rate_at=(fn, fp))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.json_output import tell_json
+from syclade.host.cli.learning import learning_options
 from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
@@ -37,7 +39,7 @@ __all__ = ["command"]
     default="auto",
     show_default=True,
     help="Search for the most likely tree, or run SCITE's chains; auto: chains where they are asked for by "
-    "--chains, --steps, --samples, --image or --score sum, else search.",
+    "--chains, --steps, --samples, --image, --learn-fn or --score sum, else search.",
 )
 @options.tree_option()
 @click.option("--chains", type=click.IntRange(min=1), help=f"Independent chains; {DEFAULT_CHAINS} without.")
@@ -121,6 +123,7 @@ __all__ = ["command"]
     show_default=True,
     help="Part of a chain's steps before its first sample.",
 )
+@learning_options
 @click.option(
     "--true-tree",
     type=options.INPUT_FILE,
@@ -262,6 +265,8 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
         f"{tied} of them with more than one equally good node"
     )
+    if result.learned is not None:
+        click.echo(_rates(result.learned))
     if result.samples is not None:
         sampled = result.samples
         click.echo(
@@ -282,6 +287,12 @@ def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
         click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+
+
+def _rates(learned: Mapping[str, Any]) -> str:
+    """Learned rates of the best tree."""
+    values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
+    return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
 
 
 def _pace(result: Result) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli.json_output import tell_json
+from syclade.host.cli.learning import LEARNING
 from syclade.host.cli.matrices import coding_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["infer_leaf_tree"]
 
-OF_MUTATION_TREES = ("image", "attach", "max_trees", "samples", "true_tree", "report", "netcdf", "multiqc")
+OF_MUTATION_TREES = (
+    "image", "attach", "max_trees", "samples", "true_tree", "report", "netcdf", "multiqc", *LEARNING,
+)  # fmt: skip
 """Options that mean nothing for cell-leaf trees, by the names of their parameters."""
 
 

@@ -63,8 +63,6 @@ def _show(show: Show | None, state: Progress, problem: AnyProblem) -> None:
     """Move the bar, if there is one."""
     if show is None:
         return
-    from syclade.host.inference import InferenceProgress
+    from syclade.host.inference import progress_of
 
-    speed = state.steps_done / max(state.seconds, 1e-9)
-    best = problem.to_nats(state.best_score)
-    show(InferenceProgress(state.steps_done, state.steps_total, state.steps_expected, best, speed))
+    show(progress_of(state, problem.to_nats))

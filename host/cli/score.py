@@ -47,7 +47,7 @@ def command(
     Newick tree whose leaves are the cells, and every mutation is at its best edge.
     """
     from syclade.host.errors import OptionError
-    from syclade.host.inference import load_matrix
+    from syclade.host.input.door import read_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
@@ -55,7 +55,7 @@ def command(
 
     matrix, _ = coding_of(given, matrix)
     rates = options.rates_of(given)
-    observed = load_matrix(matrix, names, cell_names)
+    observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree
     if kind == "leaf" and score != "max":
         raise OptionError("--score sum is for mutation trees, and --tree is leaf", hint="leave out --score")

@@ -25,7 +25,7 @@ ENCODINGS = {
 OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
 """Those of cell-leaf trees, for which there are no others."""
 
-PREFERRED = {"fpga": ("ancestor",)}
+PREFERRED = {"fpga": ("ancestor", "preorder")}
 """What `auto` takes by kind of device, fastest first, where that is not preorder (docs/performance.md)."""
 
 _USUAL = ("preorder", "ancestor")

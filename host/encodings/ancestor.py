@@ -31,6 +31,11 @@ class AncestorEncoding(Encoding):
         least = self.capacity(traits, problem.nodes, problem.columns, len(problem.values))
         self.constants = least if capacity is None else dict(capacity)
 
+    @classmethod
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """See `Encoding.can_run`."""
+        return None if problem.learned is None else "its weights are fixed, and rates shall be learned"
+
     @staticmethod
     def capacity(traits: Traits, nodes: int, columns: int, values: int) -> dict[str, int]:
         """Constants of a kernel for so many tree nodes and distinct columns; any with more serve as well."""

@@ -12,6 +12,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.rates.arguments import PLACES
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["PlainEncoding"]
@@ -25,7 +26,7 @@ class PlainEncoding(Encoding):
     name = "plain"
     group = "none"
     device = ""
-    arguments = (
+    arguments: tuple[Argument, ...] = (
         WEIGHTS,
         Argument("parent", STATE, "int32", ("slots", "nodes"), "parent of each node"),
         Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
@@ -34,6 +35,8 @@ class PlainEncoding(Encoding):
     def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
         super().__init__(problem, traits)
         nodes = problem.nodes if nodes is None else nodes
+        if problem.learned is not None:
+            self.arguments = (*self.arguments, *PLACES)
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:

@@ -15,6 +15,7 @@ from syclade.host.trees.tree import preorder
 from syclade.kernels.preorder.arguments import NARROW, WIDE
 from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
+from syclade.kernels.rates.arguments import ARGUMENTS as RATES
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["PreorderEncoding", "shape_of"]
@@ -32,13 +33,17 @@ class PreorderEncoding(Encoding):
         self.wide = bool(self.shape.subtrees)
         self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
         self.arguments = WIDE if self.wide else NARROW
+        if problem.learned is not None:
+            self.device = "syclade.kernels.preorder.narrow.learned:ENCODING"
+            self.arguments = (*NARROW, *RATES)
         self.constants = self.shape._asdict() | {
             "classes": problem.classes,
             "weighted": int(problem.multiplicity.max() > 1),
         }
         del self.constants["subtrees"]
         if not self.wide:
-            self.constants["wide"] = int(self._most_of_a_lane(problem.rates) >= 2**31)
+            of_lane = self._most_of_a_lane(problem.rates)
+            self.constants["wide"] = int(of_lane >= 2**31 or problem.learned is not None)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -51,6 +56,8 @@ class PreorderEncoding(Encoding):
         """See `Encoding.general`."""
         from syclade.host.encodings.preorder_general import GeneralPreorderEncoding as General
 
+        if self.problem.learned is not None:
+            return None
         return None if General.can_run(self.problem, self.traits) else General(self.problem, self.traits)
 
     @staticmethod
@@ -131,7 +138,8 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
         panels = count_panels(problem.columns, lanes, panel_rounds)
         cells = panels * panel_rounds * lanes
     # Where all attachments count, each is looked at, and no sketch says which have changed.
-    wide = cells > traits.sketches_beyond and not problem.octaves
+    # Likewise where rates change, which changes everything.
+    wide = cells > traits.sketches_beyond and not problem.octaves and problem.learned is None
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
         labels=round_up(problem.nodes, lanes),

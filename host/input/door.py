@@ -58,7 +58,7 @@ def read_matrix(
 
     Args:
         source: a path, of a file (that may be gzipped) or of cellsnp-lite's folder; a stream that is open for
-            reading; an array of mutations × cells; a pandas DataFrame (with `rows`); an AnnData.
+            reading; an array of mutations × cells; a pandas DataFrame (with `rows`); an AnnData; a Matrix.
         names: a file with one name a line, or the names themselves; None takes those that are there, or
             numbers the mutations from 1.
         format: its name in `syclade.host.input.formats.FORMATS`, or "auto", which looks into the file: what
@@ -87,7 +87,9 @@ def read_matrix(
     }  # fmt: skip
     said = {name: value for name, value in said.items() if value is not None}
     _check(said)
-    if isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
+    if isinstance(source, Matrix):
+        matrix = _of_matrix(source, format, said)
+    elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
         matrix = _of_file(source, format, said, strict)
     else:
         matrix = _of_object(source, format, said)
@@ -109,6 +111,14 @@ def _check(said: dict[str, Any]) -> None:
 
 def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
+
+
+def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
+    """A matrix that has been read before."""
+    if said or format != "auto":
+        option = next(iter(said), "format")
+        raise OptionError(f"{_flag(option)} does not go with a Matrix", hint="it has been read before")
+    return matrix
 
 
 def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.inference import InferenceProgress, load_matrix
+from syclade.host.inference import InferenceProgress, progress_of
+from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.rates import Rates
@@ -76,7 +77,7 @@ def infer_leaf(
     weights: Any = move_probabilities
     if isinstance(weights, Iterator):  # which can be read once only
         weights = tuple(weights)
-    observed = load_matrix(matrix, names, cell_names)
+    observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_leaf_problem(observed, rates)
     plan = make_leaf_plan(problem, gamma=gamma, move_probabilities=weights)
@@ -99,13 +100,7 @@ def infer_leaf(
 
     def report(state: Progress) -> None:
         if progress is not None:
-            pace = state.steps_done / max(state.seconds, 1e-9)
-            best = problem.to_nats(state.best_score)
-            progress(
-                InferenceProgress(
-                    state.steps_done, state.steps_total, state.steps_expected, best, pace, state.acceptance
-                )
-            )
+            progress(progress_of(state, problem.to_nats))
 
     decides = what_decides(options, observed.sha256)
     keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
@@ -142,7 +137,7 @@ def score_leaf(
     from syclade.host.leaf.treefile import read_leaf_tree
     from syclade.host.model.leaf_problem import make_leaf_problem
 
-    observed = load_matrix(matrix, names, cell_names)
+    observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_leaf_problem(observed, rates)
     parents = read_leaf_tree(tree, observed.cells, observed.n_cells)

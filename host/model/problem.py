@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.learned import Learned
+from syclade.host.model.rate_tables import RateTables, make_rate_tables, parts_of_weights
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS, scored_values
 
@@ -61,6 +63,8 @@ class Problem:
         rates: the weights of the classes.
         base: the score of the tree when every cell is attached to the root, natural log, float64.
         octaves: whether scores are logarithms of base 2: for those that add up powers.
+        learned: tables of rates that are learned along the chain; None where they are fixed. `rates` and
+            `base` are then those of the start, and scores have the logarithm of the prior with them.
     """
 
     of_cells: ClassVar[bool] = False
@@ -75,6 +79,7 @@ class Problem:
     rates: SlotRates
     base: float
     octaves: bool = False
+    learned: RateTables | None = None
 
     @property
     def unit(self) -> float:
@@ -111,6 +116,12 @@ class Problem:
     def most_positive(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
         """No score of a column can be greater: the sum of its positive weights; shape (distinct columns,)."""
         return np.asarray(np.maximum(self.weight_rows(rates), 0).sum(axis=0, dtype=np.int64))
+
+    def rates_at(self, places: tuple[int, int]) -> SlotRates:
+        """Of learned rates, the weights at such places of their grids; else those of the problem."""
+        if self.learned is None:
+            return self.rates
+        return SlotRates(self.learned.weights(places), self.rates.base)
 
     def can_score(self, rates: SlotRates) -> str | None:
         """Why rates other than the problem's do not go with its unit, in words; None if they do."""
@@ -155,13 +166,16 @@ class Problem:
         return best
 
 
-def make_problem(matrix: Matrix, rates: Rates, *, octaves: bool = False) -> Problem:
+def make_problem(
+    matrix: Matrix, rates: Rates, *, octaves: bool = False, learned: Learned | None = None
+) -> Problem:
     """Reduce a matrix and rates to a Problem.
 
     Args:
         matrix: n mutations x m cells.
         rates: error rates.
         octaves: whether scores are to be logarithms of base 2; then f is at most MAX_OCTAVE_BITS.
+        learned: which of the rates are learned, made of them; None if none is.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -169,14 +183,21 @@ def make_problem(matrix: Matrix, rates: Rates, *, octaves: bool = False) -> Prob
     scored = scored_values(matrix, rates)
     columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
     values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
-    nats = rates.weights()
-    weights = nats / math.log(2.0) if octaves else nats
-    scale_bits = min(_choose_scale(columns, weights), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
+    if learned is not None:
+        rates = learned.at(learned.start)
+    nat = math.log(2.0) if octaves else 1.0
+    scale_bits = _choose_scale(columns, _greatest_weights(rates, learned) / nat)
+    scale_bits = min(scale_bits, MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
     scale = math.ldexp(1.0, scale_bits)
-    base = float(np.bincount(scored.ravel(), minlength=4) @ rates.log_table()[:, 0])
+    counts = np.bincount(scored.ravel(), minlength=4)
+    base = float(counts @ rates.log_table()[:, 0])
+    tables = None if learned is None else make_rate_tables(learned, values, counts, nat / scale)
+    weights = rates.weights() / nat
+    own = (*(round(float(weights[value]) * scale) for value in values), 0)
+    if tables is not None:
+        own = tables.weights(tables.learned.start)
     class_of = np.full(256, len(values), dtype=np.uint8)
     class_of[list(values)] = range(len(values))
-    integers = tuple(round(float(weights[value]) * scale) for value in values)
     return Problem(
         mutations=matrix.n_mutations,
         values=values,
@@ -184,10 +205,19 @@ def make_problem(matrix: Matrix, rates: Rates, *, octaves: bool = False) -> Prob
         multiplicity=multiplicity.astype(np.int64),
         column_of=column_of.reshape(-1).astype(np.int32),  # of two dimensions in numpy 2.0
         scale_bits=scale_bits,
-        rates=SlotRates((*integers, 0), round(base / math.log(2.0) * scale if octaves else base * scale)),
+        rates=SlotRates(own, round(base / nat * scale)),
         base=base,
         octaves=octaves,
+        learned=tables,
     )
+
+
+def _greatest_weights(rates: Rates, learned: Learned | None) -> NDArray[np.float64]:
+    """Weights in nats, of learned rates no less than those of any place: float64, shape (4,)."""
+    if learned is None:
+        return rates.weights()
+    fn, fp = (np.abs(parts).max(axis=0) for parts in parts_of_weights(learned))
+    return np.asarray(fn + fp)
 
 
 def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:

@@ -6,22 +6,19 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.atomic import Content
-from syclade.host.chains.found import Found, Search
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.found import Search
 from syclade.host.errors import OptionError, OutputError
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.attachment import Attachments, attach
+from syclade.host.model.attachment import Attachments
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.output.files import FILES, write_files
-from syclade.host.trees.cells import attached_cells, default_cell_names
+from syclade.host.trees.cells import attached_cells
 from syclade.host.values import path_of
 
 if TYPE_CHECKING:
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from syclade.host.cooptimal.plateau import CoOptimal
     from syclade.host.samples.sampled import Sampled
 
-__all__ = ["Result", "make_result"]
+__all__ = ["Result"]
 
 _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
 
@@ -81,6 +78,9 @@ class Result:
         score: what the log-likelihood is: max, every cell at its best node, or sum, at all nodes.
         attachment_posteriors: float64, shape (cells,), of the score sum: the probability of every cell's best
             node, given the tree.
+        learned: where rates were learned, `rates` are those with the best tree, and this tells of each its
+            value and its prior, and `log_prior`, the logarithm of the priors' density. What is best, of
+            chains as well, is the sum of log-likelihood and this.
     """
 
     parents: NDArray[np.int32]
@@ -120,6 +120,7 @@ class Result:
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"
     attachment_posteriors: NDArray[np.float64] | None = None
+    learned: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
@@ -345,72 +346,3 @@ class Result:
         if self.samples is not None:
             files |= self.samples.files(self.mutations)
         return files
-
-
-def make_result(
-    matrix: Matrix,
-    rates: Rates,
-    plan: Plan,
-    found: Found,
-    *,
-    seed: int,
-    options: Mapping[str, Any],
-    true: NDArray[np.int32] | None = None,
-) -> Result:
-    """Put together what is known; the score is recomputed in float64 from the original matrix.
-
-    Args:
-        true: the true tree's parent vector, to compare with.
-    """
-    import syclade
-    from syclade.host.trees.truth import compare
-
-    outcome = found.outcome
-    proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
-    problem, parents = plan.problem, outcome.best.best_parents
-    cells = attach(problem, rates, parents)
-    weights, score = options["move_probabilities"], options["score"]
-    posteriors = attachment_posteriors(matrix, rates, parents, cells.node) if score == "sum" else None
-    return Result(
-        parents=parents,
-        log_likelihood=log_likelihood_by(score, matrix, rates, parents),
-        mutations=matrix.mutations,
-        cells=matrix.cells or default_cell_names(matrix.n_cells),
-        attachment=cells.node,
-        attachment_ties=cells.ties,
-        cell_log_likelihoods=cells.log_likelihood,
-        rates=rates,
-        chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
-        moves={
-            kind: (tried, taken)
-            for kind, tried, taken in zip(plan.kinds, proposed, accepted, strict=True)
-            if tried
-        },
-        chains=len(outcome.best_scores),
-        steps=found.steps,
-        converged=bool(outcome.converged),
-        seed=seed,
-        gamma=float(plan.gamma),
-        move_probabilities={
-            move.name: weight / sum(weights) for move, weight in zip(plan.moves, weights, strict=True)
-        },
-        device=found.device.filter,
-        device_name=found.device.name,
-        encoding=found.encoding,
-        tiers=found.tiers,
-        searches=found.searches,
-        search_tier=found.search_tier,
-        slots=found.slots,
-        seconds=outcome.seconds,
-        matrix=None if matrix.file_sha256 is None else matrix.source,
-        matrix_sha256=matrix.sha256,
-        matrix_file_sha256=matrix.file_sha256,
-        options=options,
-        date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        version=syclade.__version__,
-        observed=matrix,
-        interrupted=found.interrupted,
-        true_tree=None if true is None else compare(parents, true),
-        score=score,
-        attachment_posteriors=posteriors,
-    )

@@ -41,6 +41,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},
         "searches": [search._asdict() for search in result.searches],
     }
+    if result.learned is not None:
+        told["learned"] = dict(result.learned)
     if result.co_optimal is not None:
         trees = len(result.co_optimal.trees)
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}

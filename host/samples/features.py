@@ -22,12 +22,14 @@ class _OfChain:
     Attributes:
         scores: of all samples, in units of 2^-f nat.
         leaves: of all samples' trees.
+        rates: where both rates stood, of all samples, if any is learned.
         trees: every `stride`-th.
     """
 
     def __init__(self, n: int) -> None:
         self.scores = array("q")
         self.leaves = array("q")
+        self.rates = (array("q"), array("q"))
         self.trees: list[NDArray[np.int32]] = []
         self.stride = 1
         self.edges = np.zeros((n + 1, n), dtype=np.int64)
@@ -43,15 +45,17 @@ class _OfChain:
 
 
 class Features:
-    """A sink of samples; its memory grows by 16 bytes a sample.
+    """A sink of samples; its memory grows by 16 bytes a sample, 32 where rates are learned.
 
     Args:
         why: the bit of the recorder of samples.
         mutations: n.
+        learning: whether rates are learned.
     """
 
-    def __init__(self, why: int, mutations: int) -> None:
+    def __init__(self, why: int, mutations: int, learning: bool = False) -> None:
         self._why = why
+        self._learning = learning
         self._n = mutations
         self._chains: dict[int, _OfChain] = {}
 
@@ -68,6 +72,9 @@ class Features:
                 chain.scores.append(event.score)
                 chain.leaves.append(len(tree) - len(set(tree.tolist())))
                 chain.keep(tree)
+                if self._learning:
+                    for places, place in zip(chain.rates, event.rate_at, strict=True):
+                        places.append(place)
             _count(trees, chain.edges, chain.above)
 
     @property
@@ -82,6 +89,10 @@ class Features:
     def leaves(self) -> NDArray[np.int64]:
         """int64, shape (chains, samples): leaves of the trees."""
         return _rows([chain.leaves for chain in self._in_order()])
+
+    def rates(self, rate: int) -> NDArray[np.int64]:
+        """int64, shape (chains, samples): where a learned rate stood on its grid."""
+        return _rows([chain.rates[rate] for chain in self._in_order()])
 
     def trees(self) -> list[NDArray[np.int32]]:
         """Of each chain, int32, shape (kept, n + 1)."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
+
+if TYPE_CHECKING:
+    from syclade.host.model.learned import Learned
 
 __all__ = ["Samples", "sample_line"]
 
@@ -17,10 +21,17 @@ SAMPLES_IN_MEMORY = 2**20
 """Bytes a chain; what is more goes to a passing file."""
 
 
-def sample_line(log_likelihood: float, parents: NDArray[np.int32]) -> str:
-    """A line of a ``.samples`` file: score, leaves, and the parent of each mutation, from 0, the root n."""
+def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequence[float] = ()) -> str:
+    """A line of a ``.samples`` file: score, leaves, and the parent of each mutation, from 0, the root n.
+
+    Args:
+        log_likelihood: of the tree.
+        parents: the tree.
+        more: what stands between leaves and parents: learned rates, and the score with their prior.
+    """
     leaves = len(parents) - len(set(parents.tolist()))
-    return f"{log_likelihood:.6g}\t{leaves}\t{' '.join(map(str, parents[:-1].tolist()))} \n"
+    columns = (f"{log_likelihood:.6g}", str(leaves), *(f"{number:.6g}" for number in more))
+    return "\t".join((*columns, " ".join(map(str, parents[:-1].tolist())))) + " \n"
 
 
 def _passing_file() -> tempfile.SpooledTemporaryFile[str]:
@@ -33,11 +44,13 @@ class Samples:
     Args:
         why: the bit of the recorder of samples.
         to_nats: the log-likelihood of an integer score.
+        learned: rates that are learned, if any are.
     """
 
-    def __init__(self, why: int, to_nats: Callable[[int], float]) -> None:
+    def __init__(self, why: int, to_nats: Callable[[int], float], learned: Learned | None = None) -> None:
         self._why = why
         self._to_nats = to_nats
+        self._learned = learned
         self._files: dict[int, tempfile.SpooledTemporaryFile[str]] = {}
         weakref.finalize(self, _close, self._files)
 
@@ -48,7 +61,15 @@ class Samples:
                 continue
             if event.chain not in self._files:
                 self._files[event.chain] = _passing_file()
-            self._files[event.chain].write(sample_line(self._to_nats(event.score), event.parents))
+            self._files[event.chain].write(self._line(event))
+
+    def _line(self, event: Event) -> str:
+        score = self._to_nats(event.score)
+        if self._learned is None:
+            return sample_line(score, event.parents)
+        rates = self._learned.values(event.rate_at)
+        of_tree = score - self._learned.log_prior(event.rate_at)
+        return sample_line(of_tree, event.parents, (*rates.values(), score))
 
     def lines(self) -> Iterator[str]:
         """All lines, the chains in order."""

@@ -40,8 +40,9 @@ def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None
     """Write a new file.
 
     Group ``posterior`` has ``parents``, int32, (chain, draw, mutation): the parent of each mutation, from 0,
-    the root n; and ``leaves``, int32, (chain, draw). Group ``sample_stats`` has ``lp``, float64, (chain,
-    draw): the log-likelihood, natural log, for the chain's rounded weights; and ``step``, int64, (draw).
+    the root n; ``leaves``, int32, (chain, draw); and learned rates, float64, (chain, draw). Group
+    ``sample_stats`` has ``lp``, float64, (chain, draw): the log-likelihood, with the prior of learned rates,
+    natural log, for the chain's rounded weights; and ``step``, int64, (draw).
 
     Args:
         path: the file; there is none of this name.
@@ -67,6 +68,8 @@ def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None
         posterior = _group(file, "posterior", {**sizes, "mutation": len(mutations)})
         names = np.array(list(mutations), dtype=object)
         posterior.create_variable("mutation", ("mutation",), dtype=_text(), data=names)
+        for name, values in sampled.rates.items():
+            posterior.create_variable(name, ("chain", "draw"), "f8", data=values, **_packed(chunks))
         trees = (*chunks, len(mutations))
         parents = posterior.create_variable("parents", ("chain", "draw", "mutation"), "i4", **_packed(trees))
         leaves = posterior.create_variable("leaves", ("chain", "draw"), "i4", **_packed(chunks))
@@ -101,5 +104,5 @@ def _blocks(lines: Iterable[str]) -> Iterator[NDArray[np.int32]]:
     """The leaves and the parents of samples, int32, shape (samples, 1 + n), from lines in SCITE's format."""
     lines = iter(lines)
     while some := list(islice(lines, _DRAWS)):
-        numbers = (line.split("\t", 1)[1] for line in some)
-        yield np.array([np.array(one.split(), dtype=np.int32) for one in numbers], dtype=np.int32)
+        columns = (line.split("\t") for line in some)
+        yield np.array([np.array([one[1], *one[-1].split()], dtype=np.int32) for one in columns])

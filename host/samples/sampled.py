@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.trees import ancestor_spread, changes, frechet_ess
 from syclade.host.samples.features import Features
 from syclade.host.samples.lines import Samples
+from syclade.kernels.rates.arguments import FN, FP
+
+if TYPE_CHECKING:
+    from syclade.host.model.learned import Learned
 
 __all__ = ["Sampled", "judge"]
 
@@ -39,6 +43,7 @@ class Sampled:
         leaves_ess, leaves_rhat: of the number of leaves.
         tree_ess: Fréchet effective size of trees, summed over the chains; of the samples that were kept.
         lines: in SCITE's format, for the file.
+        rates: of learned ones, by name: float64, shape (chains, samples).
         still: chains whose tree changed fewer than `FEWEST_CHANGES` times among the samples that were kept.
         spread: mean standard deviation over chains of the frequencies of ancestors.
     """
@@ -55,6 +60,7 @@ class Sampled:
     still: int
     spread: float
     lines: Samples
+    rates: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def warnings(self) -> list[str]:
@@ -73,6 +79,10 @@ class Sampled:
             found.append(f"their trees are worth {self.tree_ess:.0f} independent ones: run longer")
         if not self.rhat <= RHAT:
             found.append(f"R-hat of the log-likelihood is {self.rhat:.3f}: the chains have not mixed")
+        for name, values in self.rates.items():
+            rhat = split_rhat(values) if values.size else math.nan
+            if not rhat <= RHAT:
+                found.append(f"R-hat of {name} is {rhat:.3f}: the chains have not mixed")
         if self.spread > SPREAD:
             found.append(f"chains differ in who is above whom by {self.spread:.3f} on the mean: run longer")
         return found
@@ -94,8 +104,12 @@ class Sampled:
             "samples": int(self.log_likelihoods.size),
             **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
             "still_chains": self.still,
+            **({"rates": self._rates_told()} if self.rates else {}),
             "warnings": self.warnings,
         }
+
+    def _rates_told(self) -> dict[str, Any]:
+        return {name: rate_told(values) for name, values in self.rates.items()}
 
     def files(self, mutations: Sequence[str]) -> dict[str, Content]:
         """The texts of the files, by name; edges below 5 % are left out of the graph."""
@@ -106,8 +120,33 @@ class Sampled:
         }
 
 
+def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:
+    """What samples say of a rate: its posterior mean, standard deviation and central 90 %, ESS and R-hat.
+
+    Args:
+        values: float64, shape (chains, samples).
+    """
+    if not values.size:
+        return dict.fromkeys(("mean", "sd", "low", "high", "ess", "rhat"))
+    low, high = np.quantile(values, (0.05, 0.95)).tolist()
+    numbers = {
+        "mean": float(values.mean()),
+        "sd": float(values.std()),
+        "low": low,
+        "high": high,
+        "ess": bulk_ess(values),
+        "rhat": split_rhat(values),
+    }
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+
+
 def judge(
-    features: Features, lines: Samples, every: int, burn_in: int, to_nats: Callable[[int], float]
+    features: Features,
+    lines: Samples,
+    every: int,
+    burn_in: int,
+    to_nats: Callable[[int], float],
+    learned: Learned | None = None,
 ) -> Sampled:
     """What was sampled, with all that is to be said of it.
 
@@ -116,6 +155,7 @@ def judge(
         lines: likewise.
         every, burn_in: see `Sampled`.
         to_nats: the log-likelihood of an integer score.
+        learned: rates that are learned, if any are.
     """
     scores, leaves = features.scores(), features.leaves()
     values, places = np.unique(scores, return_inverse=True)
@@ -135,4 +175,13 @@ def judge(
         sum(changes(trees) < FEWEST_CHANGES for trees in kept),
         ancestor_spread(features.above_by_chain()),
         lines,
+        {} if learned is None else _rates(features, learned),
     )
+
+
+def _rates(features: Features, learned: Learned) -> dict[str, NDArray[np.float64]]:
+    """Learned rates of all samples, by name."""
+    grids = {FN: learned.fn, FP: learned.fp}
+    return {
+        grid.prior.name: grid.rates[features.rates(rate)] for rate, grid in grids.items() if grid is not None
+    }

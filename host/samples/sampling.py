@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from syclade.host.errors import OptionError
 from syclade.host.values import whole
 
 if TYPE_CHECKING:
+    from syclade.host.model.problem import Problem
     from syclade.host.samples.features import Features
     from syclade.host.samples.lines import Samples
     from syclade.host.samples.sampled import Sampled
@@ -47,14 +47,16 @@ class Sampling:
         """That hands them out."""
         return every(self.every, self.burn_in + self.every)
 
-    def sinks(self, mutations: int, to_nats: Callable[[int], float]) -> tuple[Samples, Features]:
+    def sinks(self, problem: Problem) -> tuple[Samples, Features]:
         """That take them."""
         from syclade.host.samples.features import Features
         from syclade.host.samples.lines import Samples
 
-        return Samples(_OF_SAMPLES, to_nats), Features(_OF_SAMPLES, mutations)
+        learned = None if problem.learned is None else problem.learned.learned
+        lines = Samples(_OF_SAMPLES, problem.to_nats, learned)
+        return lines, Features(_OF_SAMPLES, problem.mutations, learned is not None)
 
-    def judge(self, sinks: tuple[Sink, ...], to_nats: Callable[[int], float]) -> Sampled:
+    def judge(self, sinks: tuple[Sink, ...], problem: Problem) -> Sampled:
         """What the sinks have, once the chains are done."""
         from syclade.host.samples.features import Features
         from syclade.host.samples.lines import Samples
@@ -63,7 +65,8 @@ class Sampling:
         lines, features = sinks
         assert isinstance(lines, Samples)
         assert isinstance(features, Features)
-        return judge(features, lines, self.every, self.burn_in, to_nats)
+        learned = None if problem.learned is None else problem.learned.learned
+        return judge(features, lines, self.every, self.burn_in, problem.to_nats, learned)
 
 
 def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:

@@ -39,6 +39,7 @@ class SciteCall:
         true_tree: -t.
         prefix: what files' names begin with: -o, or the matrix's without its extension.
         learn: -e: probability of a step that changes the error rate.
+        prior_sd, step_divisor: -sd and -x, of the prior and of the steps of that rate.
         sum_score, cell_tree: -s, -transpose.
         device, force: syclade's own --device and --force.
     """
@@ -62,6 +63,8 @@ class SciteCall:
     true_tree: Path | None
     prefix: Path
     learn: float
+    prior_sd: float
+    step_divisor: float
     sum_score: bool
     cell_tree: bool
     device: str
@@ -157,6 +160,8 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
         true_tree=_path(one("-t")),
         prefix=Path(one("-o", matrix.with_suffix("") if matrix.name else "")),
         learn=one("-e", 0.0),
+        prior_sd=one("-sd", 0.1),
+        step_divisor=one("-x", 10.0),
         sum_score="-s" in given,
         cell_tree="-transpose" in given,
         device=one("--device", "auto"),

@@ -44,6 +44,7 @@ def refuse_for_cell_trees(call: SciteCall) -> None:
         "-s": call.sum_score,
         "-p": call.samples is not None,
         "-t": call.true_tree is not None,
+        "-e": call.learn > 0.0,
     }
     for flag, given in asked.items():
         if given:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from syclade.host.errors import MatrixError, OptionError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.learned import Learned, learned_rates
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.scite.arguments import SciteCall
 
-__all__ = ["matrix_of", "rates_of", "refuse_what_is_missing"]
+__all__ = ["learned_of", "matrix_of", "rates_of", "refuse_what_is_missing"]
 
 
 def refuse_what_is_missing(call: SciteCall) -> None:
     """Raises an OptionError for what SCITE has, and this command has not yet."""
     if not 0.0 <= call.learn <= 1.0:
         raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
-    if call.learn > 0.0:
-        raise OptionError(
-            "-e (learning the error rate) is not supported", hint="leave it out: the rates of -ad are used"
-        )
+    if call.learn == 1.0:
+        raise OptionError("-e is 1: no step would be left for the tree", hint="use less, such as 0.2")
     if call.cell_tree:
         from syclade.host.scite.cell_tree import refuse_for_cell_trees
 
@@ -52,6 +51,24 @@ def rates_of(call: SciteCall) -> Rates:
             hint="homozygous mutations want both: -ad RATE RATE -cc RATE (SCITE would give 2 a wrong weight)",
         )
     return Rates(call.fp_rate, call.fn_rates[0], call.fn_rates[1], call.hom_rate)
+
+
+def learned_of(call: SciteCall, rates: Rates) -> Learned | None:
+    """How the rate of false negatives is learned (-e); None where it is not.
+
+    Raises:
+        OptionError: -sd or -x makes no sense.
+    """
+    if call.learn == 0.0:
+        return None
+    given = f"-sd is {call.prior_sd:g} and -x {call.step_divisor:g}"
+    if not call.prior_sd > 0.0 or not call.step_divisor > 0.0:
+        raise OptionError(given, hint="both are numbers above 0")
+    step = call.prior_sd / call.step_divisor
+    try:
+        return learned_rates(rates, learn_fn=call.learn, fn_deviation=call.prior_sd, fn_step=step)
+    except OptionError as error:
+        raise OptionError(f"{given}: {error.message}", hint=error.hint) from None
 
 
 def matrix_of(call: SciteCall) -> Matrix:

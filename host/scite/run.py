@@ -17,6 +17,7 @@ from syclade.host.chains.pipeline import Progress, run_chains
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.state import ChainState
 from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
@@ -29,7 +30,7 @@ from syclade.host.output.rescue import keep
 from syclade.host.samples.lines import Samples
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
-from syclade.host.scite.problem import matrix_of, rates_of, refuse_what_is_missing
+from syclade.host.scite.problem import learned_of, matrix_of, rates_of, refuse_what_is_missing
 from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
@@ -53,6 +54,8 @@ class SciteOutcome:
             without one.
         steps_after_burn_in: of all chains.
         milliseconds: wall time of all.
+        beta: the rate of false negatives with the best tree, where it was learned (-e); else None.
+        with_prior: then the log-likelihood and the logarithm of that rate's prior.
     """
 
     log_likelihood: float
@@ -60,11 +63,16 @@ class SciteOutcome:
     distance: int | None
     steps_after_burn_in: int
     milliseconds: float
+    beta: float | None = None
+    with_prior: float = 0.0
 
     def lines(self, call: SciteCall) -> list[str]:
         """SCITE's standard output, numbers with as many digits as there."""
         told = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
         told.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
+        if self.beta is not None:
+            told.append(f"best value for beta:\t{self.beta:.17g}")
+            told.append(f"best log score for (T, beta):\t{self.with_prior:.17g}")
         told.append(f"samples from posterior written to: {call.prefix}.samples")
         if self.distance is not None:
             told.append(f"distance to true tree:\t{self.distance}")
@@ -95,22 +103,30 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
     _check_prefix(call)
     if call.cell_tree:
         return _run_cell_tree(call, rates, matrix, report, started)
-    problem = make_problem(matrix, rates, octaves=call.sum_score)
+    learned = learned_of(call, rates)
+    problem = make_problem(matrix, rates, octaves=call.sum_score, learned=learned)
     optimal, samples = _sinks(call, problem)
     try:
-        best = _run_chains(call, problem, (optimal, samples), report)
+        state = _run_chains(call, problem, (optimal, samples), report)
+        best, places = state.best_parents, state.best_rate_at
+        if learned is not None:
+            rates = learned.at(places)
         trees = optimal.trees(best, tree_key(best))
-        texts = _trees_texts(call, matrix, problem, trees) if call.tree_list else {}
+        scored = problem if learned is None else make_problem(matrix, rates, octaves=call.sum_score)
+        texts = _trees_texts(call, matrix, scored, trees) if call.tree_list else {}
         _write(call, texts, samples)
     finally:
         samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
+    log_likelihood = log_likelihood_by(_score(call), matrix, rates, best)
     return SciteOutcome(
-        log_likelihood=log_likelihood_by(_score(call), matrix, rates, best),
+        log_likelihood=log_likelihood,
         trees=trees if call.tree_list else [],
         distance=min(distances, default=None),
         steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
+        beta=None if learned is None else learned.values(places)["fn_rate"],
+        with_prior=log_likelihood + (0.0 if learned is None else learned.log_prior(places)),
     )
 
 
@@ -159,7 +175,8 @@ def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
     """For what the recorders tell."""
     of_trees = 0b11 if call.tree_list else 0
     of_samples = 0 if call.samples is None else of_trees + 1
-    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats)
+    learned = None if problem.learned is None else problem.learned.learned
+    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats, learned)
 
 
 def _run_chains(
@@ -167,8 +184,8 @@ def _run_chains(
     problem: Problem,
     sinks: tuple[Sink, ...],
     report: Callable[[Progress, AnyProblem], None],
-) -> NDArray[np.int32]:
-    """The best tree of all chains."""
+) -> ChainState:
+    """The chain with the best tree."""
     plan = make_plan(
         problem,
         gamma=call.gamma,
@@ -188,7 +205,7 @@ def _run_chains(
         )
     finally:
         opened.runner.close()
-    return outcome.best.best_parents
+    return outcome.best
 
 
 def _trees_texts(

@@ -66,6 +66,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
             trees = [state.best_parents for state in short]
         else:
             chains = standing.chains
+            keep_searches(task.keeper, standing)  # there may be no leg left
         if task.stop.wanted and standing is None:  # while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:

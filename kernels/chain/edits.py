@@ -1,4 +1,5 @@
-"""What moves do to a tree: five edits, and the record in which a move proposes one. No device code.
+"""What moves do to a state, five edits of its tree and a jump of its rates, and the record in which a move
+proposes one. No device code.
 
 Every encoding can do each of them, so that a move that makes one of these is written once for all encodings.
 """
@@ -23,6 +24,9 @@ TURN_OVER = control(3)
 
 NOTHING = control(4)
 """The tree stays as it is."""
+
+JUMP_RATE = control(5)
+"""Likewise, and a rate goes to place v of its grid: that of false negatives (w = 0) or positives (w = 1)."""
 
 NO_CORRECTION = np.int64(0)
 """Of a proposal that is as probable there as back."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from syclade.kernels.arguments import Argument
+from syclade.kernels.target import device_function
 
 
 class Relations(NamedTuple):
@@ -91,6 +92,11 @@ class Score(NamedTuple):
     terms: Terms | None = None
 
 
+@device_function
+def tell_nothing(given, here, events, event):
+    """There is nothing besides the tree."""
+
+
 class Evaluation(NamedTuple):
     """A score on an encoding, for given sizes: device functions.
 
@@ -107,6 +113,8 @@ class Evaluation(NamedTuple):
         follow: (given, here, base, proposal, change): the tree becomes that after the edit.
         keep: (given, here, base): the tree becomes the best tree.
         finish: (given, here, base): after the last step, before the launch ends.
+        tell: (given, here, events, event): put what the state has besides its tree in the ring of events, at
+            the event of this number.
     """
 
     relations: Relations
@@ -116,6 +124,7 @@ class Evaluation(NamedTuple):
     follow: Any
     keep: Any
     finish: Any
+    tell: Any = tell_nothing
 
 
 class Encoding(NamedTuple):

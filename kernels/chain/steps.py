@@ -59,7 +59,7 @@ def make_chain_steps(
     load, counted, take_over, store = tally.load, tally.counted, tally.take_over, tally.store
     rounds = tally.rounds
     recording = int(bool(recorders))
-    is_full, record = make_ring(recorders, evaluation.relations.parent_of, **sizes)
+    is_full, record = make_ring(recorders, evaluation, **sizes)
     lanes_u = address(lanes)
     batch_mask = control(lanes - 1)
     batch_size = address(5 * lanes)

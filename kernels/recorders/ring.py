@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parents import make_parents_to
-from syclade.kernels.chain.parts import Recorder
+from syclade.kernels.chain.parts import Evaluation, Recorder
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 from syclade.kernels.recorders.key import edge_key
 from syclade.kernels.target import address, control, device_function, in_step
@@ -16,12 +16,12 @@ _ZERO = control(0)
 _NEXT = np.int64(1)
 
 
-def make_ring(recorders: Sequence[Recorder], parent_of: Any, **sizes: int) -> tuple[Any, Any]:
+def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: int) -> tuple[Any, Any]:
     """Device functions (is_full, record).
 
     Args:
         recorders: may be none: then the functions are never called.
-        parent_of: of the encoding's `Relations`.
+        evaluation: of the chain.
         sizes: `lanes`; if there are recorders `nodes`, and `events`, the ring's length.
     """
     assert len(recorders) <= MOST_RECORDERS, "more recorders than an event tells of"
@@ -30,7 +30,8 @@ def make_ring(recorders: Sequence[Recorder], parent_of: Any, **sizes: int) -> tu
     nodes = sizes.get("nodes", 0)
     rounds = nodes // lanes
     capacity = control(length)
-    parents_to = make_parents_to(parent_of, nodes, lanes)
+    parents_to = make_parents_to(evaluation.relations.parent_of, nodes, lanes)
+    tell = evaluation.tell
     why_of = _make_why([recorder.wants for recorder in recorders])
 
     @device_function
@@ -85,6 +86,7 @@ def make_ring(recorders: Sequence[Recorder], parent_of: Any, **sizes: int) -> tu
             events.event_score[at] = score
             events.event_why[at] = why
             events.event_key[at] = key
+            tell(given, here, events, at)
             number = in_step(number)
             events.event_count[number] = count + _ONE
 

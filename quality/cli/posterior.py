@@ -55,6 +55,7 @@ FILES = ("posterior.json", "posterior.png")
     help="Weights of prune and reattach, swap labels, swap subtrees.",
 )
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
+@click.option("--learn", is_flag=True, help="Learn the error rates, on grids of few points; N is 2 to 4.")
 @options.score_option()
 @options.encoding_option()
 @options.seed_option()
@@ -110,6 +111,7 @@ def _check(
     seed: int,
     zygosity: bool,
     score: str,
+    learn: bool,
 ) -> PosteriorCase:
     from syclade.quality.posterior.check import judge
     from syclade.quality.posterior.samples import sample_chain
@@ -117,7 +119,9 @@ def _check(
 
     what = f"{mutations} mutations"
     show(f"{what}: enumerating", 0, 1)
-    target = make_target(small_plan(mutations, gamma, move_probs, zygosity=zygosity, score=score))
+    target = make_target(
+        small_plan(mutations, gamma, move_probs, zygosity=zygosity, score=score, learn=learn)
+    )
     drawn = sample_chain(
         target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
     )

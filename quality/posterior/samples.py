@@ -14,7 +14,7 @@ from syclade.host.chains.pipeline import initial_state
 from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
-from syclade.quality.posterior.tree_index import TreeIndex
+from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
 
 __all__ = ["ChainSamples", "sample_chain"]
 
@@ -24,11 +24,11 @@ SLOTS = 2048
 
 @dataclass(frozen=True)
 class ChainSamples:
-    """What the chains did, by number of the tree in the target's list.
+    """What the chains did, by number of the state in the target's list.
 
     Attributes:
-        visits: int64, shape (trees,): reads that found each tree.
-        moves: int64, shape (trees, trees): from the tree of a read to that of the next step.
+        visits: int64, shape (states,): reads that found each state.
+        moves: int64, shape (states, states): from the state of a read to that of the next step.
         chains: number of independent chains.
         thinning: steps between reads.
         steps: steps over all chains, burn-in included.
@@ -68,11 +68,11 @@ def sample_chain(
     """
     slots = min(slots, samples)
     reads = -(-samples // slots)
-    size = len(target.trees)
+    size = len(target.posterior)
     moves = np.zeros(size * size, dtype=np.int64)
     plan = target.plan
     runner = make_runner(device, plan, choose_encoding(encoding, device, plan.problem), slots, seed)
-    index = TreeIndex(runner.encoding, target.trees)
+    index = StateIndex(TreeIndex(runner.encoding, target.trees), plan)
     thinning, now = target.thinning, target.burn_in
     last = now + (reads - 1) * thinning + 1
     try:

@@ -23,6 +23,14 @@ from syclade.host.model.simulate import simulate
 from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
+from syclade.quality.posterior.learned_target import (
+    POINTS,
+    few_points,
+    joint_scores,
+    joint_transitions,
+    jump_imbalance,
+    places_of,
+)
 
 __all__ = ["MOVE_PROBABILITIES", "Target", "make_target", "small_plan"]
 
@@ -36,6 +44,8 @@ CELLS = 8
 RATES = Rates(0.1, 0.3)
 ZYGOSITY_RATES = Rates(0.1, 0.2, 0.25, 0.15)
 """A homozygous observation tells much less than a heterozygous one, so that to confuse them shows."""
+LEARNED_ZYGOSITY_RATES = Rates(0.1, 0.2, 0.2, 0.05)
+"""Both rates of false negatives are a half of one that is learned."""
 MISSING = 0.1
 MATRIX_SEED = 1
 """Few cells and high error rates: a posterior with many trees in it, among which the chain moves quickly."""
@@ -61,14 +71,17 @@ class Target:
     Attributes:
         plan: the chain, with its moves, score and gamma.
         trees: all (n + 1)^(n - 1) parent vectors.
-        posterior: float64, shape (trees,): exp(gamma * score), normalised.
-        transitions: float64, shape (trees, trees): probability of each step, rows sum to 1.
+        starts: float64, shape (states,): of a chain before its first step. States are trees; where rates are
+            learned trees with all places of the rates (`learned_target.py`), a tree's together.
+        posterior: float64, shape (states,): exp(gamma * score), normalised.
+        transitions: float64, shape (states, states): probability of each step, rows sum to 1.
         imbalance: how far detailed balance fails, exactly: 0 iff it holds (`enumeration.imbalance`).
-        spectrum: float64, shape (trees - 1,): moduli of the transitions' other eigenvalues, descending.
+        spectrum: float64, shape (states - 1,): moduli of the transitions' other eigenvalues, descending.
     """
 
     plan: Plan
     trees: tuple[ParentVector, ...]
+    starts: NDArray[np.float64]
     posterior: NDArray[np.float64]
     transitions: NDArray[np.float64]
     imbalance: Fraction
@@ -81,11 +94,11 @@ class Target:
 
     @property
     def burn_in(self) -> int:
-        """Steps before the first read, from uniform random trees (`START_LEFT`).
+        """Steps before the first read, from `starts` (`START_LEFT`).
 
         In that norm a reversible chain comes nearer to its posterior at least as fast as its slowest mode.
         """
-        distance = math.sqrt(float((1 / self.posterior).sum()) / len(self.trees) ** 2 - 1)
+        distance = math.sqrt(float((self.starts**2 / self.posterior).sum()) - 1)
         return max(1, math.ceil(math.log(distance / START_LEFT) * self.relaxation_steps))
 
     @property
@@ -111,6 +124,7 @@ def small_plan(
     *,
     zygosity: bool = False,
     score: str = "max",
+    learn: bool = False,
 ) -> Plan:
     """The chain of the check, on a fixed simulated matrix of CELLS cells.
 
@@ -119,6 +133,7 @@ def small_plan(
         gamma, move_probabilities: of the chain.
         zygosity: whether some observations are homozygous, and have rates of their own.
         score: max or sum.
+        learn: whether the error rates are learned.
 
     Raises:
         OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
@@ -128,9 +143,15 @@ def small_plan(
             f"{mutations} mutations cannot be enumerated here",
             hint=f"use {MUTATIONS[0]} to {MUTATIONS[-1]} mutations",
         )
-    rates = ZYGOSITY_RATES if zygosity else RATES
+    if learn and mutations not in POINTS:
+        raise OptionError(
+            f"{mutations} mutations and rates cannot be enumerated here",
+            hint=f"use {min(POINTS)} to {max(POINTS)}",
+        )
+    rates = LEARNED_ZYGOSITY_RATES if zygosity and learn else ZYGOSITY_RATES if zygosity else RATES
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    problem = make_problem(matrix, rates, octaves=score == "sum")
+    learned = few_points(rates, mutations) if learn else None
+    problem = make_problem(matrix, rates, octaves=score == "sum", learned=learned)
     return make_plan(
         problem, gamma=gamma, move_probabilities=move_probabilities, score=score_named(score, problem)
     )
@@ -145,10 +166,19 @@ def make_target(plan: Plan) -> Target:
     problem, gamma = plan.problem, plan.gamma
     kernel = enumeration.kernel(problem.mutations, Cuts(*plan.move_below[:2]))
     trees = tuple(kernel)
-    scores = np.array([score_of(plan, tree) for tree in trees], dtype=np.float64)
-    nats = scores * problem.unit
+    if problem.learned is None:
+        places, start = 1, 0
+        nats = np.array([score_of(plan, tree) for tree in trees], dtype=np.float64) * problem.unit
+        transitions = enumeration.transition_matrix(kernel, nats, gamma)
+        tilt = Fraction(0)
+    else:
+        places, start = len(places_of(plan)), places_of(plan).index(plan.start_rates)
+        nats = joint_scores(plan, trees).ravel() * problem.unit
+        transitions = joint_transitions(plan, trees)
+        tilt = jump_imbalance(plan)
     posterior = enumeration.exact_posterior(nats, gamma)
-    transitions = enumeration.transition_matrix(kernel, nats, gamma)
+    starts = np.zeros(len(posterior))
+    starts[start::places] = 1 / len(trees)
     spectrum = _spectrum(transitions, posterior)
     if not spectrum[0] < SLOWEST:
         raise OptionError(
@@ -158,16 +188,17 @@ def make_target(plan: Plan) -> Target:
     return Target(
         plan=plan,
         trees=trees,
+        starts=starts,
         posterior=posterior,
         transitions=transitions,
-        imbalance=_imbalance(kernel, trees, posterior),
+        imbalance=_imbalance(kernel, trees, posterior[start::places]) + tilt,
         spectrum=spectrum,
     )
 
 
 def score_of(plan: Plan, tree: ParentVector) -> int:
     """The integer score of a tree."""
-    return plan.score.of(plan.problem, np.array(tree, dtype=np.int32), plan.problem.rates, plan.settings)
+    return plan.score_of(np.array(tree, dtype=np.int32))
 
 
 def _imbalance(

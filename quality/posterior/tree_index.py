@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
+from syclade.host.chains.plan import Plan
 from syclade.host.encodings import Encoding
 from syclade.quality.oracle.trees import ParentVector
 
-__all__ = ["TreeIndex"]
+__all__ = ["StateIndex", "TreeIndex"]
 
 
 class TreeIndex:
@@ -45,3 +46,26 @@ class TreeIndex:
                 self._met[key] = self._numbers[tuple(parents.tolist())]
             numbers[place] = self._met[key]
         return numbers[slots]
+
+
+class StateIndex:
+    """Numbers states: trees, or trees with the places of learned rates.
+
+    Args:
+        trees: of the trees.
+        plan: of the chain.
+    """
+
+    def __init__(self, trees: TreeIndex, plan: Plan) -> None:
+        self._trees = trees
+        tables = plan.problem.learned
+        self._points = None if tables is None else tables.learned.points
+
+    def of(self, runner: Runner) -> NDArray[np.int64]:
+        """The number of the state in each slot: int64, shape (slots,)."""
+        trees = self._trees.of(runner)
+        if self._points is None:
+            return trees
+        fn, fp = runner.read_all("rate_at").T
+        places: NDArray[np.int64] = (trees * self._points[0] + fn) * self._points[1] + fp
+        return places

@@ -21,9 +21,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "samples": {"chains": 4, "steps": 9000, "samples": 40},
     "samples in few slots": {"chains": 5, "steps": 6000, "samples": 25, "slots": 2},
     "samples of the sum": {"chains": 2, "steps": 4000, "samples": 50, "score": "sum", "burn_in": 0.5},
+    "learned rates": {"chains": 3, "steps": 6000, "learn_fn": 0.2, "learn_fp": 0.1, "samples": 30},
     "from searches": {"chains": 3, "steps": 5000, "start": "search"},
 }
-SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains")
+SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains", "rates", "learned")
 
 
 def infer(device: str, **options: Any) -> syclade.Result:
@@ -98,6 +99,16 @@ def test_a_run_goes_on_on_a_sycl_device(whole: dict[str, syclade.Result], tmp_pa
 def test_what_is_kept_changes_nothing(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
     for kind, options in KINDS.items():
         assert_equal(infer("native", checkpoint=tmp_path / kind, checkpoint_every=0, **options), whole[kind])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_had_ended_is_kept_elsewhere(
+    whole: dict[str, syclade.Result], tmp_path: Path, kind: str
+) -> None:
+    place, other = tmp_path / "run", tmp_path / "other"
+    infer("native", checkpoint=place, **KINDS[kind])
+    assert_equal(infer("native", resume=place, checkpoint=other, **KINDS[kind]), whole[kind])
+    assert_equal(infer("native", resume=other, **KINDS[kind]), whole[kind])
 
 
 def test_events_that_a_killed_run_wrote_too_many_are_cut_off(

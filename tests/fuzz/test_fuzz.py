@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import warnings
@@ -29,6 +30,18 @@ def _without_log() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
+@pytest.fixture
+def without_garbage() -> Iterator[None]:
+    """What other tests have left is not cleared away under an input, which would get the blame."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("without_garbage")
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_but_results_and_errors_in_words(tmp_path: Path, name: str) -> None:
     tally = Tally()

@@ -14,6 +14,7 @@ from syclade.host.cli.main import main
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.leaf.inference import score_leaf
+from syclade.host.model.learned import learned_rates
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -236,6 +237,48 @@ def test_help(run: Any) -> None:
     status, lines, _ = run("--help")
     assert status == 0
     assert any("-max_treelist_size" in line for line in lines)
+
+
+# ---- the error rate learned
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["map-learn-beta-samples", "zygosity-learn-beta"])
+def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Path, name: str) -> None:
+    """The arguments of calls of SCITE's, with more steps: its lines and files, its scores or better ones."""
+    folder = shared_dir / "reference" / "scite-cli" / name
+    words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
+    words[words.index("-i") + 1] = str(shared_dir / "data" / words[words.index("-i") + 1])
+    words[words.index("-r") + 1], words[words.index("-l") + 1] = "8", "400000"
+    status, lines, _ = run(*words, "-o", tmp_path / "out")
+    assert status == 0
+    scite = (folder / "stdout.txt").read_text().splitlines()
+
+    def value(of: list[str], label: str) -> float:
+        return float(next(line for line in of if line.startswith(label)).split("\t")[1])
+
+    found, wanted = (value(one, "best log score for (T, beta):") for one in (lines, scite))
+    assert found >= wanted - 0.01
+    rate, expected = (value(one, "best value for beta:") for one in (lines, scite))
+    assert rate == pytest.approx(expected, abs=0.02)
+    assert {one.name for one in tmp_path.iterdir()} <= {one.name for one in folder.iterdir()}
+    theirs = (folder / "out.samples").read_text().splitlines()
+    ours = (tmp_path / "out.samples").read_text().splitlines()
+    assert len(ours) == 32 * len(theirs)  # none without -p
+    assert {line.count("\t") for line in (*ours, *theirs)} <= {4}
+
+
+@pytest.mark.shared
+def test_scites_samples_have_its_prior(shared_dir: Path) -> None:
+    """Its columns: score, leaves, rate, score with the prior; the prior is ours, at its rates."""
+    samples = shared_dir / "reference" / "scite-cli" / "map-learn-beta-samples" / "out.samples"
+    learned = learned_rates(Rates(2.67e-5, 0.1643), learn_fn=0.2)
+    assert learned is not None
+    assert learned.fn is not None
+    for line in samples.read_text().splitlines():
+        score, _, rate, both, _ = line.split("\t")
+        prior = np.interp(float(rate), learned.fn.rates, learned.fn.log_density)
+        assert float(both) - float(score) == pytest.approx(float(prior), abs=0.003)
 
 
 # ---- cell-leaf trees

@@ -194,7 +194,7 @@ def assert_equal_chains(one: Seen, other: Seen) -> None:
 
 
 def assert_equal_states(one: ChainState, other: ChainState) -> None:
-    for name in ("chain", "step", "score", "best_score", "rates", "gamma"):
+    for name in ("chain", "step", "score", "best_score", "rates", "gamma", "rate_at", "best_rate_at"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("parents", "best_parents"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
@@ -203,12 +203,10 @@ def assert_equal_states(one: ChainState, other: ChainState) -> None:
 def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
     """The state's scores are those of its trees, by the score's definition."""
 
-    def score(parents: NDArray[np.int32]) -> int:
-        settings = {**plan.settings, **state.settings}
-        return plan.score.of(plan.problem, parents, state.rates, settings)
-
-    assert state.score == score(state.parents)
-    assert state.best_score == score(state.best_parents)
+    fixed = state.rates if plan.problem.learned is None else None
+    assert state.rates == (fixed or plan.problem.rates_at(state.rate_at))
+    assert state.score == plan.score_of(state.parents, fixed, state.rate_at, state.settings)
+    assert state.best_score == plan.score_of(state.best_parents, fixed, state.best_rate_at, state.settings)
 
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:

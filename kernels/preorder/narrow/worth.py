@@ -1,5 +1,6 @@
 """Worth: from the best attachments of a panel's cells to what these add to the score."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from syclade.kernels.preorder.narrow.totals import make_totals
 from syclade.kernels.target import address, device_function
 
 
-def make_worth(form: Form, score: Score, weighted: int, long: int) -> Any:
+def make_worth(
+    form: Form, score: Score, weighted: int, long: int, make_sums: Callable[[Form, Terms], Any] = make_totals
+) -> Any:
     """Device function (share, best, others, given, here, base, panel, moved) -> share with the panel's cells.
 
     Args:
@@ -18,10 +21,11 @@ def make_worth(form: Form, score: Score, weighted: int, long: int) -> Any:
         score: what a cell is worth.
         weighted: 1 if columns have multiplicities.
         long: 1 if the share has 64 bits.
+        make_sums: makes what adds up all attachments, where all count.
     """
     if score.terms is None:
         return _of_best(form, score, weighted, long)
-    return _of_all(form, score.terms)
+    return _of_all(form, score.terms, make_sums(form, score.terms))
 
 
 def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
@@ -50,11 +54,10 @@ def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
     return add_panel
 
 
-def _of_all(form: Form, terms: Terms) -> Any:
+def _of_all(form: Form, terms: Terms, take_totals: Any) -> Any:
     """Where all attachments count."""
     rounds, lanes = form.rounds, form.lanes
     form_of, of_sum = terms.form, terms.of_sum
-    take_totals = make_totals(form, terms)
 
     @device_function
     def add_panel(share, best, others, given, here, base, panel, moved):

@@ -1,0 +1,1 @@
+"""Error rates that are learned along a chain, in numpy."""

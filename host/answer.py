@@ -1,0 +1,99 @@
+"""Carries out what `infer` was asked for: searches or chains on a device, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from syclade.host.model.problem import make_problem
+from syclade.host.request import Request
+
+if TYPE_CHECKING:
+    from syclade.host.chains.events import Sink
+    from syclade.host.chains.found import Found
+    from syclade.host.chains.state import ChainState
+    from syclade.host.output.result import Result
+    from syclade.host.running import Task
+
+__all__ = ["answer"]
+
+
+def answer(asked: Request, task: Task) -> Result:
+    """The result.
+
+    Args:
+        asked: what to do.
+        task: who is told, where the run is kept and gone on with, whether it shall stop.
+
+    Raises:
+        DeviceError, OptionError: a request that cannot be met.
+        CheckpointError: the run to go on with is another one, or damaged.
+        OutputError: the run cannot be kept.
+    """
+    problem, sampling = asked.plan.problem, asked.sampling
+    sinks = () if sampling is None else sampling.sinks(problem)
+    found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task, sinks)
+    from syclade.host.output.compose import make_result  # not before the chains have begun: it takes time
+
+    rates = asked.rates
+    if problem.learned is not None:
+        rates = problem.learned.learned.at(found.outcome.best.best_rate_at)
+    result = make_result(
+        asked.observed,
+        rates,
+        asked.plan,
+        found,
+        seed=asked.seed,
+        options=asked.options,
+        true=asked.true_tree,
+    )
+    if sampling is not None:
+        result = replace(result, samples=sampling.judge(sinks, problem))
+    if asked.max_trees is None:
+        return result
+    from syclade.host.cooptimal.plateau import walk_plateau
+
+    best = [result.parents, *found.trees]
+    if problem.learned is not None:
+        problem = make_problem(asked.observed, rates)
+    return replace(result, co_optimal=walk_plateau(problem, best, asked.max_trees))
+
+
+def _by_search(asked: Request, task: Task) -> Found:
+    from syclade.host.search.portfolio import find
+
+    return find(asked.plan, asked.device, asked.encoding, slots=asked.slots, seed=asked.seed, task=task)
+
+
+def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
+    from syclade.host.chains.run import run_plan
+
+    starts = None
+    if asked.start == "search" and task.keeper.resumed is None:
+        starts = _starts_by_search(asked, task)
+    return run_plan(
+        asked.plan,
+        asked.device,
+        asked.encoding,
+        asked.image,
+        chains=asked.chains,
+        steps=asked.steps,
+        slots=asked.slots,
+        seed=asked.seed,
+        task=task,
+        starts=starts,
+        sinks=sinks,
+    )
+
+
+def _starts_by_search(asked: Request, task: Task) -> Callable[[int], ChainState]:
+    """The first states of chains: the trees of searches, in turns; these know the maximum score only."""
+    from syclade.host.chains.pipeline import state_at
+    from syclade.host.chains.plan import make_plan
+    from syclade.host.running import Task
+    from syclade.host.search.portfolio import find
+
+    sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)
+    trees = find(sought, asked.device, asked.encoding, slots=None, seed=asked.seed, task=told).trees
+    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain)

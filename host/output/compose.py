@@ -1,0 +1,109 @@
+"""Puts a result together, of what chains or searches have found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.found import Found
+from syclade.host.chains.plan import Plan
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.attachment import attach
+from syclade.host.model.learned import Learned
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
+from syclade.host.output.result import Result
+from syclade.host.trees.cells import default_cell_names
+
+__all__ = ["make_result"]
+
+
+def make_result(
+    matrix: Matrix,
+    rates: Rates,
+    plan: Plan,
+    found: Found,
+    *,
+    seed: int,
+    options: Mapping[str, Any],
+    true: NDArray[np.int32] | None = None,
+) -> Result:
+    """Put together what is known; the score is recomputed in float64 from the original matrix.
+
+    Args:
+        true: the true tree's parent vector, to compare with.
+    """
+    import syclade
+    from syclade.host.trees.truth import compare
+
+    outcome = found.outcome
+    proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
+    problem, parents = plan.problem, outcome.best.best_parents
+    tables = problem.learned
+    at_rates = problem if tables is None else make_problem(matrix, rates, octaves=problem.octaves)
+    cells = attach(at_rates, rates, parents)
+    weights, score = options["move_probabilities"], options["score"]
+    posteriors = attachment_posteriors(matrix, rates, parents, cells.node) if score == "sum" else None
+    return Result(
+        parents=parents,
+        log_likelihood=log_likelihood_by(score, matrix, rates, parents),
+        mutations=matrix.mutations,
+        cells=matrix.cells or default_cell_names(matrix.n_cells),
+        attachment=cells.node,
+        attachment_ties=cells.ties,
+        cell_log_likelihoods=cells.log_likelihood,
+        rates=rates,
+        chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
+        moves={
+            kind: (tried, taken)
+            for kind, tried, taken in zip(plan.kinds, proposed, accepted, strict=True)
+            if tried
+        },
+        chains=len(outcome.best_scores),
+        steps=found.steps,
+        converged=bool(outcome.converged),
+        seed=seed,
+        gamma=float(plan.gamma),
+        move_probabilities=_probabilities(plan, weights),
+        device=found.device.filter,
+        device_name=found.device.name,
+        encoding=found.encoding,
+        tiers=found.tiers,
+        searches=found.searches,
+        search_tier=found.search_tier,
+        slots=found.slots,
+        seconds=outcome.seconds,
+        matrix=None if matrix.file_sha256 is None else matrix.source,
+        matrix_sha256=matrix.sha256,
+        matrix_file_sha256=matrix.file_sha256,
+        options=options,
+        date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        version=syclade.__version__,
+        observed=matrix,
+        interrupted=found.interrupted,
+        true_tree=None if true is None else compare(parents, true),
+        score=score,
+        attachment_posteriors=posteriors,
+        learned=None if tables is None else _learned(tables.learned, outcome.best.best_rate_at),
+    )
+
+
+def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
+    """Of all moves, by name: jumps of rates have their own, and moves of trees what is left."""
+    tables = plan.problem.learned
+    jumps = [] if tables is None else [prior.probability for prior in tables.learned.priors]
+    left = (1.0 - sum(jumps)) / sum(weights)
+    all_weights = [*(weight * left for weight in weights), *jumps]
+    return {move.name: weight for move, weight in zip(plan.moves, all_weights, strict=True)}
+
+
+def _learned(learned: Learned, places: tuple[int, int]) -> dict[str, Any]:
+    """What is told of learned rates: their values with the best tree, and what was asked of them."""
+    values = learned.values(places)
+    told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in learned.priors}
+    return {**told, "log_prior": learned.log_prior(places)}

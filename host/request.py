@@ -1,0 +1,290 @@
+"""What `infer` was asked for, checked and complete: a value that `host/answer.py` carries out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from syclade.host.errors import OptionError, TreeError
+from syclade.host.input.door import read_matrix
+from syclade.host.input.matrix import Matrix, Names
+from syclade.host.model.defaults import DEFAULT_CHAINS
+from syclade.host.model.learned import Learned, learned_rates
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.trees.cells import check_cell_names, default_cell_names
+from syclade.host.values import path_of, real, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from syclade.host.chains.plan import Plan
+    from syclade.host.samples.sampling import Sampling
+
+__all__ = ["Learning", "Request", "check_score", "make_request", "tree_of"]
+
+METHODS = ("auto", "search", "chain")
+
+MOST_TREES = 10**6
+"""Co-optimal trees: each stays in memory."""
+
+SCORES = ("max", "sum")
+"""What a tree may be worth: `chains/scores/named.py`."""
+
+STARTS = ("random", "search")
+"""Of chains."""
+
+CANNOT_SEARCH = ("fpga", "python")
+"""Devices for which `auto` means chains: cards have no kernels of searches, Python would take for ever."""
+
+
+class Learning(NamedTuple):
+    """Which rates are to be learned: as for `infer`."""
+
+    learn_fn: float | None = None
+    fn_sd: float | None = None
+    fn_step: float | None = None
+    learn_fp: float | None = None
+    fp_sd: float | None = None
+    fp_step: float | None = None
+
+    def of(self, rates: Rates) -> Learned | None:
+        """Checked; None where nothing is learned.
+
+        Raises:
+            OptionError: numbers that make no sense.
+        """
+        return learned_rates(
+            rates,
+            learn_fn=self.learn_fn,
+            fn_deviation=self.fn_sd,
+            fn_step=self.fn_step,
+            learn_fp=self.learn_fp,
+            fp_deviation=self.fp_sd,
+            fp_step=self.fp_step,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """See the module.
+
+    Attributes:
+        observed, rates, plan: what is to be inferred from, and the chains for it.
+        by_search: whether to search.
+        chains, steps, seed, slots: as for `infer`; steps are None for a rule.
+        device, encoding, image, start: as for `infer`.
+        sampling: which states are samples; None for none.
+        max_trees: of the co-optimal ones; None for no walk.
+        true_tree: a parent vector to compare with; None for none.
+        options: all of that by the names of `infer`'s arguments, as plain values.
+    """
+
+    observed: Matrix
+    rates: Rates
+    plan: Plan
+    by_search: bool
+    chains: int
+    steps: int | None
+    seed: int
+    slots: int | None
+    device: str
+    encoding: str
+    image: str | os.PathLike[str] | None
+    start: str
+    sampling: Sampling | None
+    max_trees: int | None
+    true_tree: NDArray[np.int32] | None
+    options: Mapping[str, Any]
+
+
+def make_request(
+    matrix: Any,
+    rates: Rates,
+    *,
+    names: Names,
+    cell_names: Names,
+    attach: bool,
+    score: str,
+    method: str,
+    chains: int | None,
+    steps: int | None,
+    seed: int,
+    gamma: float,
+    move_probabilities: Sequence[float],
+    device: str,
+    encoding: str,
+    image: str | os.PathLike[str] | None,
+    slots: int | None,
+    start: str,
+    max_trees: int | None,
+    samples: int | None,
+    burn_in: float,
+    learning: Learning,
+    true_tree: Any,
+) -> Request:
+    """Check what was asked for; the arguments are those of `infer`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
+    """
+    from syclade.host.chains.plan import make_plan
+    from syclade.host.chains.scores.named import score_named
+
+    summed = check_score(score) == "sum"
+    by_search = _is_search(
+        method,
+        device,
+        {
+            "--chains": chains,
+            "--steps": steps,
+            "--image": image,
+            "--samples": samples,
+            "--score sum": score if summed else None,
+            "--learn-fn": learning.learn_fn,
+            "--learn-fp": learning.learn_fp,
+            "--start search": _start(start),
+        },
+    )
+    chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
+    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
+    seed = whole("--seed", seed, 0, 2**64 - 1)
+    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
+    if isinstance(move_probabilities, Iterator):  # which can be read once only
+        move_probabilities = tuple(move_probabilities)
+    observed = read_matrix(matrix, names, cell_names=cell_names)
+    if attach:
+        check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
+    true = None if true_tree is None else tree_of(true_tree, observed)
+    if summed and max_trees is not None:
+        raise OptionError("--max-trees is for --score max", hint="ask for --samples instead")
+    learned = learning.of(rates)
+    if learned is not None:
+        _check_learning(steps, image)
+    problem = make_problem(observed, rates, octaves=summed, learned=learned)
+    sampling = _sampling(samples, burn_in, steps, image)
+    plan = make_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        score=score_named(score, problem),
+        recorders=() if sampling is None else (sampling.recorder,),
+        events=1 if sampling is None else sampling.events,
+    )
+    options = {
+        **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
+        "merge_homozygous": rates.merge_homozygous,
+        "names": _told(names, observed.mutations),
+        "cell_names": _told(cell_names, observed.cells),
+        "attach": bool(attach),
+        "score": score,
+        "method": "search" if by_search else "chain",
+        "chains": None if by_search else chains,
+        "steps": steps,
+        "seed": seed,
+        "gamma": float(gamma),
+        "move_probabilities": [float(weight) for weight in move_probabilities],
+        "device": device,
+        "encoding": encoding,
+        "image": None if image is None else str(path_of("image (--image)", image)),
+        "slots": slots,
+        "start": start,
+        "max_trees": max_trees,
+        "samples": samples,
+        "burn_in": float(burn_in),
+        **{name: None if value is None else float(value) for name, value in learning._asdict().items()},
+        "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
+    }
+    return Request(
+        observed, rates, plan, by_search, chains, steps, seed, slots, device, encoding, image, start,
+        sampling, max_trees, true, options,
+    )  # fmt: skip
+
+
+def check_score(score: str) -> str:
+    """The name of a score, or an OptionError."""
+    if score not in SCORES:
+        raise OptionError(f"--score is {score!r}", hint=f"use one of {', '.join(SCORES)}")
+    return score
+
+
+def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
+    """The parent vector of a file, or of a parent vector.
+
+    Raises:
+        TreeError: it is none, or not of this matrix.
+    """
+    from syclade.host.trees.tree import validate_parents
+    from syclade.host.trees.treefile import read_tree
+
+    if isinstance(tree, (str, os.PathLike)):
+        return read_tree(tree, observed.mutations, observed.cells or ())
+    parents = validate_parents(tree)
+    if len(parents) != observed.n_mutations + 1:
+        raise TreeError(
+            f"the tree has {len(parents) - 1} mutations, and the matrix {observed.n_mutations}",
+            hint="a parent vector has a number for each mutation and one for the root",
+        )
+    return parents
+
+
+def _start(start: str) -> str | None:
+    """How chains start, if it is not the usual way."""
+    if start not in STARTS:
+        raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
+    return None if start == "random" else start
+
+
+def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
+    """Whether to search; see `infer`.
+
+    Args:
+        method: as asked.
+        device: as asked.
+        of_chains: options that chains alone have, None where they were not given.
+    """
+    if method not in METHODS:
+        raise OptionError(f"--method is {method!r}", hint=f"use one of {', '.join(METHODS)}")
+    given = [option for option, value in of_chains.items() if value is not None]
+    if method == "search" and given:
+        raise OptionError(
+            f"{given[0]} is for chains, and --method is search",
+            hint=f"leave out {given[0]}, or use --method chain",
+        )
+    return method == "search" or (method == "auto" and not given and device not in CANNOT_SEARCH)
+
+
+def _sampling(samples: int | None, burn_in: float, steps: int | None, image: Any) -> Sampling | None:
+    """Which states are samples, where any are asked for; what is not, is not loaded either."""
+    part = real("the part (--burn-in)", burn_in)
+    if not 0 <= part < 1:
+        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
+    if samples is None:
+        return None
+    from syclade.host.samples.sampling import make_sampling
+
+    made = make_sampling(samples, part, steps)
+    if image is not None:
+        raise OptionError("--samples goes without --image", hint="images hand out no samples")
+    return made
+
+
+def _check_learning(steps: int | None, image: Any) -> None:
+    """Chains whose scores are of rates as well never agree on one, and images know fixed rates only."""
+    if steps is None:
+        raise OptionError(
+            "--learn-fn and --learn-fp want --steps", hint="say how long the chains shall be: --steps N"
+        )
+    if image is not None:
+        raise OptionError("rates are not learned with --image", hint="images are for fixed rates")
+
+
+def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
+    """What names were given, as a plain value; an iterator of them has been used up."""
+    if names is None:
+        return None
+    return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())

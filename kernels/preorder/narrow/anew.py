@@ -1,0 +1,103 @@
+"""A tree's score by other weights than those of the tables, which stay as they are: O(nodes * cells).
+
+For one proposal in many: that the error rates are others.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.parts import Score, Terms
+from syclade.kernels.preorder.changes import ONE_INTERVAL, Moved
+from syclade.kernels.preorder.form import Form
+from syclade.kernels.preorder.narrow.worth import make_worth
+from syclade.kernels.preorder.tree.renumber import make_fill_order
+from syclade.kernels.target import address, control, device_function, in_step, maximum, private_array
+
+_ONE = control(1)
+
+
+def make_anew(form: Form, score: Score, classes: int) -> Any:
+    """Device function share_anew: see `kernels.rates.evaluation.make_learned`."""
+    rounds, lanes = form.rounds, form.lanes
+    fill_order = make_fill_order(form)
+    telling = classes - 1
+    add_panel = make_worth(form, score, 1, 1, _make_totals)
+
+    @device_function
+    def fill_rows(
+        best,  # OUT (cells of a panel / lanes,) int32, private: the greatest of each cell
+        given,  # IN the tree, observed; OUT rate_rows
+        here,  # IN
+        base,  # IN address
+        weights,  # IN (classes,) int32, private
+        panel,  # IN
+    ):
+        """Scores of a panel at all nodes, parents first."""
+        cell = address(panel * rounds * lanes) + here.lane
+        width = address(here.sizes.cells)
+        column = here.number * address(here.sizes.nodes) * width + cell
+        root = address(here.tree_nodes - _ONE)
+        own = column + root * width
+        for part in range(rounds):
+            given.rate_rows[own + address(part * lanes)] = np.int32(0)
+            best[part] = np.int32(0)
+        for place in range(_ONE, here.tree_nodes):
+            node = address(control(given.order[base + address(place)]))
+            parent = address(control(given.parent[base + node]))
+            above, own, seen = column + parent * width, column + node * width, cell + node * width
+            for part in range(rounds):
+                at = address(part * lanes)
+                value = given.rate_rows[above + at]
+                code = np.int32(given.observed[seen + at])
+                for one in range(telling):
+                    value = np.int32(value + np.int32(code == np.int32(one)) * weights[one])
+                given.rate_rows[own + at] = value
+                best[part] = maximum(best[part], value)
+
+    @device_function
+    def share_anew(given, here, base, weights):
+        """The lane's share."""
+        fill_order(given, here, base)
+        base = in_step(base)
+        zero = here.layout.zero
+        moved = Moved(ONE_INTERVAL, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, zero, zero, zero, zero)
+        best = private_array(rounds, np.int32)
+        others = private_array(rounds, np.int32)
+        share = np.int64(0)
+        for panel in range(here.sizes.panels):
+            fill_rows(best, given, here, base, weights, panel)
+            share = add_panel(share, best, others, given, here, base, panel, moved)
+        return share
+
+    return share_anew
+
+
+def _make_totals(form: Form, terms: Terms) -> Any:
+    """As in totals.py, over the rows of fill_rows: no interval is shifted."""
+    rounds, lanes = form.rounds, form.lanes
+    term = terms.term
+
+    @device_function
+    def take_totals(
+        totals,  # OUT (cells of a panel / lanes,) int32, private
+        best,  # IN, like totals: the scores of the best attachments
+        made,  # IN what `terms.form` gave
+        given,  # IN rate_rows
+        here,  # IN
+        base,  # IN address
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        moved,  # IN not looked at
+    ):
+        """totals = the sums of the terms of all nodes."""
+        width = address(here.sizes.cells)
+        first = here.number * address(here.sizes.nodes) * width + (column - here.table)
+        for part in range(rounds):
+            totals[part] = np.int32(0)
+        for node in range(here.tree_nodes):
+            row = first + address(node) * width
+            for part in range(rounds):
+                worth = given.rate_rows[row + address(part * lanes)]
+                totals[part] = np.int32(totals[part] + term(made, worth, best[part]))
+
+    return take_totals

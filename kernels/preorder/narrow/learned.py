@@ -1,0 +1,39 @@
+"""The encoding `preorder` with narrow tables, where error rates are learned."""
+
+from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.preorder.arguments import NARROW
+from syclade.kernels.preorder.form import form_of
+from syclade.kernels.preorder.narrow import encoding as fixed
+from syclade.kernels.preorder.narrow.anew import make_anew
+from syclade.kernels.preorder.narrow.reweigh import make_reweigh
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.rates.arguments import ARGUMENTS
+from syclade.kernels.rates.evaluation import make_learned
+
+
+def make_evaluation(
+    score: Score,
+    *,
+    nodes: int,
+    labels: int,
+    cells: int,
+    block: int,
+    lanes: int,
+    panels: int,
+    classes: int,
+    **others: int,
+) -> Evaluation:
+    """The evaluation of a score, for one shape.
+
+    Args:
+        score: what a cell is worth.
+        nodes, labels, cells, block, lanes, panels, classes: as for fixed rates.
+        others: likewise.
+    """
+    sizes = {"nodes": nodes, "labels": labels, "cells": cells, "block": block, "lanes": lanes}
+    inner = fixed.make_evaluation(score, **sizes, panels=panels, classes=classes, **others)
+    form = form_of(Shape(nodes, labels, cells, block, lanes, panels, subtrees=0))
+    return make_learned(inner, make_anew(form, score, classes), *make_reweigh(form, classes), classes)
+
+
+ENCODING = Encoding("preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), make_evaluation)

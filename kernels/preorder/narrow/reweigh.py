@@ -1,0 +1,116 @@
+"""Reweigh: tables of other weights, of the tree that they are already of: O(nodes * cells).
+
+The rows stay where they are, and so do the blocks. What this costs is to write to a cache; so rows of
+weights, which few proposals look at, are written for these alone.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.preorder.form import Form
+from syclade.kernels.preorder.tables.renew import make_renew
+from syclade.kernels.preorder.tables.rows import make_rows
+from syclade.kernels.preorder.tree.places import row_at
+from syclade.kernels.target import address, control, device_function, maximum, private_array
+
+_ONE = control(1)
+_ZERO = control(0)
+_LEAST = np.int32(-(2**31))
+
+
+def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
+    """Device functions (reweigh, put_weights)."""
+    rows = make_rows(form)
+    raise_by_row, put_row = rows.raise_by_row, rows.put_row
+    _renew_block, renew_around = make_renew(form)
+    rounds, lanes = form.rounds, form.lanes
+    telling = classes - 1
+
+    @device_function
+    def add_row(values, tables, column, at):
+        """values = values + row."""
+        start = column + address(at)
+        for part in range(rounds):
+            values[part] = np.int32(values[part] + tables[start + address(part * lanes)])
+
+    @device_function
+    def take_weights(
+        values,  # OUT (cells of a panel / lanes,) int32, private
+        given,  # IN observed, weights
+        here,  # IN
+        cell,  # IN address: the lane's first cell of the panel
+        label,  # IN address
+    ):
+        """values = what a mutation adds to the cells below it."""
+        own = here.number * address(classes)
+        observed = label * address(here.sizes.cells) + cell
+        for part in range(rounds):
+            code = np.int32(given.observed[observed + address(part * lanes)])
+            weight = np.int32(0)
+            for one in range(telling):
+                is_one = np.int32(code == np.int32(one))
+                weight = np.int32(weight + is_one * np.int32(given.weights[own + address(one)]))
+            values[part] = weight
+
+    @device_function
+    def put_weights(given, here, base, label):
+        """The row of weights of a mutation (control)."""
+        values = private_array(rounds, np.int32)
+        row = here.layout.weights + label * here.sizes.cells
+        for panel in range(here.sizes.panels):
+            cell = address(panel * rounds * lanes) + here.lane
+            take_weights(values, given, here, cell, address(label))
+            put_row(values, given.tables, here.table + cell, row)
+
+    @device_function
+    def put_forwards(best, values, given, here, base, cell, first, stop):
+        """Scores of a block, and maxima from its start; `best` gets that of the block."""
+        column = here.table + cell
+        for part in range(rounds):
+            best[part] = _LEAST
+        for place in range(first, stop):
+            label = address(control(given.order[base + address(place)]))
+            above = address(control(given.position[base + address(control(given.parent[base + label]))]))
+            row, row_above = row_at(given.places, base + address(place)), row_at(given.places, base + above)
+            take_weights(values, given, here, cell, label)
+            if place != _ZERO:
+                add_row(values, given.tables, column, row_above)
+            put_row(values, given.tables, column, row)
+            for part in range(rounds):
+                best[part] = maximum(best[part], values[part])
+            put_row(best, given.tables, column, here.layout.prefix + row)
+
+    @device_function
+    def put_backwards(best, given, here, base, column, first, stop):
+        """Maxima to the end of a block."""
+        for part in range(rounds):
+            best[part] = _LEAST
+        for done in range(stop - first):
+            row = row_at(given.places, base + address(stop - _ONE - done))
+            raise_by_row(best, given.tables, column, row)
+            put_row(best, given.tables, column, here.layout.suffix + row)
+
+    @device_function
+    def reweigh(
+        given,  # IN the tree and its order, observed, weights; OUT tables
+        here,  # IN
+        base,  # IN address
+    ):
+        """Scores and maxima; rows of weights are left."""
+        best = private_array(rounds, np.int32)
+        values = private_array(rounds, np.int32)
+        width = here.sizes.cells
+        blocks = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
+        for panel in range(here.sizes.panels):
+            cell = address(panel * rounds * lanes) + here.lane
+            column = here.table + cell
+            for number in range(blocks):
+                at = base + address(number)
+                first, stop = control(given.block_start[at]), control(given.block_start[at + address(1)])
+                put_forwards(best, values, given, here, base, cell, first, stop)
+                put_row(best, given.tables, column, here.layout.top + control(number) * width)
+                put_backwards(best, given, here, base, column, first, stop)
+            renew_around(given.tables, here, column, _ZERO, blocks - _ONE, blocks)
+
+    return reweigh, put_weights

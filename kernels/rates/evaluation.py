@@ -1,0 +1,142 @@
+"""An evaluation whose error rates are learned: that of fixed rates, and what a jump of a rate changes.
+
+The score of a state is that of its tree by its rates, with the base and the prior of these.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import EXCHANGE_LABELS, JUMP_RATE
+from syclade.kernels.chain.parts import Evaluation
+from syclade.kernels.rates.arguments import FN, FP, RATES
+from syclade.kernels.target import (
+    address,
+    choose,
+    control,
+    device_function,
+    equal,
+    lane_sum,
+    private_array,
+)
+
+_ZERO, _ONE = np.int64(0), np.int64(1)
+_FN, _FP, _RATES = address(FN), address(FP), address(RATES)
+
+
+def make_learned(
+    inner: Evaluation, share_anew: Any, reweigh: Any, put_weights: Any, classes: int
+) -> Evaluation:
+    """The evaluation.
+
+    Args:
+        inner: by fixed rates.
+        share_anew: device function (given, here, base, weights) -> the lane's share (int64) of the tree's
+            score by other weights, one a class, int32, private. Changes nothing that others read.
+        reweigh: device function (given, here, base): make what follows from the tree and its new weights, but
+            for rows of weights.
+        put_weights: device function (given, here, base, label): such a row.
+        classes: of observed values, with that of those that tell nothing.
+    """
+    start, evaluate_edit, follow_edit = inner.start, inner.evaluate, inner.follow
+    keep_tree, finish_tree = inner.keep, inner.finish
+
+    @device_function
+    def place_of(
+        given,  # IN rate_at
+        number,  # IN address: the slot
+        rate,  # IN address
+    ):
+        """Where the rate stands (control)."""
+        return control(given.rate_at[number * _RATES + rate])
+
+    @device_function
+    def places_after(given, number, proposal):
+        """Where both rates stand after a jump (control)."""
+        of_fp = equal(proposal.w, control(FP))
+        fn, fp = place_of(given, number, _FN), place_of(given, number, _FP)
+        return choose(of_fp, fn, proposal.v), choose(of_fp, proposal.v, fp)
+
+    @device_function
+    def worth_of(given, fn, fp):
+        """What a score gets besides the tree's (int64)."""
+        return given.fn_worth[address(fn)] + given.fp_worth[address(fp)]
+
+    @device_function
+    def weight_of(given, fn, fp, code):
+        """The weight of a class (int64)."""
+        count = address(classes)
+        return (
+            given.fn_weights[address(fn) * count + address(code)]
+            + given.fp_weights[address(fp) * count + address(code)]
+        )
+
+    @device_function
+    def after_jump(given, here, base, proposal):
+        """The score after a jump."""
+        fn, fp = places_after(given, here.number, proposal)
+        weights = private_array(classes, np.int32)
+        for code in range(classes):
+            weights[code] = np.int32(weight_of(given, fn, fp, code))
+        return lane_sum(share_anew(given, here, base, weights)) + worth_of(given, fn, fp)
+
+    @device_function
+    def make_up(given, here, base):
+        """The tables follow the rates, if these have jumped: not after each of several jumps."""
+        if given.rates_ahead[here.number] != _ZERO:
+            reweigh(given, here, base)
+            given.rates_ahead[here.number] = _ZERO
+
+    @device_function
+    def finish(given, here, base):
+        """The tables are those of the rates, and whatever has to be besides."""
+        make_up(given, here, base)
+        finish_tree(given, here, base)
+
+    @device_function
+    def evaluate(given, here, base, proposal, current):
+        """(the score after the edit or the jump, what `follow` wants to know)."""
+        number = here.number
+        if proposal.edit != JUMP_RATE:
+            make_up(given, here, base)
+        if proposal.edit == EXCHANGE_LABELS:
+            put_weights(given, here, base, proposal.v)
+            put_weights(given, here, base, proposal.w)
+        own = worth_of(given, place_of(given, number, _FN), place_of(given, number, _FP))
+        of_tree, change = evaluate_edit(given, here, base, proposal, current - own)
+        proposed = of_tree + own
+        if proposal.edit == JUMP_RATE:
+            proposed = after_jump(given, here, base, proposal)
+        return proposed, change
+
+    @device_function
+    def follow(given, here, base, proposal, change):
+        """The rates jump, or the tree follows its edit."""
+        if proposal.edit == JUMP_RATE:
+            number = here.number
+            fn, fp = places_after(given, number, proposal)
+            own = number * address(classes)
+            for code in range(classes):
+                given.weights[own + address(code)] = weight_of(given, fn, fp, code)
+            given.rate_at[number * _RATES + _FN] = np.int64(fn)
+            given.rate_at[number * _RATES + _FP] = np.int64(fp)
+            given.rates_ahead[number] = _ONE
+        else:
+            follow_edit(given, here, base, proposal, change)
+
+    @device_function
+    def keep(given, here, base):
+        """The tree and its rates are the best yet."""
+        keep_tree(given, here, base)
+        for rate in range(RATES):
+            at = here.number * _RATES + address(rate)
+            given.best_rate_at[at] = given.rate_at[at]
+
+    @device_function
+    def tell(given, here, events, event):
+        """The rates, to the event."""
+        for rate in range(RATES):
+            at = here.number * _RATES + address(rate)
+            events.event_rates[event * _RATES + address(rate)] = given.rate_at[at]
+
+    return inner._replace(start=start, evaluate=evaluate, follow=follow, keep=keep, finish=finish, tell=tell)

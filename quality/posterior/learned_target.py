@@ -1,0 +1,122 @@
+"""The same target where rates are learned: states are trees with places of the rates, on grids of few points.
+
+Jumps are walked step by step, and turn where a grid ends; the chain's own arithmetic is nowhere used.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import Plan
+from syclade.host.model.learned import Learned, RateGrid, RatePrior
+from syclade.host.model.rates import Rates
+from syclade.quality.oracle import enumeration
+from syclade.quality.oracle.proposal import Cuts
+from syclade.quality.oracle.trees import ParentVector
+
+__all__ = ["few_points", "joint_scores", "joint_transitions", "jump_imbalance", "places_of"]
+
+POINTS = {2: (8, 4), 3: (8, 4), 4: (8, 1)}
+"""Of both grids, by mutations: more states than some thousand make too large a matrix."""
+
+ALL = 65536
+
+
+def few_points(rates: Rates, mutations: int) -> Learned:
+    """Rates that are learned on coarse grids, of wide priors, so that the data and they both tell.
+
+    Args:
+        rates: the priors' means.
+        mutations: one of POINTS.
+    """
+    fn_points, fp_points = POINTS[mutations]
+    missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
+    begin = 2.0 * (rates.hom_rate or 0.0)
+    fn = RateGrid(RatePrior("fn_rate", 0.3, missed, 0.15, 0.1), 0.75, begin, fn_points)
+    fp = RateGrid(RatePrior("fp_rate", 0.2, rates.fp_rate, 0.05, 0.06), 0.2, 0.0, fp_points)
+    return Learned(rates, fn, None if fp_points == 1 else fp)
+
+
+def places_of(plan: Plan) -> list[tuple[int, int]]:
+    """All places of both rates, in the order in which states count them."""
+    assert plan.problem.learned is not None
+    fn, fp = plan.problem.learned.learned.points
+    return [(one, other) for one in range(fn) for other in range(fp)]
+
+
+def joint_scores(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
+    """The integer scores of all trees with all places: float64, shape (trees, places)."""
+    return np.array(
+        [
+            [plan.score_of(np.array(tree, dtype=np.int32), rate_at=places) for places in places_of(plan)]
+            for tree in trees
+        ],
+        dtype=np.float64,
+    )
+
+
+def joint_transitions(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
+    """Probability of each step between states: float64, shape (states, states), rows sum to 1."""
+    nats = joint_scores(plan, trees) * plan.problem.unit
+    of_trees, of_places = nats.shape
+    joint = np.zeros((of_trees, of_places, of_trees, of_places))
+    below = (0, *plan.move_below)
+    shares = [(end - start) / ALL for start, end in pairwise(below)]
+    only = (Cuts(ALL, ALL), Cuts(0, ALL), Cuts(0, 0))
+    for share, cuts in zip(shares, only, strict=False):
+        kernel = enumeration.kernel(plan.problem.mutations, cuts)
+        for place in range(of_places):
+            joint[:, place, :, place] += share * enumeration.transition_matrix(
+                kernel, nats[:, place], plan.gamma
+            )
+    for share, jumps in zip(shares[len(only) :], _jumps(plan), strict=True):
+        for tree in range(of_trees):
+            joint[tree, :, tree, :] += share * _accepted(jumps, nats[tree], plan.gamma)
+    return joint.reshape(nats.size, nats.size)
+
+
+def jump_imbalance(plan: Plan) -> Fraction:
+    """How far a jump is more probable there than back: 0 for a symmetric one."""
+    return max(Fraction(float(np.abs(jumps - jumps.T).max())) for jumps in _jumps(plan))
+
+
+def _accepted(jumps: NDArray[np.float64], nats: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
+    """Metropolis: what is not accepted stays."""
+    taken = jumps * np.exp(np.minimum(0.0, gamma * (nats[None, :] - nats[:, None])))
+    taken[np.diag_indices_from(taken)] += 1.0 - taken.sum(axis=1)
+    return np.asarray(taken)
+
+
+def _jumps(plan: Plan) -> list[NDArray[np.float64]]:
+    """Of each learned rate, the probability of each jump between places: shape (places, places)."""
+    assert plan.problem.learned is not None
+    learned, places = plan.problem.learned.learned, places_of(plan)
+    number = {place: at for at, place in enumerate(places)}
+    found = []
+    for rate, points in enumerate(learned.points):
+        if points == 1:
+            continue
+        jumps = np.zeros((len(places), len(places)))
+        lengths = learned.jumps[rate].tolist()
+        for here in places:
+            for length in lengths:
+                for way in (1, -1):
+                    there = list(here)
+                    there[rate] = walked(here[rate], way, length, points)
+                    jumps[number[here], number[there[0], there[1]]] += 1 / (2 * len(lengths))
+        found.append(jumps)
+    return found
+
+
+def walked(place: int, way: int, length: int, points: int) -> int:
+    """Where a walk ends that turns, and loses a step, where it would leave the grid."""
+    for _ in range(length):
+        if 0 <= place + way < points:
+            place += way
+        else:
+            way = -way
+    return place

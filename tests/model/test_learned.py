@@ -1,0 +1,147 @@
+"""Learned error rates: priors, grids and tables, against scipy and the definitions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from syclade.host.errors import OptionError
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.learned import Learned, RateGrid, RatePrior, learned_rates
+from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.trees.tree import validate_parents
+
+RATES = Rates(1e-5, 0.2)
+ZYGOSITY = Rates(1e-4, 0.2, 0.1, 1e-5)
+
+
+def grid_of(mean: float = 0.2, deviation: float = 0.1, step: float = 0.01, end: float = 0.9) -> RateGrid:
+    return RateGrid(RatePrior("fn_rate", 0.2, mean, deviation, step), end)
+
+
+@given(st.floats(1e-6, 0.6), st.floats(0.001, 0.999))
+def test_the_prior_is_scipys(mean: float, part: float) -> None:
+    """With a deviation of whatever size a Beta distribution may have: no prior makes a NaN."""
+    deviation = part * math.sqrt(mean * (1 - mean))
+    grid = grid_of(mean, deviation)
+    a, b = grid.prior.shapes
+    assume(a > 1e-9)
+    beta = stats.beta(a, b)
+    assert beta.mean() == pytest.approx(mean)
+    assert beta.std() == pytest.approx(deviation)
+    assert np.isfinite(grid.log_density).all()
+    np.testing.assert_allclose(grid.log_density, beta.logpdf(grid.rates), rtol=1e-6, atol=1e-6)
+
+
+def test_jumps_are_normal() -> None:
+    grid = grid_of(step=0.02)
+    jumps = grid.jumps * grid.spacing
+    assert (np.diff(grid.jumps) >= 0).all()
+    assert math.sqrt(float((jumps**2).mean())) == pytest.approx(0.02, rel=0.02)
+    assert stats.kstest(np.concatenate([jumps, -jumps]), stats.norm(0, 0.02).cdf).statistic < 0.01
+    assert grid_of(step=0.9).jumps.max() < grid.points  # one reflection brings it back
+    assert grid_of(step=grid.spacing / 4).jumps.min() == 1
+
+
+@pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
+def test_places_are_rates(rates: Rates) -> None:
+    learned = learned_rates(rates, learn_fn=0.2, learn_fp=0.1)
+    assert learned is not None
+    assert learned.start == tuple(grid.start for grid in (learned.fn, learned.fp) if grid is not None)
+    missed = rates.fn_rate + (rates.fn_rate_hom or 0)
+    assert learned.values(learned.start)["fn_rate"] == pytest.approx(missed, abs=2e-4)
+    assert learned.values(learned.start)["fp_rate"] == pytest.approx(rates.fp_rate, rel=1e-2)
+    for places in ((0, 0), (0, learned.points[1] - 1), (learned.points[0] - 1, 0)):
+        made = learned.at(places)  # which checks them
+        total = made.fn_rate + (made.fn_rate_hom or 0)
+        assert learned.values(places) == {"fn_rate": pytest.approx(total), "fp_rate": made.fp_rate}
+        assert made.fn_rate_hom in (None, made.fn_rate)
+    learned.at((learned.points[0] - 1, learned.points[1] - 1))
+
+
+def test_one_rate_alone() -> None:
+    fn, fp = learned_rates(RATES, learn_fn=0.2), learned_rates(RATES, learn_fp=0.2)
+    assert fn is not None
+    assert fp is not None
+    assert (fn.points[1], fp.points[0]) == (1, 1)
+    assert fn.at((17, 0)).fp_rate == RATES.fp_rate
+    assert fp.at((0, 17)).fn_rate == RATES.fn_rate
+    assert learned_rates(RATES) is None
+
+
+@pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
+@pytest.mark.parametrize("octaves", [False, True])
+def test_scores_are_log_likelihoods_with_the_prior(rates: Rates, octaves: bool) -> None:
+    """At any place: the integer score is that of make_problem at these rates, and the density."""
+    draw = np.random.default_rng(1)
+    matrix = matrix_from_array(draw.integers(0, 4 if rates.hom_rate else 2, (7, 9)).astype(np.uint8))
+    learned = learned_rates(rates, learn_fn=0.2, learn_fp=0.1)
+    assert learned is not None
+    problem = make_problem(matrix, rates, octaves=octaves, learned=learned)
+    parents = validate_parents([7, 0, 0, 1, 7, 4, 4, 7])
+    assert problem.learned is not None
+    for places in (learned.start, (5, 11), (8000, 4000), (300, 8191)):
+        score = problem.best_attachments(parents, problem.rates_at(places)) @ problem.multiplicity
+        told = problem.to_nats(int(score) + problem.learned.worth(places))
+        wanted = log_likelihood(matrix, learned.at(places), parents) + learned.log_prior(places)
+        assert told == pytest.approx(wanted, abs=200 * problem.unit)
+
+
+def test_tables_tell_their_digest() -> None:
+    matrix = matrix_from_array(np.eye(3, dtype=np.uint8))
+
+    def digest(**options: float) -> str:
+        learned = learned_rates(RATES, **options)
+        tables = make_problem(matrix, RATES, learned=learned).learned
+        assert tables is not None
+        return tables.digest
+
+    usual = digest(learn_fn=0.2)
+    assert usual == digest(learn_fn=0.3)  # the moves tell of that
+    assert len({usual, digest(learn_fn=0.2, fn_deviation=0.2), digest(learn_fn=0.2, fn_step=0.02)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"learn_fn": 0.0}, r"--learn-fn is 0"),
+        ({"learn_fn": 1.0}, r"--learn-fn is 1"),
+        ({"learn_fn": math.nan}, r"--learn-fn is nan"),
+        ({"learn_fp": 2}, r"--learn-fp is 2"),
+        ({"learn_fn": 0.6, "learn_fp": 0.4}, r"leave no step for the tree"),
+        ({"fn_deviation": 0.1}, r"--fn-sd without --learn-fn"),
+        ({"fp_step": 0.1}, r"--fp-step without --learn-fp"),
+        ({"learn_fn": 0.2, "fn_deviation": 0.4}, r"--fn-sd is 0.4\n.*between 0 and 0.4"),
+        ({"learn_fn": 0.2, "fn_deviation": 0.0}, r"--fn-sd is 0"),
+        ({"learn_fn": 0.2, "fn_step": 0.0}, r"--fn-step is 0"),
+        ({"learn_fn": 0.2, "fn_step": 1e-9}, r"--fn-step is 1e-09"),
+        ({"learn_fn": 0.2, "fn_step": 5.0}, r"--fn-step is 5"),
+    ],
+)
+def test_what_makes_no_sense_is_said(options: dict[str, float], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        learned_rates(RATES, **options)
+
+
+def test_rates_without_room_are_said() -> None:
+    rates = Rates(0.01, 0.01, 0.2, 0.15)  # of whose halves, 0.105, a homozygous observation is no evidence
+    with pytest.raises(OptionError, match=r"--fn-rate 0.21 leaves --fn no room"):
+        learned_rates(rates, learn_fn=0.2)
+
+
+def test_defaults_are_scites() -> None:
+    learned = learned_rates(RATES, learn_fn=0.2)
+    assert isinstance(learned, Learned)
+    assert learned.fn is not None
+    assert learned.fn.prior == RatePrior("fn_rate", 0.2, 0.2, 0.1, 0.1 * 0.1)
+    small = learned_rates(Rates(1e-5, 0.001), learn_fn=0.2)  # no Beta distribution has so wide a spread
+    assert small is not None
+    assert small.fn is not None
+    assert small.fn.prior.deviation < 0.1

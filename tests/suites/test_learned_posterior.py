@@ -1,0 +1,75 @@
+"""Chains that learn error rates sample the posterior of trees and rates together; others do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from syclade.host.devices.choice import choose_device
+from syclade.quality.posterior.check import PosteriorCase, judge
+from syclade.quality.posterior.samples import sample_chain
+from syclade.quality.posterior.small_target import Target, make_target, small_plan
+
+pytestmark = pytest.mark.statistical
+
+GAMMA = 1.5
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    return make_target(small_plan(3, GAMMA, learn=True))
+
+
+def check(target: Target, device: str, samples: int) -> PosteriorCase:
+    return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=512))
+
+
+@pytest.mark.parametrize(
+    ("device", "samples"),
+    [
+        ("numpy", 20_000),
+        ("native", 100_000),
+        pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
+        pytest.param("fpga-emu", 50_000, marks=pytest.mark.sycl),
+    ],
+)
+def test_the_chain_samples_its_posterior(target: Target, device: str, samples: int) -> None:
+    assert len(target.posterior) == 512
+    assert check(target, device, samples).holds
+
+
+@pytest.mark.parametrize(("score", "zygosity"), [("sum", False), ("max", True), ("sum", True)])
+def test_with_other_scores(score: str, zygosity: bool) -> None:
+    target = make_target(small_plan(3, GAMMA, score=score, zygosity=zygosity, learn=True))
+    assert check(target, "native", 60_000).holds
+
+
+def test_more_trees() -> None:
+    assert check(make_target(small_plan(4, GAMMA, learn=True)), "native", 60_000).holds
+
+
+@pytest.mark.parametrize("missing", ["fn_worth", "fp_worth"])
+def test_a_chain_without_the_prior_or_the_base_does_not(target: Target, missing: str) -> None:
+    problem = target.plan.problem
+    assert problem.learned is not None
+    flat = replace(problem.learned, **{missing: np.zeros_like(getattr(problem.learned, missing))})
+    plan = replace(target.plan, problem=replace(problem, learned=flat))
+    found = check(replace(target, plan=plan), "numpy", 20_000)
+    assert not found.visits.holds
+    assert not found.steps.holds
+
+
+def test_a_chain_with_other_jumps_does_not(target: Target) -> None:
+    """The posterior is the same, its steps are others."""
+    problem = target.plan.problem
+    assert problem.learned is not None
+    learned = problem.learned.learned
+    assert learned.fn is not None
+    wider = replace(learned.fn, prior=replace(learned.fn.prior, step=0.25))
+    tables = replace(problem.learned, learned=replace(learned, fn=wider))
+    plan = replace(target.plan, problem=replace(problem, learned=tables))
+    found = check(replace(target, plan=plan), "numpy", 20_000)
+    assert found.visits.holds
+    assert not found.steps.holds

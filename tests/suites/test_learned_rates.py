@@ -1,0 +1,166 @@
+"""Learned error rates: the chain is the oracle's, step by step and bit by bit, on every backend."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from syclade.host.backends import Runner
+from syclade.host.chains.events import Event
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.devices.choice import choose_device
+from syclade.host.encodings import choose_encoding
+from syclade.host.errors import OptionError
+from tests.support.backends import (
+    DEVICES,
+    NUMPY,
+    Backend,
+    Case,
+    Seen,
+    assert_equal_chains,
+    assert_scores_are_right,
+    seen,
+)
+from tests.support.learned import Learning, learned_plan, oracle_chain
+
+CHAINS, STEPS = 3, 160
+CASES = {
+    "small": Case(8, 13),
+    "missing": Case(20, 33, kind="missing"),
+    "duplicates": Case(20, 33, kind="duplicates"),
+    "zygosity": Case(20, 33, kind="zygosity"),
+    "one mutation": Case(1, 5),
+    "flat": Case(8, 13, gamma=0.05),
+    "panels": Case(12, 900),
+}
+SYCL = [
+    pytest.param(Backend(device, "preorder"), id=device, marks=[] if device == "native" else pytest.mark.sycl)
+    for device in DEVICES
+]
+on_every_backend = pytest.mark.parametrize("backend", [*SYCL, pytest.param(NUMPY, id="numpy")])
+
+
+def started(backend: Backend, runner: Runner, plan: Plan, case: Case) -> Runner:
+    for chain in range(CHAINS):
+        runner.put(chain, initial_state(plan, case.seed, chain))
+    return runner
+
+
+@cache
+def traces(name: str, fn: bool = True, fp: bool = True) -> list[list[Learning]]:
+    case = CASES[name]
+    plan = learned_plan(case, fn=fn, fp=fp)
+    return [oracle_chain(plan, case, chain, STEPS) for chain in range(CHAINS)]
+
+
+def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
+    state = found.state
+    assert state.score == expected.score
+    assert state.rate_at == expected.places
+    assert tuple(state.parents.tolist()) == expected.tree
+    assert (state.best_score, state.best_rate_at) == (expected.best_score, expected.best_places)
+    assert tuple(state.best_parents.tolist()) == expected.best
+    kinds = len(found.tallies) // 2
+    for half in range(2):
+        jumps = found.tallies[half * kinds + 4 : half * kinds + 4 + len(rates)].tolist()
+        assert jumps == [expected.jumps[half * 2 + rate] for rate in rates]
+
+
+@on_every_backend
+@pytest.mark.parametrize("name", ["small", "zygosity", "one mutation", "flat"])
+def test_every_step_is_the_oracles(backend: Backend, name: str) -> None:
+    case = CASES[name]
+    plan = learned_plan(case)
+    with backend.runner(plan, CHAINS, case.seed) as runner:
+        started(backend, runner, plan, case)
+        for done in range(1, STEPS + 1):
+            runner.advance(np.full(CHAINS, done))
+            for chain in range(CHAINS):
+                found = seen(runner, chain)
+                assert_is(found, traces(name)[chain][done - 1], [0, 1])
+                assert_scores_are_right(plan, found.state)
+
+
+@pytest.mark.parametrize(("fn", "fp"), [(True, False), (False, True)])
+@on_every_backend
+def test_one_rate_alone(backend: Backend, fn: bool, fp: bool) -> None:
+    case = CASES["small"]
+    plan = learned_plan(case, fn=fn, fp=fp)
+    with backend.runner(plan, CHAINS, case.seed) as runner:
+        started(backend, runner, plan, case).advance(np.full(CHAINS, STEPS))
+        for chain in range(CHAINS):
+            last = traces("small", fn, fp)[chain][-1]
+            assert_is(seen(runner, chain), last, [0] if fn else [1])
+            assert last.places[1 if fn else 0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "score"), [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "sum")]
+)
+@pytest.mark.parametrize("backend", SYCL)
+def test_every_backend_gives_the_same_bits(backend: Backend, name: str, score: str) -> None:
+    case = CASES[name]
+    plan = learned_plan(case, score=score)
+    with backend.runner(plan, CHAINS, case.seed) as runner, NUMPY.runner(plan, CHAINS, case.seed) as other:
+        for one in (runner, other):
+            started(backend, one, plan, case)
+        for stop in (1, 2, 17, 90, STEPS):
+            for one in (runner, other):
+                one.advance(np.full(CHAINS, stop))
+            for chain in range(CHAINS):
+                assert_scores_are_right(plan, runner.get(chain))
+                assert_equal_chains(seen(runner, chain), seen(other, chain))
+
+
+@on_every_backend
+def test_chains_go_on_elsewhere(backend: Backend) -> None:
+    """States are values: half of the steps here, half in numpy, and the other way round."""
+    case = CASES["duplicates"]
+    plan = learned_plan(case)
+    for first, second in ((backend, NUMPY), (NUMPY, backend)):
+        with first.runner(plan, CHAINS, case.seed) as runner:
+            started(first, runner, plan, case).advance(np.full(CHAINS, 70))
+            half = [seen(runner, chain) for chain in range(CHAINS)]
+        with second.runner(plan, CHAINS, case.seed) as runner:
+            for slot, one in enumerate(reversed(half)):
+                runner.put(slot, one.state, one.info)
+            runner.advance(np.full(CHAINS, STEPS))
+            for slot, chain in enumerate(reversed(range(CHAINS))):
+                assert_is(seen(runner, slot), traces("duplicates")[chain][-1], [0, 1])
+
+
+@on_every_backend
+def test_events_tell_the_rates(backend: Backend) -> None:
+    case = CASES["small"]
+    learned = learned_plan(case)
+    plan = make_plan(learned.problem, recorders=(every(9), NEW_BEST), events=4)
+    events: list[Event] = []
+    with backend.runner(plan, CHAINS, case.seed) as runner:
+        started(backend, runner, plan, case)
+        reached = False
+        while not reached:
+            advanced = runner.advance(np.full(CHAINS, STEPS))
+            reached = bool((advanced.steps == STEPS).all())
+            events += advanced.events
+    told = {(event.chain, event.step): event for event in events}
+    assert {step for chain, step in told if not step % 9} == set(range(9, STEPS + 1, 9))
+    for chain, trace in enumerate(traces("small")):
+        for step, state in enumerate(trace, 1):
+            event = told.pop((chain, step), None)
+            assert (event is not None) >= (step % 9 == 0)
+            if event is not None:
+                assert (event.score, event.rate_at) == (state.score, state.places)
+                assert tuple(event.parents.tolist()) == state.tree
+    assert not told
+
+
+@pytest.mark.sycl
+def test_encodings_say_why_they_cannot() -> None:
+    problem = learned_plan(CASES["small"]).problem
+    with pytest.raises(OptionError, match=r"ancestor cannot hold this matrix: .* rates shall be learned"):
+        choose_encoding("ancestor", choose_device("cpu"), problem)
+    assert choose_encoding("auto", choose_device("fpga-emu"), problem).name == "preorder"

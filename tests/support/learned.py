@@ -1,0 +1,103 @@
+"""Chains whose error rates are learned, step by step, from the definitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.named import score_named
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.learned import learned_rates
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.quality.oracle import chain as oracle
+from syclade.quality.oracle.acceptance import exponential
+from syclade.quality.oracle.draws import step_words
+from syclade.quality.oracle.proposal import Cuts
+from syclade.quality.oracle.trees import ParentVector
+from syclade.quality.posterior.learned_target import walked
+from tests.support.backends import Case, oracle_tables
+
+
+def learned_plan(case: Case, *, score: str = "max", fn: bool = True, fp: bool = True) -> Plan:
+    """The chain of a case, its rates learned."""
+    rates = Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
+    learned = learned_rates(
+        rates, learn_fn=0.3 if fn else None, learn_fp=0.2 if fp else None, fp_step=0.005 if fp else None
+    )
+    problem = make_problem(matrix_from_array(case.values), rates, octaves=score == "sum", learned=learned)
+    return make_plan(
+        problem, gamma=case.gamma, move_probabilities=case.moves, score=score_named(score, problem)
+    )
+
+
+@dataclass
+class Learning:
+    """A chain between two steps.
+
+    Attributes:
+        tree, score, places: as they are.
+        best, best_score, best_places: the first best.
+        jumps: of both rates, proposed and accepted.
+    """
+
+    tree: ParentVector
+    score: int
+    places: tuple[int, int]
+    best: ParentVector
+    best_score: int
+    best_places: tuple[int, int]
+    jumps: list[int]
+
+    def take(self, score: int) -> None:
+        """The state is new, with this score."""
+        self.score = score
+        if score > self.best_score:
+            self.best, self.best_score, self.best_places = self.tree, score, self.places
+
+
+def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learning]:
+    """The chain after each of its steps, with the maximum score; every score from the definition."""
+    assert plan.problem.learned is not None
+    learned = plan.problem.learned.learned
+    first = initial_state(plan, case.seed, chain)
+    tree = tuple(first.parents.tolist())
+    at = Learning(tree, first.score, first.rate_at, tree, first.score, first.rate_at, [0, 0, 0, 0])
+    ends, logs, found = plan.move_below[2:], oracle_tables(plan), []
+    which = [rate for rate, points in enumerate(learned.points) if points > 1]
+    for step in range(steps):
+        words = step_words(case.seed, chain, step)
+        move = sum(words[0] >> 16 >= end for end in ends)
+        if move == 0:
+            _tree_step(plan, case, chain, step, at)
+        else:
+            rate = which[move - 1]
+            length = int(learned.jumps[rate][words[2] >> 24])
+            way = -1 if (words[2] >> 23) & 1 else 1
+            places = list(at.places)
+            places[rate] = walked(places[rate], way, length, learned.points[rate])
+            proposed = plan.score_of(np.array(at.tree, dtype=np.int32), rate_at=(places[0], places[1]))
+            at.jumps[rate] += 1
+            if proposed - at.score + exponential(words[3], logs) >= 0:
+                at.jumps[2 + rate] += 1
+                at.places = places[0], places[1]
+                at.take(proposed)
+        found.append(Learning(**{**vars(at), "jumps": list(at.jumps)}))
+    return found
+
+
+def _tree_step(plan: Plan, case: Case, chain: int, step: int, at: Learning) -> None:
+    """As with rates that are fixed at their places; the prior and the base change nothing."""
+    tables = plan.problem.learned
+    assert tables is not None
+    by_value = dict(zip(plan.problem.values, tables.weights(at.places), strict=False))
+    weights = (by_value.get(0, 0), by_value.get(1, 0), by_value.get(2, 0), 0)
+    cuts = Cuts(*plan.move_below[:2])
+    one = oracle.run(
+        at.tree, case.values, weights, case.seed, chain, 1, cuts, oracle_tables(plan), first_step=step
+    )
+    at.tree = one.final
+    at.take(one.steps[0].score + tables.worth(at.places))
