@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.samples.sampling import Sampling
 
-__all__ = ["Learning", "Request", "check_score", "make_request", "tree_of"]
+__all__ = ["Learning", "Request", "check_score", "make_request", "sampling_of", "tree_of"]
 
 METHODS = ("auto", "search", "chain")
 
@@ -166,7 +166,7 @@ def make_request(
     if learned is not None:
         _check_learning(steps, image)
     problem = make_problem(observed, rates, octaves=summed, learned=learned)
-    sampling = _sampling(samples, burn_in, steps, image)
+    sampling = sampling_of(samples, burn_in, steps, image)
     plan = make_plan(
         problem,
         gamma=gamma,
@@ -258,13 +258,18 @@ def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> boo
     return method == "search" or (method == "auto" and not given and device not in CANNOT_SEARCH)
 
 
-def _sampling(samples: int | None, burn_in: float, steps: int | None, image: Any) -> Sampling | None:
-    """Which states are samples, where any are asked for; what is not, is not loaded either."""
+def sampling_of(samples: int | None, burn_in: float, steps: int | None, image: Any) -> Sampling | None:
+    """Which states are samples, where any are asked for; what is not, is not loaded either.
+
+    Raises:
+        OptionError: it makes no sense, or there is an image.
+    """
     part = real("the part (--burn-in)", burn_in)
     if not 0 <= part < 1:
         raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
     if samples is None:
         return None
+
     from syclade.host.samples.sampling import make_sampling
 
     made = make_sampling(samples, part, steps)

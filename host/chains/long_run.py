@@ -41,10 +41,12 @@ class _Run:
         self.best_since = 0
         self._standing: list[tuple[ChainState, ChainInfo]] = []
 
-    def gone_on_with(self, given: Sequence[tuple[ChainState, ChainInfo]], best: int, best_since: int) -> None:
-        """Before the first round, of which there is none where the earlier run had ended."""
+    def begins_with(
+        self, chains: Sequence[tuple[ChainState, ChainInfo]], best: int | None, best_since: int
+    ) -> None:
+        """Before the first round, in which it may be stopped; there is none if an earlier run had ended."""
         self.best, self.best_since = best, best_since
-        self._stands_at(given)
+        self._stands_at(chains)
 
     def look(self) -> None:
         """After a round: since when the best score has been that, and whether to keep the run."""
@@ -61,7 +63,7 @@ class _Run:
         self._events = 0 if self._journal is None else self._journal.length
 
     def keep(self) -> None:
-        """Keep the run as it was after its last round."""
+        """Keep the run as it was after its last round, if it has begun."""
         if not self._standing:
             return
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since}
@@ -115,7 +117,10 @@ def run_long(
     clock.steps_done = chains * rounds.steps
     run = _Run(rounds, task, runner, journal)
     if given:
-        run.gone_on_with(given, int(told["best"]), int(told["best_since"]))
+        best = None if told["best"] is None else int(told["best"])
+        run.begins_with(given, best, int(told["best_since"]))
+    elif task.keeper.writes and not task.stop.wanted:  # else what chains start from may be half done
+        run.begins_with(rounds.standing(), None, 0)
     with contextlib.nullcontext() if journal is None else contextlib.closing(journal):
         try:
             (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))

@@ -125,8 +125,6 @@ def make_plan(
         raise OptionError(f"a ring of {events} events", hint="use 1 or more")
     if len(recorders) > MOST_RECORDERS:
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
-    if recorders and space.key is None:
-        raise OptionError(f"recorders of {space.name}", hint="there are none yet")
     learned = problem.learned
     below = cumulative(moves, move_probabilities)
     if learned is not None:

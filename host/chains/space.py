@@ -26,8 +26,7 @@ class Space:
         name: for users.
         initial: (labels, seed, chain) -> the tree that a chain starts from.
         check: a tree as an array, or a TreeError.
-        key: 64 bits that depend on the tree alone, the same as kernels make; None where they make none, so
-            that there are no recorders.
+        key: 64 bits that depend on the parents alone, the same as kernels make.
         labels: how many nodes a tree of a problem has besides the root, which has the next number.
         table: what the numpy form gets of a problem: the classes of what was observed, a row a thing that
             trees are made of; and how often each column counts.
@@ -37,7 +36,7 @@ class Space:
     name: str
     initial: Callable[[int, int, int], NDArray[np.int32]]
     check: Callable[[ArrayLike], NDArray[np.int32]]
-    key: Callable[[NDArray[np.int32]], int] | None
+    key: Callable[[NDArray[np.int32]], int]
     labels: Callable[[Problem], int]
     table: Callable[[Problem], Table]
     numpy: str
@@ -81,7 +80,7 @@ CELL_LEAF_TREES = Space(
     "cell-leaf trees",
     initial_leaf_parents,
     _leaf_tree,
-    None,
+    tree_key,
     _nodes_but_root,
     _by_cell,
     "syclade.fallback.leaf.steps:LeafChainSteps",

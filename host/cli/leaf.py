@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["infer_leaf_tree"]
 
 OF_MUTATION_TREES = (
-    "image", "attach", "max_trees", "samples", "true_tree", "report", "netcdf", "multiqc", *LEARNING,
+    "image", "attach", "max_trees", "true_tree", "report", "netcdf", "multiqc", *LEARNING,
 )  # fmt: skip
 """Options that mean nothing for cell-leaf trees, by the names of their parameters."""
 
@@ -48,7 +48,7 @@ def infer_leaf_tree(
         OptionError: an option that is for mutation trees only.
     """
     from syclade.host.leaf.inference import infer_leaf
-    from syclade.host.leaf.result import FILES
+    from syclade.host.leaf.result import FILES, SAMPLE_FILES
     from syclade.host.output.files import check_output
     from syclade.host.output.rescue import keep
 
@@ -57,14 +57,17 @@ def infer_leaf_tree(
     if move_probs is not None:
         own["move_probabilities"] = _two_of(move_probs)
     if out is not None:
-        check_output(out, FILES, force)
+        check_output(out, FILES if own["samples"] is None else (*FILES, *SAMPLE_FILES), force)
     with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
         result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
     if coding:  # what repeats the run
         result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
-    elif not result.converged:
+    if result.samples is not None:
+        for words in result.samples.warnings:
+            click.echo(f"syclade: warning: {words}", err=True)
+    elif not result.converged and not result.interrupted:
         click.echo(
             "syclade: warning: the chains do not agree on the best tree: more --chains, or more --steps "
             "where they were given, may find a better one",
@@ -94,7 +97,7 @@ def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
             f"{asked[0]} is for mutation trees, and --tree is leaf",
             hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
         )
-    left_out = (*OF_MUTATION_TREES, "burn_in", "method", "score", "start")
+    left_out = (*OF_MUTATION_TREES, "method", "score", "start")
     return {name: value for name, value in settings.items() if name not in left_out}
 
 
@@ -135,6 +138,12 @@ def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool, as_
         f"{len(result.mutations)} mutations on {len(set(result.placement.tolist()))} of "
         f"{len(result.parents)} edges, {tied} of them with more than one equally good edge"
     )
+    if result.samples is not None:
+        sampled = result.samples
+        click.echo(
+            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
+            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
+        )
     if out is None or failure is not None:
         click.echo(result.to_newick().rstrip("\n"))
     else:

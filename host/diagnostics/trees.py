@@ -9,10 +9,12 @@ frequencies (ASDSF) in MrBayes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ancestor_spread", "changes", "frechet_ess"]
+__all__ = ["ancestor_spread", "changes", "clade_ess", "frechet_ess", "spread_of"]
 
 _LEAST_SHARE = 0.1
 """Relations that are rarer in every chain do not count, as in MrBayes."""
@@ -27,16 +29,48 @@ def frechet_ess(trees: NDArray[np.int32]) -> float:
     Returns:
         From 1, also where the tree never changed, to the number of samples; nan for fewer than four.
     """
-    count = len(trees)
+    return _ess(len(trees), _mean_distance(trees), lambda lag: _distance_at(trees, lag))
+
+
+def clade_ess(trees: NDArray[np.int64]) -> float:
+    """The same of trees that are told by their clades: the distance is the number of clades of one alone.
+
+    Args:
+        trees: int64, shape (samples, clades): numbers of the clades of each, all different.
+
+    Returns:
+        As `frechet_ess`.
+    """
+    from scipy import sparse
+
+    count, width = trees.shape if trees.ndim == 2 else (len(trees), 0)
     if count < 4:
         return float("nan")
-    variance = _mean_distance(trees)
-    if variance == 0:
+    numbers, places = np.unique(trees, return_inverse=True)
+    rows = np.repeat(np.arange(count), width)
+    has = sparse.csr_array(
+        (np.ones(rows.size), (rows, places.ravel())), shape=(count, len(numbers)), dtype=np.float64
+    )
+    counts = np.bincount(places.ravel(), minlength=len(numbers))  # summed as integers, whatever their order
+
+    def distance_at(lag: int) -> float:
+        if lag == 0:
+            return 0.0
+        return width - float(has[lag:].multiply(has[:-lag]).sum()) / (count - lag)
+
+    return _ess(count, width - int((counts**2).sum()) / count**2, distance_at)
+
+
+def _ess(count: int, variance: float, distance_at: Callable[[int], float]) -> float:
+    """From the mean distance of independent samples, and that of samples so many apart."""
+    if count < 4:
+        return float("nan")
+    if variance <= 1e-12:
         return 1.0
     total = 0.0
     last = np.inf
     for lag in range(0, count - 2, 2):
-        pair = sum(1.0 - _distance_at(trees, one) / variance for one in (lag, lag + 1))
+        pair = sum(1.0 - distance_at(one) / variance for one in (lag, lag + 1))
         if pair <= 0:
             break
         last = min(last, pair)
@@ -44,11 +78,11 @@ def frechet_ess(trees: NDArray[np.int32]) -> float:
     return float(min(max(count / max(2.0 * total - 1.0, 1e-3), 1.0), count))
 
 
-def changes(trees: NDArray[np.int32]) -> int:
+def changes(trees: NDArray[np.int32] | NDArray[np.int64]) -> int:
     """How often a sample's tree is another than the one before.
 
     Args:
-        trees: int32, shape (samples, n + 1): as for `frechet_ess`.
+        trees: as for `frechet_ess` or `clade_ess`, of which numbers are sorted.
     """
     return int((trees[1:] != trees[:-1]).any(axis=1).sum())
 
@@ -71,7 +105,7 @@ def _mean_distance(trees: NDArray[np.int32]) -> float:
 
 
 def ancestor_spread(shares: NDArray[np.float64]) -> float:
-    """The mean over relations of the standard deviation over chains of their frequencies.
+    """The mean over relations of the standard deviation over chains of their frequencies; see `spread_of`.
 
     Args:
         shares: float64, shape (chains, n, n): in which share of each chain the row's mutation is
@@ -79,6 +113,18 @@ def ancestor_spread(shares: NDArray[np.float64]) -> float:
 
     Returns:
         0 where all chains agree; nan for one chain, or where no relation is frequent enough.
+    """
+    return spread_of(shares)
+
+
+def spread_of(shares: NDArray[np.float64]) -> float:
+    """The mean standard deviation over chains of the frequencies of whatever trees may have.
+
+    Args:
+        shares: float64, shape (chains, ...).
+
+    Returns:
+        As `ancestor_spread`.
     """
     if len(shares) < 2:
         return float("nan")

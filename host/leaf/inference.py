@@ -43,6 +43,8 @@ def infer_leaf(
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
     force: bool = False,
+    samples: int | None = None,
+    burn_in: float = 0.25,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> LeafResult:
@@ -54,8 +56,8 @@ def infer_leaf(
         move_probabilities: prune and reattach, swap leaves; scaled to sum 1.
         encoding: auto or clade.
         matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names, chains, steps,
-            seed, gamma, device, slots, checkpoint, checkpoint_every, resume, force, stop, progress: as for
-            `syclade.infer`.
+            seed, gamma, device, slots, checkpoint, checkpoint_every, resume, force, samples, burn_in, stop,
+            progress: as for `syclade.infer`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
@@ -67,8 +69,11 @@ def infer_leaf(
     from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.leaf.plan import make_leaf_plan
     from syclade.host.leaf.result import make_leaf_result
+    from syclade.host.leaf.sampling import judge_sinks, leaf_sinks
     from syclade.host.model.leaf_problem import make_leaf_problem
+    from syclade.host.request import sampling_of
     from syclade.host.running import Stop, Task
+    from syclade.host.trees.cells import default_cell_names
 
     chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
@@ -80,7 +85,14 @@ def infer_leaf(
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_leaf_problem(observed, rates)
-    plan = make_leaf_plan(problem, gamma=gamma, move_probabilities=weights)
+    sampling = sampling_of(samples, burn_in, steps, None)
+    plan = make_leaf_plan(
+        problem,
+        gamma=gamma,
+        move_probabilities=weights,
+        recorders=() if sampling is None else (sampling.recorder,),
+        events=1 if sampling is None else sampling.events,
+    )
     options: dict[str, Any] = {
         "tree": "leaf",
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
@@ -96,6 +108,8 @@ def infer_leaf(
         "device": device,
         "encoding": encoding,
         "slots": slots,
+        "samples": samples,
+        "burn_in": float(burn_in),
     }
 
     def report(state: Progress) -> None:
@@ -105,10 +119,24 @@ def infer_leaf(
     decides = what_decides(options, observed.sha256)
     keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
     task = Task(report, keeper, stop or Stop())
+    cells = observed.cells or default_cell_names(observed.n_cells)
+    sinks = () if sampling is None else leaf_sinks(problem, cells)
     found = run_plan(
-        plan, device, encoding, None, chains=chains, steps=steps, slots=slots, seed=seed, task=task
+        plan,
+        device,
+        encoding,
+        None,
+        chains=chains,
+        steps=steps,
+        slots=slots,
+        seed=seed,
+        task=task,
+        sinks=sinks,
     )
-    return make_leaf_result(observed, rates, plan, found, options)
+    sampled = None
+    if sampling is not None:
+        sampled = judge_sinks(sinks, sampling, problem)
+    return make_leaf_result(observed, rates, plan, found, options, sampled)
 
 
 def score_leaf(

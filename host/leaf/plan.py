@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syclade.host.chains.moves import Move
-from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
+from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores.best_placement import BEST_PLACEMENT
 from syclade.host.chains.space import CELL_LEAF_TREES
 from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
@@ -33,6 +34,8 @@ def make_leaf_plan(
     *,
     gamma: float = 1.0,
     move_probabilities: Sequence[float] = DEFAULT_LEAF_MOVE_PROBABILITIES,
+    recorders: Sequence[Recorder] = (),
+    events: int = DEFAULT_EVENTS,
 ) -> Plan:
     """Put a chain together; arguments and errors as those of `make_plan`."""
     return make_plan(
@@ -41,5 +44,7 @@ def make_leaf_plan(
         move_probabilities=move_probabilities,
         moves=LEAF_MOVES,
         score=BEST_PLACEMENT,
+        recorders=recorders,
+        events=events,
         space=CELL_LEAF_TREES,
     )

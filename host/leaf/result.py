@@ -13,20 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.atomic import Content
 from syclade.host.chains.found import Found
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.leaf.formats import format_placements, leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.leaf.placement import Placements, place
+from syclade.host.leaf.sampled import LeafSampled
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
 from syclade.host.trees.cells import default_cell_names
 from syclade.host.trees.leaf import canonical, clades
 
-__all__ = ["FILES", "LeafResult", "make_leaf_result"]
+__all__ = ["FILES", "SAMPLE_FILES", "LeafResult", "make_leaf_result"]
 
 FILES = ("tree.newick", "tree.gv", "placements.tsv", "summary.json", "run.json")
+
+SAMPLE_FILES = ("tree.samples", "clades.tsv", "consensus.newick")
 
 _ARRAYS = ("parents", "placement", "placement_ties", "mutation_log_likelihoods", "chain_log_likelihoods")
 
@@ -62,6 +66,7 @@ class LeafResult:
         date: when it ended, ISO 8601 in UTC.
         version: of syclade.
         interrupted: whether it was stopped before its end.
+        samples: what the chains sampled, if that was asked for.
     """
 
     parents: NDArray[np.int32]
@@ -89,6 +94,7 @@ class LeafResult:
     date: str
     version: str
     interrupted: bool = False
+    samples: LeafSampled | None = None
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""
@@ -155,6 +161,7 @@ class LeafResult:
             "interrupted": self.interrupted,
             "chain_log_likelihoods": self.chain_log_likelihoods.tolist(),
             "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in self.moves.items()},
+            **({} if self.samples is None else {"samples": self.samples.told()}),
         }
 
     def run(self) -> dict[str, Any]:
@@ -172,7 +179,7 @@ class LeafResult:
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `FILES`.
+        """Write `FILES`, and those of samples (`SAMPLE_FILES`) where there are any.
 
         Args:
             directory: made if need be.
@@ -188,11 +195,19 @@ class LeafResult:
             json.dumps(self.summary(), indent=2) + "\n",
             json.dumps(self.run(), indent=2) + "\n",
         )
-        write_files(directory, dict(zip(FILES, texts, strict=True)), force)
+        files: dict[str, Content] = dict(zip(FILES, texts, strict=True))
+        if self.samples is not None:
+            files |= self.samples.files(self.cells)
+        write_files(directory, files, force)
 
 
 def make_leaf_result(
-    matrix: Matrix, rates: Rates, plan: Plan, found: Found, options: Mapping[str, Any]
+    matrix: Matrix,
+    rates: Rates,
+    plan: Plan,
+    found: Found,
+    options: Mapping[str, Any],
+    samples: LeafSampled | None = None,
 ) -> LeafResult:
     """Put together what is known; the score is recomputed in float64 from the original matrix."""
     import syclade
@@ -229,4 +244,5 @@ def make_leaf_result(
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
         interrupted=found.interrupted,
+        samples=samples,
     )

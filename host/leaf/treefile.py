@@ -31,7 +31,7 @@ def leaf_parents_from_newick(
     """A cell-leaf tree from text.
 
     Args:
-        text: binary; all nodes but the root have labels, of which those of joints do not matter.
+        text: binary; all leaves have labels, and those of joints do not matter.
         cells: names of the cells in the matrix's order; None where they have none: then leaves are s0, s1, …,
             or all are 1, 2, … as SCITE calls them.
         count: how many cells there are.
@@ -43,7 +43,7 @@ def leaf_parents_from_newick(
     Raises:
         TreeError: not Newick, not binary, or not of these cells.
     """
-    edges = newick_edges(text, path)
+    edges = newick_edges(text, path, joints=True)
     joints = {edge.parent for edge in edges}
     leaves = [edge for edge in edges if edge.child not in joints]
     number = _numbers(leaves, cells, count)

@@ -15,7 +15,7 @@ from syclade.host.chains.events import Event
 if TYPE_CHECKING:
     from syclade.host.model.learned import Learned
 
-__all__ = ["Samples", "sample_line"]
+__all__ = ["Samples", "close_all", "passing_file", "sample_line"]
 
 SAMPLES_IN_MEMORY = 2**20
 """Bytes a chain; what is more goes to a passing file."""
@@ -34,8 +34,9 @@ def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequenc
     return "\t".join((*columns, " ".join(map(str, parents[:-1].tolist())))) + " \n"
 
 
-def _passing_file() -> tempfile.SpooledTemporaryFile[str]:
-    return tempfile.SpooledTemporaryFile(SAMPLES_IN_MEMORY, "w+", encoding="ascii", newline="\n")
+def passing_file() -> tempfile.SpooledTemporaryFile[str]:
+    """For one chain's lines."""
+    return tempfile.SpooledTemporaryFile(SAMPLES_IN_MEMORY, "w+", encoding="utf-8", newline="\n")
 
 
 class Samples:
@@ -52,7 +53,7 @@ class Samples:
         self._to_nats = to_nats
         self._learned = learned
         self._files: dict[int, tempfile.SpooledTemporaryFile[str]] = {}
-        weakref.finalize(self, _close, self._files)
+        weakref.finalize(self, close_all, self._files)
 
     def take(self, events: Sequence[Event]) -> None:
         """See `Sink.take`."""
@@ -60,7 +61,7 @@ class Samples:
             if not event.why & self._why:
                 continue
             if event.chain not in self._files:
-                self._files[event.chain] = _passing_file()
+                self._files[event.chain] = passing_file()
             self._files[event.chain].write(self._line(event))
 
     def _line(self, event: Event) -> str:
@@ -84,9 +85,10 @@ class Samples:
 
     def close(self) -> None:
         """Give the passing files back."""
-        _close(self._files)
+        close_all(self._files)
 
 
-def _close(files: dict[int, tempfile.SpooledTemporaryFile[str]]) -> None:
+def close_all(files: dict[int, tempfile.SpooledTemporaryFile[str]]) -> None:
+    """Give passing files back."""
     for file in files.values():
         file.close()

@@ -23,7 +23,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.trees.tree import children, node_labels
 
-__all__ = ["from_newick", "newick_edges", "newick_of", "to_newick"]
+__all__ = ["from_newick", "newick_edges", "newick_of", "quoted_label", "to_newick"]
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+) | (?P<comment>\[[^\]]*\]) | (?P<mark>[(),;]) | (?P<length>:\s*[^\s()\[\]',:;]+)
@@ -53,7 +53,7 @@ def to_newick(
     """
     below: list[list[int | str]] = [list(nodes) for nodes in children(parents)]
     for node, cells in enumerate(attached or ()):
-        below[node] = [*map(_quoted, cells), *below[node]]
+        below[node] = [*map(quoted_label, cells), *below[node]]
     return newick_of(below, node_labels(mutations))
 
 
@@ -64,7 +64,7 @@ def newick_of(below: Sequence[Sequence[int | str]], names: Sequence[str]) -> str
         below: of each node, its children: nodes, or leaves as they are to be written. The last is the root.
         names: of the nodes.
     """
-    labels = [_quoted(name) for name in names]
+    labels = [quoted_label(name) for name in names]
     pieces: list[str] = []
     # What is still to be written, last first: a node is opened, or a text written as it is.
     pending: list[int | str] = [";\n", len(below) - 1]
@@ -106,9 +106,17 @@ def from_newick(
     return parents_from_edges(without_cells(newick_edges(text, path), mutations, cells), mutations, path)
 
 
-def newick_edges(text: str, path: str | os.PathLike[str] | None = None) -> list[LabelledEdge]:
-    """All edges of a tree in Newick format, those to cells included; see `from_newick`."""
-    builder = _Builder(path)
+def newick_edges(
+    text: str, path: str | os.PathLike[str] | None = None, *, joints: bool = False
+) -> list[LabelledEdge]:
+    """All edges of a tree in Newick format, those to cells included; see `from_newick`.
+
+    Args:
+        text, path: likewise.
+        joints: whether nodes with others below them are joints: what they are called, if anything, is not
+            looked at (it may be a support, twice the same), and they get labels of their own.
+    """
+    builder = _Builder(path, joints)
     for token in _tokens(text, path):
         builder.take(token)
     return builder.edges
@@ -117,9 +125,10 @@ def newick_edges(text: str, path: str | os.PathLike[str] | None = None) -> list[
 class _Builder:
     """Makes edges of tokens. A node's label comes after its children, so these wait for it."""
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, joints: bool) -> None:
         self.edges: list[LabelledEdge] = []
         self._path = path
+        self._joints = joints
         self._label: _Token | None = None
         # The children of the node that is being read, once its parenthesis is closed.
         self._below: list[_Token] | None = None
@@ -156,8 +165,10 @@ class _Builder:
             self._refuse("a comma outside all parentheses", token)
 
     def _finish_node(self, end: _Token) -> None:
-        """Ends the node that is being read. Only the root may be without a label."""
+        """Ends the node that is being read. Only the root, and joints, may be without a label."""
         node = self._label
+        if self._joints and self._below is not None:
+            node = _Token("label", f"\0{len(self._seen)}", end.line)  # which no file has
         if node is None:
             if end.text != ";" or self._below is None:
                 self._refuse("there is no tree" if end.text == ";" else "a node without a label", end)
@@ -202,7 +213,7 @@ def _label(kind: str, piece: str) -> str:
     return piece[1:-1].replace("''", "'") if kind == "quoted" else piece
 
 
-def _quoted(label: str) -> str:
+def quoted_label(label: str) -> str:
     """The label, in quotes unless it is made of letters, digits and a few harmless signs."""
     return label if re.fullmatch(r"[\w.+-]+", label) else "'" + label.replace("'", "''") + "'"
 

@@ -27,6 +27,7 @@ from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
+from syclade.host.model.learned import learned_rates
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
@@ -133,6 +134,7 @@ def measure(
     seed: int = 1,
     tree: str = "mutation",
     score: str = "max",
+    learn_fn: float | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
 
@@ -146,6 +148,7 @@ def measure(
         seed: of the input and of the chains.
         tree: what the trees are of: mutation, or leaf for cell-leaf trees.
         score: of mutation trees: max or sum.
+        learn_fn: of mutation trees: as for `infer`.
 
     Raises:
         SycladeError: a number makes no sense, or the device cannot run.
@@ -156,7 +159,7 @@ def measure(
     repeats = whole("repeats (--repeats)", repeats, 1, 10**6)
     slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
-    plan, begin = _plan_of(simulation, tree, score)
+    plan, begin = _plan_of(simulation, tree, score, learn_fn)
     made = choose_encoding(encoding, device, plan.problem)
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
@@ -187,11 +190,14 @@ def measure(
     )
 
 
-def _plan_of(simulation: Simulation, tree: str, score: str) -> tuple[Plan, NDArray[np.int32]]:
+def _plan_of(
+    simulation: Simulation, tree: str, score: str, learn_fn: float | None
+) -> tuple[Plan, NDArray[np.int32]]:
     """The chains, and the simulated tree, that they start from."""
     matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
     if tree == "mutation":
-        problem = make_problem(matrix, rates, octaves=score == "sum")
+        learned = learned_rates(rates, learn_fn=learn_fn)
+        problem = make_problem(matrix, rates, octaves=score == "sum", learned=learned)
         return make_plan(problem, score=score_named(score, problem)), simulation.parents
     from syclade.host.leaf.plan import make_leaf_plan
     from syclade.host.model.leaf_problem import make_leaf_problem

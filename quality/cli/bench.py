@@ -21,6 +21,12 @@ __all__ = ["command"]
 @options.encoding_option()
 @options.tree_option()
 @options.score_option()
+@click.option(
+    "--learn-fn",
+    type=options.Probability(inside=True),
+    metavar="P",
+    help="Learn the rate of false negatives, as infer does.",
+)
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
@@ -42,6 +48,7 @@ def command(
     encoding: str,
     tree: str,
     score: str,
+    learn_fn: float | None,
     cells: int,
     mutations: int,
     slots: int | None,
@@ -67,6 +74,8 @@ def command(
         raise OptionError("--suite and --scaling measure mutation trees", hint="leave out --tree")
     if score != "max" and (suite or scaling or tree != "mutation"):
         raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
+    if learn_fn is not None and (suite or scaling or tree != "mutation"):
+        raise OptionError("--learn-fn is for one size, of mutation trees", hint="leave out --learn-fn")
     if plot is not None:
         _check_plot(plot, scaling, force)
     if suite:
@@ -86,6 +95,7 @@ def command(
         repeats=repeats,
         tree=tree,
         score=score,
+        learn_fn=learn_fn,
     )
     if as_json:
         import json

@@ -19,9 +19,16 @@ KINDS = {
     "rule": ("--method", "chain", "--chains", "8"),
     "search": ("--method", "search"),
     "samples": ("--chains", "6", "--steps", "2000000", "--samples", "500"),
+    "learned": ("--chains", "6", "--steps", "400000", "--samples", "500", "--learn-fn", "0.2"),
+    "leaf": ("--tree", "leaf", "--chains", "6", "--steps", "1000000", "--samples", "500"),
 }
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json")
-SAMPLED = ("tree.samples", "posterior.tsv", "posterior.gv")
+FILES = ("tree.newick", "tree.gv", "summary.json")
+SAMPLED = ("attachments.tsv", "tree.samples", "posterior.tsv", "posterior.gv")
+MORE = {
+    "samples": SAMPLED,
+    "learned": SAMPLED,
+    "leaf": ("placements.tsv", "tree.samples", "clades.tsv", "consensus.newick"),
+}
 PROGRAM = (sys.executable, "-c", "from syclade.__main__ import main; main()", "infer", str(EXAMPLE), *RATES)
 
 
@@ -35,7 +42,7 @@ def files_of(kind: str, out: Path, *options: str) -> dict[str, bytes]:
     """What a run to the end writes."""
     if begin(kind, "--out", str(out), *options).wait() != 0:
         raise SystemExit(f"a run of {kind} failed: {' '.join(options)}")
-    names = (*FILES, *SAMPLED) if kind == "samples" else FILES
+    names = (*FILES, *MORE.get(kind, ("attachments.tsv",)))
     return {name: (out / name).read_bytes() for name in names}
 
 

@@ -158,14 +158,8 @@ def test_the_unit_has_room_for_all_cells() -> None:
 
 
 def test_what_makes_no_chain_is_refused() -> None:
-    from syclade.host.chains.plan import make_plan
-    from syclade.host.chains.recorders import every
-    from syclade.host.chains.space import CELL_LEAF_TREES
-
     with pytest.raises(MatrixError, match="one cell"):
         make_leaf_problem(matrix_from_array(np.ones((3, 1), dtype=np.uint8)), Rates(0.01, 0.1))
     problem = LeafCase(3, 4).problem()
     with pytest.raises(OptionError, match="2 numbers"):
         make_leaf_plan(problem, move_probabilities=(0.3, 0.3, 0.4))
-    with pytest.raises(OptionError, match="recorders of cell-leaf trees"):
-        make_plan(problem, recorders=(every(5),), space=CELL_LEAF_TREES)

@@ -1,0 +1,153 @@
+"""What is kept of sampled cell-leaf trees: scores, how often each clade came, some trees as their clades."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.events import Event
+
+__all__ = ["CladeFeatures", "packed_clades"]
+
+MOST_TREES = 2048
+"""Trees of a chain that are kept for their effective size; when there are more, every other one goes."""
+
+MOST_CLADES = 2**20
+"""Distinct clades; when there are more, those that came once are forgotten."""
+
+_TOGETHER = 64
+"""Trees whose clades are found together."""
+
+
+class _OfChain:
+    """One chain's.
+
+    Attributes:
+        scores: of all samples, in units of 2^-f nat.
+        trees: every `stride`-th, as the sorted numbers of its clades.
+        counts: samples with each clade, by its number.
+    """
+
+    def __init__(self) -> None:
+        self.scores = array("q")
+        self.trees: list[NDArray[np.int64]] = []
+        self.stride = 1
+        self.counts: dict[int, int] = {}
+
+    def take(self, score: int, clades: NDArray[np.int64]) -> None:
+        """A sample."""
+        if len(self.scores) % self.stride == 0:
+            self.trees.append(clades)
+            if len(self.trees) > MOST_TREES:
+                self.trees = self.trees[::2]
+                self.stride *= 2
+        self.scores.append(score)
+        for clade in clades.tolist():
+            self.counts[clade] = self.counts.get(clade, 0) + 1
+
+
+class CladeFeatures:
+    """A sink of samples; its memory grows by 8 bytes a sample, and with the number of distinct clades.
+
+    Args:
+        why: the bit of the recorder of samples.
+    """
+
+    def __init__(self, why: int) -> None:
+        self._why = why
+        self._chains: dict[int, _OfChain] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._met = 0
+
+    def take(self, events: Sequence[Event]) -> None:
+        """See `Sink.take`."""
+        wanted = [event for event in events if event.why & self._why]
+        for first in range(0, len(wanted), _TOGETHER):
+            some = wanted[first : first + _TOGETHER]
+            trees = np.array([event.parents for event in some], dtype=np.int32)
+            for event, rows in zip(some, packed_clades(trees), strict=True):
+                numbers = [self._number(row.tobytes()) for row in rows]
+                chain = self._chains.setdefault(event.chain, _OfChain())
+                chain.take(event.score, np.array(sorted(numbers), dtype=np.int64))
+        if len(self._numbers) > MOST_CLADES:
+            self._forget_rare()
+
+    def _number(self, clade: bytes) -> int:
+        if clade not in self._numbers:
+            self._numbers[clade] = self._met
+            self._met += 1
+        return self._numbers[clade]
+
+    def _forget_rare(self) -> None:
+        """What came once has no count any more, and gets another number if it comes again."""
+        for chain in self._chains.values():
+            chain.counts = {clade: count for clade, count in chain.counts.items() if count > 1}
+        counted = {clade for chain in self._chains.values() for clade in chain.counts}
+        self._numbers = {name: clade for name, clade in self._numbers.items() if clade in counted}
+
+    @property
+    def samples(self) -> int:
+        """Of all chains."""
+        return sum(len(chain.scores) for chain in self._chains.values())
+
+    def scores(self) -> NDArray[np.int64]:
+        """int64, shape (chains, samples): cut to the shortest chain."""
+        chains = [chain.scores for chain in self._in_order()]
+        shortest = min((len(chain) for chain in chains), default=0)
+        return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
+
+    def trees(self) -> list[NDArray[np.int64]]:
+        """Of each chain, int64, shape (kept, m - 1): the sorted numbers of clades."""
+        return [np.array(chain.trees, dtype=np.int64) for chain in self._in_order()]
+
+    def clades(self) -> dict[frozenset[int], float]:
+        """Posterior probability of each clade of more than one cell, by its cells."""
+        total = max(self.samples, 1)
+        return {
+            frozenset(_cells_of(name)): sum(of.counts.get(number, 0) for of in self._chains.values()) / total
+            for name, number in self._numbers.items()
+        }
+
+    def shares(self) -> NDArray[np.float64]:
+        """float64, shape (chains, clades): in which share of each chain's samples each clade is."""
+        numbers = [self._numbers[name] for name in sorted(self._numbers)]  # in whatever order they came
+        return np.array(
+            [
+                [chain.counts.get(number, 0) / max(len(chain.scores), 1) for number in numbers]
+                for chain in self._in_order()
+            ]
+        )
+
+    def _in_order(self) -> list[_OfChain]:
+        return [self._chains[number] for number in sorted(self._chains)]
+
+
+def packed_clades(trees: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The cells below each joint: all cells go up, a node at a time.
+
+    Args:
+        trees: int32, shape (trees, 2m - 1).
+
+    Returns:
+        uint8, shape (trees, m - 1, ceil(m / 8)): a bit a cell, the first the lowest of the first byte.
+    """
+    count, nodes = trees.shape
+    cells = (nodes + 1) // 2
+    below = np.zeros((count, nodes, cells), dtype=bool)
+    tree, cell = np.indices((count, cells))
+    at = np.broadcast_to(np.arange(cells), (count, cells))
+    while True:
+        at = np.take_along_axis(trees, at, axis=1)
+        below[tree, at, cell] = True
+        if (at == nodes - 1).all():
+            break
+    return np.packbits(below[:, cells:], axis=2, bitorder="little")
+
+
+def _cells_of(clade: bytes) -> list[int]:
+    bits = np.unpackbits(np.frombuffer(clade, dtype=np.uint8), bitorder="little")
+    cells: list[int] = np.flatnonzero(bits).tolist()
+    return cells
