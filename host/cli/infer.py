@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
+from syclade.host.cli.infer_words import doubt_of, tell
 from syclade.host.cli.json_output import tell_json
 from syclade.host.cli.learning import learning_options
 from syclade.host.cli.matrices import coding_of, coding_options
@@ -212,7 +212,7 @@ def command(
         for words in result.samples.warnings:
             click.echo(f"syclade: warning: {words}", err=True)
     elif not result.converged and not result.interrupted:
-        click.echo(f"syclade: {_doubt(result)}", err=True)
+        click.echo(f"syclade: {doubt_of(result)}", err=True)
     try:
         also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
         _deliver(result, out, also, force=force, quiet=quiet, as_json=as_json)
@@ -243,76 +243,6 @@ def _deliver(
     if as_json:
         tell_json(result)
     else:
-        _print(result, out if failure is None else None, quiet=quiet and failure is None)
+        tell(result, out if failure is None else None, quiet=quiet and failure is None)
     if failure is not None:
         raise failure
-
-
-def _print(result: Result, out: Path | None, *, quiet: bool) -> None:
-    """What was found, and where it is written."""
-    from syclade.host.cli.streams import shows
-    from syclade.host.output.files import FILES
-
-    if quiet:
-        click.echo(repr(result.log_likelihood))
-        return
-    click.echo(f"log-likelihood {result.log_likelihood:.6f}")
-    click.echo(
-        f"{result.runs} on {result.device} ({result.device_name}): {result.seconds:.2f} s, {_pace(result)}"
-    )
-    tied = int((result.attachment_ties > 1).sum())
-    click.echo(
-        f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
-        f"{tied} of them with more than one equally good node"
-    )
-    if result.learned is not None:
-        click.echo(_rates(result.learned))
-    if result.samples is not None:
-        sampled = result.samples
-        click.echo(
-            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
-            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
-        )
-    if result.co_optimal is not None:
-        click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
-    if result.true_tree is not None:
-        from syclade.host.cli.compare import lines_of
-
-        for line in lines_of(result.true_tree):
-            click.echo(line)
-    if out is None:
-        newick = result.to_newick().rstrip("\n")
-        click.echo(newick)
-        if not shows(newick):
-            click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
-    else:
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-
-
-def _rates(learned: Mapping[str, Any]) -> str:
-    """Learned rates of the best tree."""
-    values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
-    return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
-
-
-def _pace(result: Result) -> str:
-    if result.searches:
-        return f"the best tree by {result.agreeing} of them"
-    return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
-
-
-def _doubt(result: Result) -> str:
-    """Why there may be a better tree, and what to do; of a result that has not converged."""
-    if result.searches:
-        best = max(search.log_likelihood for search in result.searches)
-        others = sorted({one.start for one in result.searches if one.log_likelihood < best})
-        return (
-            "warning: the searches do not agree on the best tree (those that began "
-            f"{', '.join(others)} ended below it): another --seed may find a better one"
-        )
-    if result.chains == 1:
-        return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
-    return (
-        "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
-        "given, may find a better one"
-    )

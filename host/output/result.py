@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.atomic import Content
 from syclade.host.chains.found import Search
-from syclade.host.errors import OptionError, OutputError
+from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import FILES, write_files
+from syclade.host.output.files import write_files
 from syclade.host.trees.cells import attached_cells
 from syclade.host.values import path_of
 
@@ -279,21 +277,10 @@ class Result:
             OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
             OutputError: the file is there and force is not given, or it cannot be written.
         """
+        from syclade.host.output.result_files import netcdf_of
+
         place = path_of("the netCDF file", path, OutputError)
-        write_files(place.parent, {place.name: self._netcdf()}, force)
-
-    def _netcdf(self) -> Content:
-        """What writes the samples."""
-        from syclade.host.samples.netcdf import require_netcdf, write_netcdf
-
-        if self.samples is None:
-            raise OptionError(
-                "there are no samples to write as netCDF",
-                hint="ask for some: --samples K --steps N, with chains",
-            )
-        require_netcdf()
-        sampled = self.samples
-        return lambda passing: write_netcdf(passing, sampled, self.mutations)
+        write_files(place.parent, {place.name: netcdf_of(self)}, force)
 
     def write(
         self,
@@ -317,32 +304,8 @@ class Result:
             OptionError: netcdf, and there are no samples, or what writes them is not installed.
             OutputError: files are there and force is not given, or they cannot be written.
         """
-        texts = (
-            self.to_newick(),
-            self.to_graphviz(),
-            self.to_attachments(),
-            json.dumps(self.summary(), indent=2) + "\n",
-            json.dumps(self.run(), indent=2) + "\n",
-        )
-        files: dict[str, Content] = {**dict(zip(FILES, texts, strict=True))}
-        if report:
-            files["report.html"] = self.report()
-        if netcdf:
-            files["samples.nc"] = self._netcdf()
-        if multiqc:
-            from syclade.host.output.multiqc import multiqc_of
+        from syclade.host.output.result_files import files_of
 
-            files["syclade_mqc.json"] = multiqc_of(
-                self, path_of("the directory", directory, OutputError).name
-            )
-        write_files(directory, files | self._tree_files(), force)
-
-    def _tree_files(self) -> dict[str, Content]:
-        files: dict[str, Content] = {}
-        if self.co_optimal is not None:
-            from syclade.host.cooptimal.files import files_of
-
-            files |= files_of(self.co_optimal, self.mutations)
-        if self.samples is not None:
-            files |= self.samples.files(self.mutations)
-        return files
+        place = path_of("the directory", directory, OutputError)
+        files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
+        write_files(place, files, force)

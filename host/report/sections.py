@@ -63,7 +63,11 @@ def _cut(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
 
 def _model(result: Result) -> Section:
     rates = result.rates.told()
-    rows = [(name, f"{value:g}") for name, value in rates.items() if isinstance(value, (int, float))]
+    rows = [
+        (name, f"{value:.6g}", _whence(result, name))
+        for name, value in rates.items()
+        if isinstance(value, (int, float))
+    ]
     words: tuple[str, ...] = ()
     if result.observed is not None:
         counts = event_counts(result.observed, result.rates, result.parents)
@@ -74,7 +78,15 @@ def _model(result: Result) -> Section:
             f"({_part(wrong, absent)}), and {lost} of {present} entries with it have none "
             f"({_part(lost, present)}).",
         )
-    return Section("Error rates", words, Table(("rate", "given"), rows))
+    return Section("Error rates", words, Table(("rate", "value", ""), rows))
+
+
+def _whence(result: Result, rate: str) -> str:
+    """Whether a rate was given or learned."""
+    learned = (result.learned or {}).get(rate)
+    if learned is None:
+        return "given"
+    return f"learned with the tree; prior {learned['prior_mean']:g} ± {learned['prior_sd']:g}"
 
 
 def _part(count: int, of: int) -> str:
@@ -112,11 +124,19 @@ def _samples(result: Result) -> Section | None:
     if result.samples is None:
         return None
     told = result.samples.told()
-    rows = [(name, value) for name, value in told.items() if name != "warnings"]
-    rows = [(name, f"{value:.4g}" if isinstance(value, float) else str(value)) for name, value in rows]
+    rows = [(name, _short(value)) for name, value in told.items() if name not in ("warnings", "rates")]
+    rows += [
+        (f"{rate}: {name}", _short(value))
+        for rate, numbers in told.get("rates", {}).items()
+        for name, value in numbers.items()
+    ]
     alt = "Log-likelihood of the samples along each chain"
     table = Table(("", ""), rows)
     return Section("Posterior samples", (), table, tuple(told["warnings"]), trace_of(result.samples), alt)
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _co_optimal(result: Result) -> Section | None:

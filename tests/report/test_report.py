@@ -179,6 +179,19 @@ def test_error_rates_are_those_of_the_tree() -> None:
     assert f"and {lost} of {int(((values != 3) & expected).sum())} entries" in text
 
 
+def test_learned_rates_are_told_from_given_ones() -> None:
+    made = simulate(20, 6, 0.01, 0.2, 0.1, 3).matrix
+    asked: dict[str, Any] = {"learn_fn": 0.3, "samples": 10, "chains": 2, "steps": 400, "device": "numpy"}
+    result = syclade.infer(made, fp_rate=0.01, fn_rate=0.2, seed=1, **asked)
+    text = Page(result.report()).text
+    assert result.learned is not None
+    assert "learned with the tree; prior 0.2 ± " in text
+    assert f"{result.learned['fn_rate']['value']:.6g}" in text
+    assert text.count("given") == 1
+    assert "fn_rate: mean" in text
+    assert "fn_rate: rhat" in text
+
+
 def test_it_stays_small() -> None:
     assert len(result_of(1000, 60).report().encode()) < 10**6
 

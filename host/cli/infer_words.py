@@ -1,0 +1,84 @@
+"""What ``syclade infer`` prints of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["doubt_of", "tell"]
+
+
+def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
+    """What was found, and where it is written."""
+    from syclade.host.cli.streams import shows
+    from syclade.host.output.files import FILES
+
+    if quiet:
+        click.echo(repr(result.log_likelihood))
+        return
+    click.echo(f"log-likelihood {result.log_likelihood:.6f}")
+    click.echo(
+        f"{result.runs} on {result.device} ({result.device_name}): {result.seconds:.2f} s, {_pace(result)}"
+    )
+    tied = int((result.attachment_ties > 1).sum())
+    click.echo(
+        f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
+        f"{tied} of them with more than one equally good node"
+    )
+    if result.learned is not None:
+        click.echo(_rates(result.learned))
+    if result.samples is not None:
+        sampled = result.samples
+        click.echo(
+            f"{sampled.log_likelihoods.size} samples of {len(sampled.log_likelihoods)} chains, worth "
+            f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
+        )
+    if result.co_optimal is not None:
+        click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
+    if result.true_tree is not None:
+        from syclade.host.cli.compare import lines_of
+
+        for line in lines_of(result.true_tree):
+            click.echo(line)
+    if out is None:
+        newick = result.to_newick().rstrip("\n")
+        click.echo(newick)
+        if not shows(newick):
+            click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
+    else:
+        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+
+
+def _rates(learned: Mapping[str, Any]) -> str:
+    """Learned rates of the best tree."""
+    values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
+    return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
+
+
+def _pace(result: Result) -> str:
+    if result.searches:
+        return f"the best tree by {result.agreeing} of them"
+    return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
+
+
+def doubt_of(result: Result) -> str:
+    """Why there may be a better tree, and what to do; of a result that has not converged."""
+    if result.searches:
+        best = max(search.log_likelihood for search in result.searches)
+        others = sorted({one.start for one in result.searches if one.log_likelihood < best})
+        return (
+            "warning: the searches do not agree on the best tree (those that began "
+            f"{', '.join(others)} ended below it): another --seed may find a better one"
+        )
+    if result.chains == 1:
+        return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
+    return (
+        "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
+        "given, may find a better one"
+    )

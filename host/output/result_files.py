@@ -1,0 +1,71 @@
+"""The files of a result."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from syclade.host.atomic import Content
+from syclade.host.errors import OptionError
+from syclade.host.output.files import FILES
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["files_of", "netcdf_of"]
+
+
+def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc: bool) -> dict[str, Content]:
+    """What is written of a result, by the names of the files.
+
+    Args:
+        result: the result.
+        title: what MultiQC calls it.
+        report: report.html as well.
+        netcdf: samples.nc as well.
+        multiqc: syclade_mqc.json as well.
+
+    Raises:
+        OptionError: netcdf, and there are no samples, or what writes them is not installed.
+    """
+    texts = (
+        result.to_newick(),
+        result.to_graphviz(),
+        result.to_attachments(),
+        json.dumps(result.summary(), indent=2) + "\n",
+        json.dumps(result.run(), indent=2) + "\n",
+    )
+    files: dict[str, Content] = {**dict(zip(FILES, texts, strict=True))}
+    if report:
+        files["report.html"] = result.report()
+    if netcdf:
+        files["samples.nc"] = netcdf_of(result)
+    if multiqc:
+        from syclade.host.output.multiqc import multiqc_of
+
+        files["syclade_mqc.json"] = multiqc_of(result, title)
+    if result.co_optimal is not None:
+        from syclade.host.cooptimal.files import files_of as trees_of
+
+        files |= trees_of(result.co_optimal, result.mutations)
+    if result.samples is not None:
+        files |= result.samples.files(result.mutations)
+    return files
+
+
+def netcdf_of(result: Result) -> Content:
+    """What writes the samples as netCDF.
+
+    Raises:
+        OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
+    """
+    from syclade.host.samples.netcdf import require_netcdf, write_netcdf
+
+    if result.samples is None:
+        raise OptionError(
+            "there are no samples to write as netCDF",
+            hint="ask for some: --samples K --steps N, with chains",
+        )
+    require_netcdf()
+    sampled = result.samples
+    return lambda passing: write_netcdf(passing, sampled, result.mutations)
