@@ -98,11 +98,11 @@ class SyclArrays(Arrays):
             flat += [*sizes, self._memory[argument.name], *sizes]  # items, item size, data, shape, strides
         return flat
 
-    def launch(self, kernel: Any, flat: list[Any], lanes: int) -> None:
-        """Run a kernel, a work-group a slot, and wait.
+    def launch(self, kernels: Sequence[Any], flat: list[Any], lanes: int) -> None:
+        """Run kernels, a work-group a slot, and wait for all; of several, each works at slots of its own.
 
         Args:
-            kernel: a `dpctl.program.SyclKernel`.
+            kernels: each a `dpctl.program.SyclKernel`.
             flat: its arguments, from `flat`.
             lanes: work-items a slot.
 
@@ -110,7 +110,10 @@ class SyclArrays(Arrays):
             DeviceError: this process was forked from the one that the arrays are of.
         """
         refuse_inherited_sycl()
-        self._queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
+        for launched in [
+            self._queue.submit(kernel, flat, [self.slots * lanes], [lanes]) for kernel in kernels
+        ]:
+            launched.wait()
 
     def close(self) -> None:
         """See `Arrays.close`."""

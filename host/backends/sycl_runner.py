@@ -40,7 +40,7 @@ class SyclRunner(ArrayRunner):
         self._flat = self._sycl.flat(kernel.arguments)
 
     def _launch(self) -> None:
-        self._sycl.launch(self._kernel, self._flat, self.encoding.lanes)
+        self._sycl.launch([self._kernel], self._flat, self.encoding.lanes)
 
     def close(self) -> None:
         """See `Runner.close`."""

@@ -58,7 +58,7 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
 
 def is_at_hand(kernel: Kernel) -> bool:
     """Whether the kernel can be loaded without numba."""
-    return _at_hand(kernel) is not None
+    return kernel.key(_translation()) in _loaded or _at_hand(kernel) is not None
 
 
 def _at_hand(kernel: Kernel) -> tuple[str, bytes] | None:

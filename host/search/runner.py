@@ -95,10 +95,21 @@ class ArraySearchRunner(SearchRunner):
     def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
         super().__init__(problem, slots, seed)
         self._arrays: Arrays
+        self._kernels: dict[str, Any] = {}
+
+    def _loaded(self, stage: str) -> Any:
+        """The stage's kernel, loaded at its first use."""
+        if stage not in self._kernels:
+            self._kernels[stage] = self._load(stage)
+        return self._kernels[stage]
 
     @abstractmethod
-    def _launch(self, stage: str) -> None:
-        """Run the stage's kernel over all slots, and wait."""
+    def _load(self, stage: str) -> Any:
+        """A stage's kernel."""
+
+    @abstractmethod
+    def _launch(self, stages: Sequence[str | None]) -> None:
+        """Run the kernel of each slot's stage, and wait."""
 
     def put(self, slot: int, state: SearchState) -> None:
         """See `SearchRunner.put`."""
@@ -139,8 +150,7 @@ class ArraySearchRunner(SearchRunner):
         write("stage", [0 if work is None else _CODES[work.stage] for work in works])
         write("repeats", [0 if work is None else work.sweeps for work in works])
         write("noise", [0 if work is None else noise_of(work, self.problem.unit) for work in works])
-        for stage in dict.fromkeys(work.stage for work in works if work is not None):
-            self._launch(stage)
+        self._launch([None if work is None else work.stage for work in works])
         return self._arrays.read("score")
 
     def _padded(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.slot_threads import SlotThreads
 from syclade.host.compile import machine_code
 from syclade.host.compile.ahead import Ahead
+from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device
 from syclade.host.errors import DeviceError
 from syclade.host.search.numpy_runner import NumpySearchRunner
@@ -42,9 +44,17 @@ class NativeSearchRunner(ArraySearchRunner):
         self._addresses = [array.ctypes.data for array in self._flat]
         self._threads = SlotThreads(slots)
 
-    def _launch(self, stage: str) -> None:
-        kernel = machine_code.load_machine_code(_kernel(stage))
-        self._threads.run(lambda slot: kernel(slot, slot + 1, *self._addresses))
+    def _launch(self, stages: Sequence[str | None]) -> None:
+        kernels = [stage and self._loaded(stage) for stage in stages]
+
+        def work(slot: int) -> None:
+            if kernel := kernels[slot]:
+                kernel(slot, slot + 1, *self._addresses)
+
+        self._threads.run(work)
+
+    def _load(self, stage: str) -> Any:
+        return machine_code.load_machine_code(_kernel(stage))
 
     def close(self) -> None:
         """See `SearchRunner.close`."""
@@ -70,10 +80,14 @@ class SyclSearchRunner(ArraySearchRunner):
         self._arrays = self._sycl
         self._flat: list[Any] = self._sycl.flat(ARGUMENTS)
 
-    def _launch(self, stage: str) -> None:
+    def _launch(self, stages: Sequence[str | None]) -> None:
+        different = [stage for stage in dict.fromkeys(stages) if stage is not None]
+        self._sycl.launch([self._loaded(stage) for stage in different], self._flat, LANES)
+
+    def _load(self, stage: str) -> Any:
         from syclade.host.compile.program import load_kernel
 
-        self._sycl.launch(load_kernel(self._queue, _kernel(stage)), self._flat, LANES)
+        return load_kernel(self._queue, _kernel(stage))
 
     def close(self) -> None:
         """See `SearchRunner.close`."""
@@ -113,18 +127,22 @@ def make_search_runner(
 def begin_search(
     device: Device, problem: SearchProblem, slots: int, seed: int, *, by_columns: bool
 ) -> SearchRunner:
-    """As `make_search_runner`; on a CPU device by this processor's own code until the driver is ready."""
+    """As `make_search_runner`; on a CPU device searches begin by this processor's own code."""
     open_own = partial(make_search_runner, device, problem, slots, seed, by_columns=by_columns)
     if device.kind != "cpu":
         return open_own()
     kernels = [_kernel(stage) for stage in STAGES]
     if not all(machine_code.is_at_hand(kernel) for kernel in kernels):
         return open_own()
+    first = NativeSearchRunner(problem, slots, seed, by_columns)
+    return TieredSearchRunner(first, partial(_translate, device, kernels), open_own)
+
+
+def _translate(device: Device, kernels: list[Kernel]) -> Ahead | None:
+    """Have the driver translate kernels beside the run; None where it has."""
     from syclade.host.backends.sycl_arrays import open_queue
     from syclade.host.compile.program import is_translated
 
     queue = open_queue(device.filter)
-    if all(is_translated(queue, kernel) for kernel in kernels):
-        return open_own()
-    first = NativeSearchRunner(problem, slots, seed, by_columns)
-    return TieredSearchRunner(first, partial(Ahead, device, kernels), open_own)
+    there = all(is_translated(queue, kernel) for kernel in kernels)
+    return None if there else Ahead(device, kernels)

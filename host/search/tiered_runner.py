@@ -1,7 +1,8 @@
-"""A search on a CPU device begins with this processor's own code, and goes over when the driver is ready.
+"""A search on a CPU device begins with this processor's own code, and goes over to the driver's if long.
 
-The driver takes seconds to translate the kernels of a search, which may be over before. Both give the same
-searches, and states are values, so that nobody can tell but by the clock.
+The driver takes seconds to translate the kernels of a search, and 0.1 s to load and launch them where it has:
+as long as a small search takes in all. Both give the same searches, and states are values, so that nobody can
+tell but by the clock.
 """
 
 from __future__ import annotations
@@ -30,12 +31,19 @@ class TieredSearchRunner(SearchRunner):
     """Takes its searches from one runner to another between two launches."""
 
     def __init__(
-        self, first: SearchRunner, start: Callable[[], Ahead], better: Callable[[], SearchRunner]
+        self, first: SearchRunner, start: Callable[[], Ahead | None], better: Callable[[], SearchRunner]
     ) -> None:
+        """Begin with one runner.
+
+        Args:
+            first: that one.
+            start: begins to make the other one's kernels ready; None where they are.
+            better: makes the other one.
+        """
         super().__init__(first.problem, first.slots, first.seed)
         self.tier = first.tier
         self._runner = first
-        self._start: Callable[[], Ahead] | None = start
+        self._start: Callable[[], Ahead | None] | None = start
         self._better = better
         self._ahead: Ahead | None = None
         self._begun = time.monotonic()
@@ -55,8 +63,19 @@ class TieredSearchRunner(SearchRunner):
         if self._ahead is not None and self._ahead.ended():
             self._take_over(self._ahead.failure())
         elif self._start is not None and time.monotonic() - self._begun > WAIT_SECONDS:
-            self._ahead, self._start = self._start(), None
+            self._begin(self._start)
         return self._runner.run(works)
+
+    def _begin(self, start: Callable[[], Ahead | None]) -> None:
+        """Make the other runner ready, and go over if it is."""
+        self._start = None
+        try:
+            self._ahead = start()
+        except DeviceError as error:
+            return self._take_over(str(error))
+        if self._ahead is None:
+            self._take_over(None)
+        return None
 
     def _take_over(self, failure: str | None) -> None:
         self._stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import select
@@ -120,6 +121,7 @@ def forked(reader: Any, path: Path, *rest: Any) -> Any:
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        faulthandler.disable()  # pytest's writes elsewhere
         try:
             try:
                 result = reader(path, *rest)

@@ -11,6 +11,7 @@ import pytest
 import syclade
 from syclade.host.errors import OptionError
 from syclade.host.model.simulate import simulate
+from syclade.host.search import tiered_runner
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 MADE = simulate(40, 25, 0.01, 0.2, 0.1, 1).matrix
@@ -54,8 +55,9 @@ def test_another_method_is_refused() -> None:
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("device", ["cpu", "fpga-emu", "numpy"])
-def test_one_seed_gives_one_answer(device: str) -> None:
+def test_one_seed_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = syclade.infer(MADE, **RATES, device="native", seed=5)
+    monkeypatch.setattr(tiered_runner, "WAIT_SECONDS", 0.0)
     for slots in (1, 3):
         found = syclade.infer(MADE, **RATES, device=device, seed=5, slots=slots)
         np.testing.assert_array_equal(found.parents, expected.parents)

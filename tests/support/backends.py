@@ -247,7 +247,7 @@ def run_kernel(
     memory = SyclArrays(queue, arguments, {"slots": len(next(reversed(arrays.values())))}, {})
     for name, array in arrays.items():
         memory.write(name, array)
-    memory.launch(load_kernel(queue, kernel), memory.flat(arguments), lanes)
+    memory.launch([load_kernel(queue, kernel)], memory.flat(arguments), lanes)
     return {name: memory.read(name) for name in arrays}
 
 
