@@ -177,6 +177,8 @@ def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray
     parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
     below = np.array(plan.move_below, dtype=np.int64)
     arrays = {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}
+    if plan.recorders:
+        arrays["ring"] = np.array((plan.events, encoding.sizes["nodes"] // encoding.lanes), dtype=np.int64)
     tables = plan.problem.learned
     if tables is not None:
         names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")

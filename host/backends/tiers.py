@@ -83,7 +83,7 @@ def _begin(device: Device, kernel: Kernel) -> Ahead:
 
 def _general(device: Device, plan: Plan, encoding: Encoding) -> Encoding | None:
     """The encoding for a kernel for many sizes, if that kernel is at hand."""
-    general = None if plan.recorders else encoding.general()
+    general = encoding.general()
     if general is None or not _is_at_hand(device, chain_kernel(plan, general)):
         return None
     return general

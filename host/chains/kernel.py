@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Record, load_part
 from syclade.host.encodings.base import Encoding
@@ -39,9 +41,6 @@ def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
 
 def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
     """The kernel of a plan."""
-    constants = dict(encoding.constants)
-    if plan.recorders:
-        constants["events"] = plan.events
     return Kernel(
         name=f"{encoding.name}_chain_steps",
         factory="syclade.kernels.chain.steps:make_chain_steps",
@@ -51,15 +50,15 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
             "score": plan.score.device,
             "recorders": tuple(recorder.device for recorder in plan.recorders),
         },
-        constants=constants,
+        constants=encoding.constants,
         records=argument_records(plan, encoding),
         group=encoding.group,
         lanes=encoding.lanes,
-        size=_size_in_words(constants),
+        size=_size_in_words(encoding.constants),
     )
 
 
-def _size_in_words(constants: dict[str, int]) -> str:
+def _size_in_words(constants: Mapping[str, int]) -> str:
     """What a kernel that is specialised by these constants is for."""
     if {"leaves", "genes"} <= constants.keys():
         return f"up to {constants['leaves']} cells × {constants['genes']} mutations"

@@ -16,7 +16,7 @@ from typing import Any
 from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.shipped import find_shipped, own_processor
+from syclade.host.compile.shipped import find_shipped, is_shipped, own_processor
 from syclade.host.compile.sources import digest_of
 from syclade.host.distributions import version_of
 from syclade.host.errors import DeviceError
@@ -58,7 +58,10 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
 
 def is_at_hand(kernel: Kernel) -> bool:
     """Whether the kernel can be loaded without numba."""
-    return kernel.key(_translation()) in _loaded or _at_hand(kernel) is not None
+    if read_checked(_cache_name(kernel)) is not None:
+        return True
+    processor = own_processor()
+    return processor is not None and is_shipped(kernel, processor)
 
 
 def _at_hand(kernel: Kernel) -> tuple[str, bytes] | None:

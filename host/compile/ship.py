@@ -22,23 +22,11 @@ from typing import Any
 
 from llvmlite import binding
 
-from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import make_plan
-from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
 from syclade.host.compile.spirv import Op, header, instructions, is_spirv
 from syclade.host.devices.cores import usable_cores
-from syclade.host.encodings.clade import GENERAL_ROUNDS, GeneralCladeEncoding
-from syclade.host.encodings.clade import MADE_FOR as CLADES_MADE_FOR
-from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
-from syclade.host.leaf.plan import make_leaf_plan
-from syclade.host.model.leaf_problem import make_leaf_problem
-from syclade.host.model.problem import make_problem
-from syclade.host.model.rates import Rates
-from syclade.host.model.simulate import simulate
-from syclade.host.search.runner import search_kernel
-from syclade.host.search.work import STAGES
 
 FOLDER = Path(__file__).parents[1] / "data" / "kernels"
 
@@ -50,43 +38,6 @@ _NUMBA = {
 """Numba's variables, so that it works for a processor that is meant instead of this one."""
 
 _CODE_SECTIONS = (b".text", b".rodata")
-
-_CELLS = {2: 30, 4: 60, 8: 120}
-_WIDE_CELLS = 1100
-_MUTATIONS = 40
-
-
-def shipped_kernels() -> dict[str, Kernel]:
-    """The kernels that are shipped, by name: of chains one a form or width, of searches one a stage."""
-    kernels = {f"search-{stage}": search_kernel(stage) for stage in STAGES}
-    for form in FORMS:
-        cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
-        problem = make_problem(simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
-        encoding = GeneralPreorderEncoding(problem, MADE_FOR)
-        kernel = chain_kernel(make_plan(problem), encoding)
-        assert (encoding.shape.rounds, encoding.shape.subtrees) == (form.rounds, form.subtrees)
-        kernels[f"chain-{'wide' if form.subtrees else 'narrow'}-{form.rounds}"] = kernel
-        if not form.subtrees:
-            kernels[f"sum-{form.rounds}"] = _sum_kernel(cells)
-    return kernels | {f"leaf-{rounds}": _leaf_kernel(rounds) for rounds in GENERAL_ROUNDS}
-
-
-def _sum_kernel(cells: int) -> Kernel:
-    """That of the sum score, for so many cells."""
-    matrix = simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix
-    problem = make_problem(matrix, Rates(0.01, 0.2), octaves=True)
-    encoding = GeneralPreorderEncoding(problem, MADE_FOR)
-    return chain_kernel(make_plan(problem, score=all_attachments(problem)), encoding)
-
-
-def _leaf_kernel(rounds: int) -> Kernel:
-    """That of cell-leaf trees, with so many mutations of a panel a lane."""
-    mutations = rounds * CLADES_MADE_FOR.lanes
-    matrix = simulate(_MUTATIONS, mutations, 0.01, 0.2, 0.1, seed=1).matrix
-    problem = make_leaf_problem(matrix, Rates(0.01, 0.2))
-    encoding = GeneralCladeEncoding(problem, CLADES_MADE_FOR)
-    assert encoding.constants["rounds"] == rounds
-    return chain_kernel(make_leaf_plan(problem), encoding)
 
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:

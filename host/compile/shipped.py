@@ -23,6 +23,7 @@ __all__ = [
     "PROCESSORS",
     "SPIRV",
     "find_shipped",
+    "is_shipped",
     "own_processor",
     "ship_key",
     "shipped",
@@ -58,6 +59,11 @@ def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
         return None
     content = (_folder() / entry["file"]).read_bytes()
     return entry["entry_point"], lzma.decompress(content)
+
+
+def is_shipped(kernel: Kernel, made_for: str) -> bool:
+    """Whether `find_shipped` finds it."""
+    return (ship_key(kernel, made_for), made_for) in _by_key()
 
 
 def shipped() -> list[dict[str, Any]]:

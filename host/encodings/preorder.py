@@ -56,8 +56,6 @@ class PreorderEncoding(Encoding):
         """See `Encoding.general`."""
         from syclade.host.encodings.preorder_general import GeneralPreorderEncoding as General
 
-        if self.problem.learned is not None:
-            return None
         return None if General.can_run(self.problem, self.traits) else General(self.problem, self.traits)
 
     @staticmethod

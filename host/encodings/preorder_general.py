@@ -36,9 +36,11 @@ class GeneralPreorderEncoding(PreorderEncoding):
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
         form = _form_for(self.shape)
-        self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:GENERAL"
+        self.device = self.device.replace(":ENCODING", ":GENERAL")
         self.arguments = (*self.arguments, SIZES)
         self.constants = constants_of(form)
+        if problem.learned is not None:  # a weight a class is kept in registers
+            self.constants["classes"] = problem.classes
 
     @classmethod
     def can_run(cls, problem: Problem, traits: Traits) -> str | None:

@@ -7,15 +7,13 @@ import numpy as np
 from syclade.kernels.target import address, control, device_function
 
 
-def make_parents_to(parent_of: Any, nodes: int, lanes: int) -> Any:
+def make_parents_to(parent_of: Any, lanes: int) -> Any:
     """Device function parents_to.
 
     Args:
         parent_of: of the encoding's `Relations`.
-        nodes: of the target, a multiple of `lanes`.
         lanes: of a slot.
     """
-    rounds = nodes // lanes
 
     @device_function
     def parents_to(
@@ -23,7 +21,8 @@ def make_parents_to(parent_of: Any, nodes: int, lanes: int) -> Any:
         here,  # IN where the slot's stand in them
         base,  # IN address
         target,  # OUT int32, flat
-        start,  # IN address: where the tree starts in it, (nodes,)
+        start,  # IN address: where the tree starts in it, (rounds · lanes,)
+        rounds,  # IN control
     ):
         """Write the lane's nodes' parents; padding stands for anything."""
         for part in range(rounds):

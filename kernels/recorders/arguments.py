@@ -1,10 +1,16 @@
 """The ring of events of every slot: filled by the kernel, emptied by the host between launches."""
 
-from syclade.kernels.arguments import EVENTS, SCRATCH, Argument
+from syclade.kernels.arguments import EVENTS, PROBLEM, SCRATCH, Argument
 
 MOST_RECORDERS = 8
 
+RING_LENGTH, RING_ROUNDS = 0, 1
+"""Where they stand in `ring`."""
+
 ARGUMENTS = (
+    Argument(
+        "ring", PROBLEM, "int64", (2,), "events of a slot's ring; nodes of a tree in it, over the lanes"
+    ),
     Argument("event_count", EVENTS, "int64", ("slots",), "events in the slot's ring"),
     Argument("event_step", EVENTS, "int64", ("slots", "events"), "steps that the chain had done"),
     Argument("event_score", EVENTS, "int64", ("slots", "events"), "score of the tree, in units of 2^-f nat"),

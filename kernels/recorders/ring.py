@@ -7,13 +7,14 @@ import numpy as np
 
 from syclade.kernels.chain.parents import make_parents_to
 from syclade.kernels.chain.parts import Evaluation, Recorder
-from syclade.kernels.recorders.arguments import MOST_RECORDERS
+from syclade.kernels.recorders.arguments import MOST_RECORDERS, RING_LENGTH, RING_ROUNDS
 from syclade.kernels.recorders.key import edge_key
 from syclade.kernels.target import address, control, device_function, in_step
 
 _ONE = control(1)
 _ZERO = control(0)
 _NEXT = np.int64(1)
+_LENGTH, _ROUNDS = address(RING_LENGTH), address(RING_ROUNDS)
 
 
 def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: int) -> tuple[Any, Any]:
@@ -22,15 +23,11 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
     Args:
         recorders: may be none: then the functions are never called.
         evaluation: of the chain.
-        sizes: `lanes`; if there are recorders `nodes`, and `events`, the ring's length.
+        sizes: `lanes`.
     """
     assert len(recorders) <= MOST_RECORDERS, "more recorders than an event tells of"
-    assert not recorders or "nodes" in sizes, "kernels for any number of nodes have no recorders"
-    lanes, length = sizes["lanes"], sizes.get("events", 1)
-    nodes = sizes.get("nodes", 0)
-    rounds = nodes // lanes
-    capacity = control(length)
-    parents_to = make_parents_to(evaluation.relations.parent_of, nodes, lanes)
+    lanes = sizes["lanes"]
+    parents_to = make_parents_to(evaluation.relations.parent_of, lanes)
     tell = evaluation.tell
     why_of = _make_why([recorder.wants for recorder in recorders])
 
@@ -40,11 +37,18 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
         number,  # IN address: the slot
     ):
         """Has the slot's ring no place for another event?"""
-        return events.event_count[number] >= capacity
+        return events.event_count[number] >= events.ring[_LENGTH]
 
     @device_function
-    def key_of(events, number, lane, tree, mutations):
-        """The key of the tree whose parents are at `tree` of `event_parents` (uint64); mutations: address."""
+    def key_of(
+        events,  # IN OUT
+        number,  # IN address: the slot
+        lane,  # IN address
+        tree,  # IN address: where its parents are in `event_parents`
+        rounds,  # IN control: nodes over the lanes
+        mutations,  # IN address
+    ):
+        """The key of a tree (uint64)."""
         share = np.uint64(0)
         for part in range(rounds):
             node = address(part * lanes) + lane
@@ -77,11 +81,12 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
         why = why_of(events, number, step, score, best, accepted)
         if why != _ZERO:
             count = control(events.event_count[number])
-            at = number * address(length) + address(count)
-            tree = at * address(nodes)
-            parents_to(given, here, base, events.event_parents, tree)
+            at = number * address(events.ring[_LENGTH]) + address(count)
+            rounds = control(events.ring[_ROUNDS])
+            tree = at * address(rounds) * address(lanes)
+            parents_to(given, here, base, events.event_parents, tree, rounds)
             tree = in_step(tree)
-            key = key_of(events, number, lane, tree, address(mutations))
+            key = key_of(events, number, lane, tree, rounds, address(mutations))
             events.event_step[at] = step + _NEXT
             events.event_score[at] = score
             events.event_why[at] = why

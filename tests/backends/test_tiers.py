@@ -13,7 +13,7 @@ from syclade.host.backends.tiered_runner import TieredRunner
 from syclade.host.backends.tiers import GENERAL, SPECIALISED, begin
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import every
+from syclade.host.chains.recorders import NEW_BEST, Recorder, every
 from syclade.host.compile import ahead
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import make_encoding
@@ -81,10 +81,13 @@ def test_a_short_run_compiles_nothing(device: str, own_cache: Path, monkeypatch:
     runner.close()
 
 
-def test_a_plan_with_recorders_begins_in_numpy(own_cache: Path) -> None:
-    """No kernel that comes with the package has a ring of events."""
-    runner = opened(CASE.plan(recorders=(every(1),), events=64), "native", "preorder")
-    assert runner.tier == "numpy"
+@pytest.mark.parametrize(("recorders", "tier"), [((every(1),), GENERAL), ((every(1), NEW_BEST), "numpy")])
+def test_what_no_kernel_of_the_package_does_begins_in_numpy(
+    recorders: tuple[Recorder, ...], tier: str, own_cache: Path
+) -> None:
+    """Samples are taken by kernels that come with the package, new bests besides are not."""
+    runner = opened(CASE.plan(recorders=recorders, events=64), "native", "preorder")
+    assert runner.tier == tier
     assert len(runner.advance(np.array([5, 0, 5])).events) == 10
     runner.close()
 

@@ -38,8 +38,13 @@ CASES = {
     "panels": Case(12, 900),
 }
 SYCL = [
-    pytest.param(Backend(device, "preorder"), id=device, marks=[] if device == "native" else pytest.mark.sycl)
+    pytest.param(
+        Backend(device, encoding),
+        id=f"{device}-{encoding}",
+        marks=[] if device == "native" else pytest.mark.sycl,
+    )
     for device in DEVICES
+    for encoding in ("preorder", "general")
 ]
 on_every_backend = pytest.mark.parametrize("backend", [*SYCL, pytest.param(NUMPY, id="numpy")])
 

@@ -68,7 +68,7 @@ def _encoding(name: str, plan: Plan, traits: Traits) -> Encoding:
     if name != "general":
         return make_encoding(name)(plan.problem, traits)
     made = PreorderEncoding(plan.problem, traits)
-    return made if plan.recorders else made.general() or made
+    return made.general() or made
 
 
 NUMPY = Backend("numpy", "plain")

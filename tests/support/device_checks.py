@@ -62,9 +62,9 @@ def make_ancestor_check(
     propose, second = make_propose(moves, relations), make_second(moves)
     tree_update = make_tree_update(nodes, words, lanes)
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
-    parents_to = make_parents_to(relations.parent_of, nodes, lanes)
+    parents_to = make_parents_to(relations.parent_of, lanes)
     total, _copy_rows = make_reduction(nodes, words, lanes)
-    parent_stride = np.uint64(nodes)
+    parent_stride, rounds = np.uint64(nodes), np.int64(nodes // lanes)
 
     @device_function
     def ancestor_check(
@@ -99,7 +99,7 @@ def make_ancestor_check(
         given.proposed[p + _2] = proposal.w
         given.proposed[p + _3] = proposal.t
         given.proposed[p + _4] = proposal.correction
-        parents_to(given, here, base, given.parents, tree * parent_stride)
+        parents_to(given, here, base, given.parents, tree * parent_stride, rounds)
         given.shares[tree * lanes_u + lane] = score_mapping(given, tree, given.ancestors, base, lane)
         given.score[tree] = total(given.shares, in_step(tree * lanes_u))
 

@@ -2,11 +2,12 @@
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import NARROW
-from syclade.kernels.preorder.form import form_of
+from syclade.kernels.preorder.form import Form, form_of
 from syclade.kernels.preorder.narrow import encoding as fixed
 from syclade.kernels.preorder.narrow.anew import make_anew
 from syclade.kernels.preorder.narrow.reweigh import make_reweigh
 from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.sizes import SIZES
 from syclade.kernels.rates.arguments import ARGUMENTS
 from syclade.kernels.rates.evaluation import make_learned
 
@@ -33,7 +34,29 @@ def make_evaluation(
     sizes = {"nodes": nodes, "labels": labels, "cells": cells, "block": block, "lanes": lanes}
     inner = fixed.make_evaluation(score, **sizes, panels=panels, classes=classes, **others)
     form = form_of(Shape(nodes, labels, cells, block, lanes, panels, subtrees=0))
+    return _learned(inner, form, score, classes)
+
+
+def make_general_evaluation(
+    score: Score, *, lanes: int, rounds: int, broad: int, few: int, classes: int, **_others: int
+) -> Evaluation:
+    """The evaluation of a score, for every shape of a form.
+
+    Args:
+        score: what a cell is worth.
+        lanes, rounds, broad, few: as in `Form`.
+        classes: as for fixed rates.
+    """
+    inner = fixed.make_general_evaluation(score, lanes=lanes, rounds=rounds, broad=broad, few=few)
+    return _learned(inner, Form(lanes, rounds, 0, broad, few), score, classes)
+
+
+def _learned(inner: Evaluation, form: Form, score: Score, classes: int) -> Evaluation:
     return make_learned(inner, make_anew(form, score, classes), *make_reweigh(form, classes), classes)
 
 
 ENCODING = Encoding("preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), make_evaluation)
+
+GENERAL = Encoding(
+    "preorder_learned_general", "sub-group", (*NARROW, *ARGUMENTS, SIZES), make_general_evaluation
+)
