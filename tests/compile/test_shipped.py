@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from syclade.host.compile import machine_code, shipped
-from syclade.host.compile.ship import compile_apart, differences, same_but_for_names, shipped_kernels
+from syclade.host.compile.ship import compile_apart, differences, same_but_for_names
+from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
 from syclade.host.compile.spirv import Instruction, Op, header, instructions, module_of
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
