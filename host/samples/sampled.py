@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from syclade.host.atomic import Content
 from syclade.host.cooptimal.consensus import Consensus
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
-from syclade.host.diagnostics.trees import ancestor_spread, changes, frechet_ess
+from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
 from syclade.host.samples.features import Features
 from syclade.host.samples.lines import Samples
+from syclade.host.samples.trust import RHAT, Trust, finite, judged
 from syclade.kernels.rates.arguments import FN, FP
 
 if TYPE_CHECKING:
@@ -23,90 +24,44 @@ if TYPE_CHECKING:
 
 __all__ = ["Sampled", "judge"]
 
-FEWEST_CHANGES = 10
-"""Of a chain's tree, among its samples: with fewer, no effective size tells it from one that is stuck."""
 
-RHAT, ESS, SPREAD = 1.01, 400.0, 0.01
-"""What Vehtari et al. (2021) ask of R-hat and effective sizes, and MrBayes of the spread of frequencies."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """See the module.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sampled(Trust):
+    """See the module; and `Trust`.
 
     Attributes:
-        every: steps between two samples of a chain.
-        burn_in: steps of a chain before its first.
-        log_likelihoods: float64, shape (chains, samples).
         posterior: probabilities of edges and of who is above whom, over all samples.
-        ess, rhat: of the log-likelihood.
         leaves_ess, leaves_rhat: of the number of leaves.
-        tree_ess: Fréchet effective size of trees, summed over the chains; of the samples that were kept.
         lines: in SCITE's format, for the file.
         rates: of learned ones, by name: float64, shape (chains, samples).
-        still: chains whose tree changed fewer than `FEWEST_CHANGES` times among the samples that were kept.
-        spread: mean standard deviation over chains of the frequencies of ancestors.
     """
 
-    every: int
-    burn_in: int
-    log_likelihoods: NDArray[np.float64]
     posterior: Consensus
-    ess: float
-    rhat: float
     leaves_ess: float
     leaves_rhat: float
-    tree_ess: float
-    still: int
-    spread: float
     lines: Samples
     rates: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    spread_name = "ancestor_spread"
+    spread_of = "who is above whom"
 
     @property
     def warnings(self) -> list[str]:
-        """In plain words, why these samples may not be trusted."""
-        found = []
-        if self.still:
-            found.append(
-                f"in {self.still} of {len(self.log_likelihoods)} chains the tree changed fewer than "
-                f"{FEWEST_CHANGES} times: they may be stuck, whatever the effective sizes say"
-            )
-        if not self.ess >= ESS:
-            found.append(
-                f"the samples are worth {self.ess:.0f} independent ones (log-likelihood): run longer"
-            )
-        if not self.tree_ess >= ESS / 4:
-            found.append(f"their trees are worth {self.tree_ess:.0f} independent ones: run longer")
-        if not self.rhat <= RHAT:
-            found.append(f"R-hat of the log-likelihood is {self.rhat:.3f}: the chains have not mixed")
+        """See `Trust.warnings`."""
+        found = super().warnings
         for name, values in self.rates.items():
             rhat = split_rhat(values) if values.size else math.nan
             if not rhat <= RHAT:
                 found.append(f"R-hat of {name} is {rhat:.3f}: the chains have not mixed")
-        if self.spread > SPREAD:
-            found.append(f"chains differ in who is above whom by {self.spread:.3f} on the mean: run longer")
         return found
 
+    @property
+    def numbers(self) -> dict[str, float]:
+        """See `Trust.numbers`."""
+        return super().numbers | {"leaves_ess": self.leaves_ess, "leaves_rhat": self.leaves_rhat}
+
     def told(self) -> dict[str, Any]:
-        """As plain values, for summary.json; what cannot be said is null."""
-        numbers = {
-            "ess": self.ess,
-            "rhat": self.rhat,
-            "leaves_ess": self.leaves_ess,
-            "leaves_rhat": self.leaves_rhat,
-            "tree_ess": self.tree_ess,
-            "ancestor_spread": self.spread,
-        }
-        return {
-            "every": self.every,
-            "burn_in": self.burn_in,
-            "chains": self.log_likelihoods.shape[0],
-            "samples": int(self.log_likelihoods.size),
-            **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
-            "still_chains": self.still,
-            **({"rates": self._rates_told()} if self.rates else {}),
-            "warnings": self.warnings,
-        }
+        """See `Trust.told`."""
+        return super().told() | ({"rates": self._rates_told()} if self.rates else {})
 
     def _rates_told(self) -> dict[str, Any]:
         return {name: rate_told(values) for name, values in self.rates.items()}
@@ -137,7 +92,7 @@ def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:
         "ess": bulk_ess(values),
         "rhat": split_rhat(values),
     }
-    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+    return finite(numbers)
 
 
 def judge(
@@ -157,25 +112,17 @@ def judge(
         to_nats: the log-likelihood of an integer score.
         learned: rates that are learned, if any are.
     """
-    scores, leaves = features.scores(), features.leaves()
-    values, places = np.unique(scores, return_inverse=True)
-    nats = np.array([to_nats(int(value)) for value in values])[places].reshape(scores.shape)
-    kept = features.trees()
-    sizes = [frechet_ess(trees) for trees in kept]
+    leaves = features.leaves().astype(np.float64)
     return Sampled(
-        every,
-        burn_in,
-        nats,
-        Consensus(features.samples, features.edges(), features.above()),
-        bulk_ess(nats) if nats.size else math.nan,
-        split_rhat(nats) if nats.size else math.nan,
-        bulk_ess(leaves.astype(np.float64)) if leaves.size else math.nan,
-        split_rhat(leaves.astype(np.float64)) if leaves.size else math.nan,
-        float(sum(sizes)) if sizes else math.nan,
-        sum(changes(trees) < FEWEST_CHANGES for trees in kept),
-        ancestor_spread(features.above_by_chain()),
-        lines,
-        {} if learned is None else _rates(features, learned),
+        every=every,
+        burn_in=burn_in,
+        **judged(features.scores(), features.trees(), frechet_ess, to_nats),
+        spread=ancestor_spread(features.above_by_chain()),
+        posterior=Consensus(features.samples, features.edges(), features.above()),
+        leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
+        leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,
+        lines=lines,
+        rates={} if learned is None else _rates(features, learned),
     )
 
 

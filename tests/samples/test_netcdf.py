@@ -18,7 +18,8 @@ from syclade.host.errors import OptionError, OutputError
 from syclade.host.samples import netcdf
 from syclade.host.samples.features import Features
 from syclade.host.samples.lines import Samples
-from syclade.host.samples.sampled import FEWEST_CHANGES, Sampled, judge
+from syclade.host.samples.sampled import Sampled, judge
+from syclade.host.samples.trust import FEWEST_CHANGES
 from tests.samples.test_samples import infer
 
 

@@ -1,0 +1,118 @@
+"""How far samples may be trusted, whatever trees they are of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.diagnostics.trees import changes
+
+__all__ = ["FEWEST_CHANGES", "RHAT", "Trust", "finite", "judged"]
+
+FEWEST_CHANGES = 10
+"""Of a chain's tree, among its samples: with fewer, no effective size tells it from one that is stuck."""
+
+RHAT, ESS, SPREAD = 1.01, 400.0, 0.01
+"""What Vehtari et al. (2021) ask of R-hat and effective sizes, and MrBayes of the spread of frequencies."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trust:
+    """See the module.
+
+    Attributes:
+        every: steps between two samples of a chain.
+        burn_in: steps of a chain before its first.
+        log_likelihoods: float64, shape (chains, samples).
+        ess, rhat: of the log-likelihood.
+        tree_ess: Fréchet effective size of trees, summed over the chains; of the samples that were kept.
+        still: chains whose tree changed fewer than `FEWEST_CHANGES` times among the samples that were kept.
+        spread: mean standard deviation over chains of the frequencies of `spread_of`.
+        spread_name, spread_of: what it is called in summary.json, and in words.
+    """
+
+    every: int
+    burn_in: int
+    log_likelihoods: NDArray[np.float64]
+    ess: float
+    rhat: float
+    tree_ess: float
+    still: int
+    spread: float
+    spread_name: ClassVar[str]
+    spread_of: ClassVar[str]
+
+    @property
+    def warnings(self) -> list[str]:
+        """In plain words, why these samples may not be trusted."""
+        found = []
+        if self.still:
+            found.append(
+                f"in {self.still} of {len(self.log_likelihoods)} chains the tree changed fewer than "
+                f"{FEWEST_CHANGES} times: they may be stuck, whatever the effective sizes say"
+            )
+        if not self.ess >= ESS:
+            found.append(
+                f"the samples are worth {self.ess:.0f} independent ones (log-likelihood): run longer"
+            )
+        if not self.tree_ess >= ESS / 4:
+            found.append(f"their trees are worth {self.tree_ess:.0f} independent ones: run longer")
+        if not self.rhat <= RHAT:
+            found.append(f"R-hat of the log-likelihood is {self.rhat:.3f}: the chains have not mixed")
+        if self.spread > SPREAD:
+            found.append(f"chains differ in {self.spread_of} by {self.spread:.3f} on the mean: run longer")
+        return found
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What is told of them all, by name."""
+        return {"ess": self.ess, "rhat": self.rhat, "tree_ess": self.tree_ess, self.spread_name: self.spread}
+
+    def told(self) -> dict[str, Any]:
+        """As plain values, for summary.json; what cannot be said is null."""
+        return {
+            "every": self.every,
+            "burn_in": self.burn_in,
+            "chains": self.log_likelihoods.shape[0],
+            "samples": int(self.log_likelihoods.size),
+            **finite(self.numbers),
+            "still_chains": self.still,
+            "warnings": self.warnings,
+        }
+
+
+def finite(numbers: dict[str, float]) -> dict[str, float | None]:
+    """The same, with null for what JSON has no number for."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+
+
+def judged(
+    scores: NDArray[np.int64],
+    kept: Sequence[NDArray[Any]],
+    ess_of: Callable[[NDArray[Any]], float],
+    to_nats: Callable[[int], float],
+) -> dict[str, Any]:
+    """Fields of `Trust` that follow from scores and trees.
+
+    Args:
+        scores: int64, shape (chains, samples).
+        kept: of each chain, what its kept trees are compared by.
+        ess_of: the effective size of one chain's.
+        to_nats: the log-likelihood of an integer score.
+    """
+    values, places = np.unique(scores, return_inverse=True)
+    nats = np.array([to_nats(int(value)) for value in values])[places].reshape(scores.shape)
+    sizes = [ess_of(trees) for trees in kept]
+    return {
+        "log_likelihoods": nats,
+        "ess": bulk_ess(nats) if nats.size else math.nan,
+        "rhat": split_rhat(nats) if nats.size else math.nan,
+        "tree_ess": float(sum(sizes)) if sizes else math.nan,
+        "still": sum(changes(trees) < FEWEST_CHANGES for trees in kept),
+    }
