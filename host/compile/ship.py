@@ -1,9 +1,10 @@
 """Compile the kernels that come with the package: `make kernels`, after every change of their sources.
 
-Run as `python -m syclade.host.compile.ship [--check]`. Each is compiled in a process of its own, so that the
-same sources and versions always give the same bytes; `--check` compares them with those that are there, and
-says of which the code differs, of which only names in it, and of which only the key: sources that were
-changed to no effect.
+Run as `python -m syclade.host.compile.ship [--all | --check]`. Each is compiled in a process of its own, so that
+the same sources and versions always give the same bytes; those that are there, of the same sources and versions,
+are kept as they are, unless all are asked for. `--check` compiles all, compares them with those that are there,
+and says of which the code differs, of which only names in it, and of which only the key: sources that were changed
+to no effect.
 """
 
 from __future__ import annotations
@@ -67,25 +68,35 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     return entry_point.decode(), content
 
 
-def _make_all() -> list[tuple[dict[str, Any], bytes]]:
-    """All of them, a compiler a core."""
+def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
+    """All of them, a compiler a core, but for those of a manifest."""
+    here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
     wanted = [
         (name, kernel, made_for)
         for name, kernel in shipped_kernels().items()
         for made_for in (SPIRV, *PROCESSORS)
     ]
     with ThreadPoolExecutor(usable_cores()) as pool:
-        return list(pool.map(lambda one: _make(*one), wanted))
+        return list(pool.map(lambda one: _make(*one, here), wanted))
 
 
-def _make(name: str, kernel: Kernel, made_for: str) -> tuple[dict[str, Any], bytes]:
+def _make(
+    name: str, kernel: Kernel, made_for: str, kept: dict[str, dict[str, Any]]
+) -> tuple[dict[str, Any], bytes]:
+    """(entry of the manifest, content) of a kernel; that of `kept` if it is of the same sources."""
+    file, key = f"{name}.{made_for}.xz", ship_key(kernel, made_for)
+    if file in kept and kept[file]["key"] == key:
+        there = FOLDER / file
+        content = lzma.decompress(there.read_bytes()) if there.exists() else b""
+        if hashlib.sha256(content).hexdigest() == kept[file]["sha256"]:
+            return kept[file], content
     entry_point, content = compile_apart(name, made_for)
     entry = {
         "name": name,
         "for": made_for,
-        "key": ship_key(kernel, made_for),
+        "key": key,
         "entry_point": entry_point,
-        "file": f"{name}.{made_for}.xz",
+        "file": file,
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     print(f"{entry['file']}: {len(content)} bytes", flush=True)
@@ -148,15 +159,16 @@ def _versions() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write FOLDER anew; or, with --check, say what differs."""
+    """Bring FOLDER up to date; or, with --check, say what differs."""
     if arguments[:1] == ["--one"]:
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
         return 0
-    made = _make_all()
+    path = FOLDER / MANIFEST
+    there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    made = _make_all({} if arguments else there)
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
-        there = json.loads((FOLDER / MANIFEST).read_text(encoding="utf-8"))
         renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
         found = differences(there, manifest, renamed)
         print("\n".join(found) or "all are those of the sources")
@@ -167,7 +179,7 @@ def main(arguments: list[str]) -> int:
     for entry, content in made:
         (FOLDER / entry["file"]).write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
     text = json.dumps(manifest, indent=1) + "\n"
-    (FOLDER / MANIFEST).write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.compile import machine_code, shipped
+from syclade.host.compile import machine_code, ship, shipped
 from syclade.host.compile.ship import compile_apart, differences, same_but_for_names
 from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
@@ -77,6 +77,28 @@ def test_the_check_tells_content_from_keys() -> None:
             f"numba is 1.0, and was {there['versions']['numba']}",
         ]
     )
+
+
+def test_kernels_of_the_same_sources_are_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a change of one family of kernels costs the time of that family."""
+    compiled: list[str] = []
+
+    def compile_nothing(name: str, made_for: str) -> tuple[str, bytes]:
+        compiled.append(f"{name}.{made_for}.xz")
+        return "entry", b"code"
+
+    monkeypatch.setattr(ship, "compile_apart", compile_nothing)
+    there = json.loads((FOLDER / MANIFEST).read_text())
+    assert [entry for entry, _ in ship._make_all(there)] == there["kernels"]
+    assert compiled == []
+    there["kernels"][0]["key"] = "of other sources"
+    there["kernels"][1]["sha256"] = "of other bytes"
+    ship._make_all(there)
+    assert sorted(compiled) == sorted(entry["file"] for entry in there["kernels"][:2])
+    compiled.clear()
+    there["versions"]["numba"] = "1.0"
+    ship._make_all(there)
+    assert len(compiled) == len(there["kernels"])
 
 
 def test_names_are_no_code() -> None:

@@ -23,11 +23,12 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
     fill_order = make_fill_order(form)
     telling = classes - 1
     add_panel = make_worth(form, score, 1, 1, _make_totals)
+    row_below = _row_of_level if score.terms is None else _row_of_node
 
     @device_function
     def fill_rows(
         best,  # OUT (cells of a panel / lanes,) int32, private: the greatest of each cell
-        given,  # IN the tree, observed; OUT rate_rows
+        given,  # IN the tree, observed; OUT rate_rows, rate_row
         here,  # IN
         base,  # IN address
         weights,  # IN (classes,) int32, private
@@ -38,14 +39,18 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
         width = address(here.sizes.cells)
         column = here.number * address(here.sizes.nodes) * width + cell
         root = address(here.tree_nodes - _ONE)
-        own = column + root * width
+        row = row_below(address(0) - width, root, width)
+        given.rate_row[base + root] = np.int64(row)
         for part in range(rounds):
-            given.rate_rows[own + address(part * lanes)] = np.int32(0)
+            given.rate_rows[column + row + address(part * lanes)] = np.int32(0)
             best[part] = np.int32(0)
         for place in range(_ONE, here.tree_nodes):
             node = address(control(given.order[base + address(place)]))
             parent = address(control(given.parent[base + node]))
-            above, own, seen = column + parent * width, column + node * width, cell + node * width
+            row_above = address(control(given.rate_row[base + parent]))
+            row = row_below(row_above, node, width)
+            given.rate_row[base + node] = np.int64(row)
+            above, own, seen = column + row_above, column + row, cell + node * width
             for part in range(rounds):
                 at = address(part * lanes)
                 value = given.rate_rows[above + at]
@@ -71,6 +76,18 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
         return share
 
     return share_anew
+
+
+@device_function
+def _row_of_level(row_above, node, width):
+    """The row after the parent's, over what was on this level before: so few rows stay in a cache."""
+    return row_above + width
+
+
+@device_function
+def _row_of_node(row_above, node, width):
+    """A row of its own, where all rows are looked at once more."""
+    return node * width
 
 
 def _make_totals(form: Form, terms: Terms) -> Any:

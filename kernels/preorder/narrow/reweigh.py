@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.preorder.form import Form
-from syclade.kernels.preorder.tables.renew import make_renew
 from syclade.kernels.preorder.tables.rows import make_rows
 from syclade.kernels.preorder.tree.places import row_at
 from syclade.kernels.target import address, control, device_function, maximum, private_array
@@ -23,7 +22,6 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     """Device functions (reweigh, put_weights)."""
     rows = make_rows(form)
     raise_by_row, put_row = rows.raise_by_row, rows.put_row
-    _renew_block, renew_around = make_renew(form)
     rounds, lanes = form.rounds, form.lanes
     telling = classes - 1
 
@@ -37,34 +35,46 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     @device_function
     def take_weights(
         values,  # OUT (cells of a panel / lanes,) int32, private
-        given,  # IN observed, weights
+        given,  # IN observed
         here,  # IN
+        weights,  # IN (classes,) int32, private
         cell,  # IN address: the lane's first cell of the panel
         label,  # IN address
     ):
         """values = what a mutation adds to the cells below it."""
-        own = here.number * address(classes)
         observed = label * address(here.sizes.cells) + cell
         for part in range(rounds):
             code = np.int32(given.observed[observed + address(part * lanes)])
             weight = np.int32(0)
             for one in range(telling):
-                is_one = np.int32(code == np.int32(one))
-                weight = np.int32(weight + is_one * np.int32(given.weights[own + address(one)]))
+                weight = np.int32(weight + np.int32(code == np.int32(one)) * weights[one])
             values[part] = weight
+
+    @device_function
+    def own_weights(
+        weights,  # OUT (classes,) int32, private
+        given,  # IN weights
+        here,  # IN
+    ):
+        """Those of the slot's rates."""
+        own = here.number * address(classes)
+        for code in range(classes):
+            weights[code] = np.int32(given.weights[own + address(code)])
 
     @device_function
     def put_weights(given, here, base, label):
         """The row of weights of a mutation (control)."""
         values = private_array(rounds, np.int32)
+        weights = private_array(classes, np.int32)
+        own_weights(weights, given, here)
         row = here.layout.weights + label * here.sizes.cells
         for panel in range(here.sizes.panels):
             cell = address(panel * rounds * lanes) + here.lane
-            take_weights(values, given, here, cell, address(label))
+            take_weights(values, given, here, weights, cell, address(label))
             put_row(values, given.tables, here.table + cell, row)
 
     @device_function
-    def put_forwards(best, values, given, here, base, cell, first, stop):
+    def put_forwards(best, values, given, here, weights, base, cell, first, stop):
         """Scores of a block, and maxima from its start; `best` gets that of the block."""
         column = here.table + cell
         for part in range(rounds):
@@ -73,7 +83,7 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             label = address(control(given.order[base + address(place)]))
             above = address(control(given.position[base + address(control(given.parent[base + label]))]))
             row, row_above = row_at(given.places, base + address(place)), row_at(given.places, base + above)
-            take_weights(values, given, here, cell, label)
+            take_weights(values, given, here, weights, cell, label)
             if place != _ZERO:
                 add_row(values, given.tables, column, row_above)
             put_row(values, given.tables, column, row)
@@ -92,6 +102,16 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             put_row(best, given.tables, column, here.layout.suffix + row)
 
     @device_function
+    def put_after(outside, given, here, column, blocks):
+        """Maxima over all later blocks."""
+        for part in range(rounds):
+            outside[part] = np.int32(0)
+        for done in range(blocks):
+            number = blocks - _ONE - control(done)
+            put_row(outside, given.tables, column, here.layout.after + number * here.sizes.cells)
+            raise_by_row(outside, given.tables, column, here.layout.top + number * here.sizes.cells)
+
+    @device_function
     def reweigh(
         given,  # IN the tree and its order, observed, weights; OUT tables
         here,  # IN
@@ -99,18 +119,26 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     ):
         """Scores and maxima; rows of weights are left."""
         best = private_array(rounds, np.int32)
+        outside = private_array(rounds, np.int32)
         values = private_array(rounds, np.int32)
+        weights = private_array(classes, np.int32)
+        own_weights(weights, given, here)
         width = here.sizes.cells
         blocks = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         for panel in range(here.sizes.panels):
             cell = address(panel * rounds * lanes) + here.lane
             column = here.table + cell
+            for part in range(rounds):
+                outside[part] = np.int32(0)
             for number in range(blocks):
                 at = base + address(number)
                 first, stop = control(given.block_start[at]), control(given.block_start[at + address(1)])
-                put_forwards(best, values, given, here, base, cell, first, stop)
+                put_row(outside, given.tables, column, here.layout.before + control(number) * width)
+                put_forwards(best, values, given, here, weights, base, cell, first, stop)
                 put_row(best, given.tables, column, here.layout.top + control(number) * width)
+                for part in range(rounds):
+                    outside[part] = maximum(outside[part], best[part])
                 put_backwards(best, given, here, base, column, first, stop)
-            renew_around(given.tables, here, column, _ZERO, blocks - _ONE, blocks)
+            put_after(outside, given, here, column, blocks)
 
     return reweigh, put_weights
