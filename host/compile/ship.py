@@ -1,10 +1,10 @@
 """Compile the kernels that come with the package: `make kernels`, after every change of their sources.
 
-Run as `python -m syclade.host.compile.ship [--all | --check]`. Each is compiled in a process of its own, so that
-the same sources and versions always give the same bytes; those that are there, of the same sources and versions,
-are kept as they are, unless all are asked for. `--check` compiles all, compares them with those that are there,
-and says of which the code differs, of which only names in it, and of which only the key: sources that were changed
-to no effect.
+Run as `python -m syclade.host.compile.ship [--all | --check]`. Each is compiled in a process of its own, so
+that the same sources and versions always give the same bytes. Those that are there, of the same sources and
+versions, are kept as they are, unless all are asked for. `--check` compiles all, compares them with those
+that are there, and says of which the code differs, of which only names in it, and of which only the key:
+sources that were changed to no effect.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
     """All of them, a compiler a core, but for those of a manifest."""
     here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
     wanted = [
-        (name, kernel, made_for)
+        (name, kernel, made_for, here)
         for name, kernel in shipped_kernels().items()
         for made_for in (SPIRV, *PROCESSORS)
     ]
     with ThreadPoolExecutor(usable_cores()) as pool:
-        return list(pool.map(lambda one: _make(*one, here), wanted))
+        return list(pool.map(lambda one: _make(*one), wanted))
 
 
 def _make(
