@@ -51,9 +51,8 @@ class Result:
         chains, seed, gamma: as asked.
         move_probabilities: by the moves' names, scaled to sum 1.
         steps: that every chain has done.
-        converged: whether half of the searches, from two different starts, found the best score; or else
-            whether the chains agree on it (`convergence.StoppingRule`); a single chain
-            never does.
+        converged: whether four searches (half of fewer), from two different starts, found the best score; or
+            else whether the chains agree on it (`convergence.StoppingRule`); a single chain never does.
         device, device_name: filter string and name of the device.
         encoding: how trees stood in its memory.
         tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).

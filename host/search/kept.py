@@ -51,11 +51,11 @@ def keep_searches(keeper: Keeper, standing: Standing) -> None:
     }
     arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int32) for name in _TREES}
     arrays |= {
-        "before": np.array(standing.legs.before, dtype=np.int64),
+        "tops": np.array(standing.legs.tops, dtype=np.int64),
         "chain_best_scores": standing.chains.best_scores,
         "chain_tallies": standing.chains.tallies,
     }
-    run = {"kind": KIND, "legs": standing.legs.done, "encoding": standing.chains.encoding}
+    run = {"kind": KIND, "encoding": standing.chains.encoding}
 
     def write(path: Path, told: dict[str, Any], force: bool) -> None:
         write_archive(path, arrays, {"run": {**run, **told}}, force)
@@ -87,10 +87,12 @@ def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds
         if chains.tallies.shape != (2 * kinds,) or chains.best_scores.ndim != 1:
             raise ValueError("what is told of chains has another shape")
         states = tuple(_state(arrays, at, mutations) for at in range(count))
-        before = tuple(int(score) for score in arrays["before"])
-        if len(before) != count or any(len(arrays[name]) != count for name in (*_NUMBERS, *_TREES)):
+        tops = tuple(int(score) for score in arrays["tops"])
+        if len(tops) > 1 + len(policy.rounds):
+            raise ValueError("it has more legs than this matrix wants")
+        if any(len(arrays[name]) != count for name in (*_NUMBERS, *_TREES)):
             raise ValueError("it has another number of searches")
-        return Standing(Legs(states, int(run["legs"]), before), chains)
+        return Standing(Legs(states, tops), chains)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise damaged(path, str(error)) from error
     except SycladeError as error:

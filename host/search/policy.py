@@ -29,14 +29,23 @@ _BUDGET = 2e10
 _MUCH = 0.04
 """A first round that takes more of the budget is left out where all searches agree before it."""
 
+_LONG = 80
+"""Sweeps of a round that finds what short ones pass by, even where all searches agree ..."""
+
+_LONG_SHARE = 0.25
+"""... and which is always gone through where it takes no more of the budget than this."""
+
 _LANES = 16
 """Numbers a vector."""
 
 _A_PLACE, _AN_EDGE = 18, 6
 """What a place of a subtree, and an edge of the cell tree, costs besides its row, in vectors."""
 
-_MANY = ((6e4, 8), (1e6, 4), (4e6, 3))
+_MANY = ((1e4, 16), (6e4, 8), (1e6, 4), (4e6, 3))
 """(entries of the matrix, searches): as many up to so many entries; two beyond."""
+
+_AGREEING = 4
+"""So many of eight searches or more have to find the best score."""
 
 _TALL = 10
 """Columns a mutation from which on the start by columns takes longer than all the rest."""
@@ -54,11 +63,14 @@ class SearchPolicy:
         rounds: legs after the first climb, for all searches alike.
         sure: whether no round is needed where all searches have climbed to the same score: for large inputs,
             whose rounds take seconds.
+        stand: sweeps of a round that has to pass without a better tree before it is enough, if first climbs
+            had not found the best one: then easy agreement may be on the second best.
     """
 
     starts: tuple[str, ...]
     rounds: tuple[Leg, ...]
     sure: bool = False
+    stand: int = 0
 
     @property
     def by_columns(self) -> bool:
@@ -66,31 +78,28 @@ class SearchPolicy:
         return "by-columns" in self.starts
 
     def agree(self, scores: Sequence[int]) -> bool:
-        """Whether half of the searches, from two different starts, have found the best score.
+        """Whether four searches, or half of fewer, have found the best score, from two different starts.
 
         Every chain is a start of its own, from its own random tree.
         """
         best = max(scores)
         reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
         different = len(set(reached) - {BY_CHAIN}) + reached.count(BY_CHAIN)
-        return 2 * len(reached) >= len(scores) and different >= 2
+        return len(reached) >= min(_AGREEING, (len(scores) + 1) // 2) and different >= 2
 
-    def enough(self, scores: Sequence[int], before: Sequence[int]) -> bool:
-        """Whether to stop: the searches agree, and the last round found nothing better.
-
-        Args:
-            scores: the best of each search.
-            before: likewise, a round ago.
-        """
-        return self.agree(scores) and max(before) == max(scores)
-
-    def enough_at_once(self, scores: Sequence[int]) -> bool:
-        """Whether to stop after the first climb.
+    def enough(self, scores: Sequence[int], tops: Sequence[int]) -> bool:
+        """Whether to stop: the searches agree, and what they agree on has stood.
 
         Args:
             scores: the best of each search.
+            tops: the best of all after each leg.
         """
-        return self.sure and self.agree(scores) and min(scores) == max(scores)
+        if not self.agree(scores):
+            return False
+        if len(tops) == 1:
+            return self.sure and min(scores) == max(scores)
+        stood = self.rounds[len(tops) - 2].sweeps
+        return tops[-1] == tops[-2] and (tops[-1] == tops[0] or stood >= self.stand)
 
 
 def policy_for(mutations: int, columns: int) -> SearchPolicy:
@@ -100,7 +109,12 @@ def policy_for(mutations: int, columns: int) -> SearchPolicy:
     kinds = ("by-mutations",) if columns >= _TALL * mutations else ("by-mutations", "by-columns")
     starts = (*kinds, *[BY_CHAIN] * searches)[:searches]
     sweeps = _BUDGET / (_cost_of_sweep(mutations, columns) * searches)
-    return SearchPolicy(starts, _rounds_for(sweeps), sure=_ROUNDS[0].sweeps > _MUCH * sweeps)
+    return SearchPolicy(
+        starts,
+        _rounds_for(sweeps),
+        sure=_ROUNDS[0].sweeps > _MUCH * sweeps,
+        stand=_LONG if _LONG_SHARE * sweeps >= _LONG else 0,
+    )
 
 
 def _cost_of_sweep(mutations: int, columns: int) -> float:

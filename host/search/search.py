@@ -106,11 +106,11 @@ def run_search(
     try:
         while (legs := _next_legs(policy, at)) is not None:
             ended = run_leg(runner, at.states, legs, launched)
-            at = Legs(tuple(ended), at.done + 1, at.scores)
+            at = at.after(ended)
             if between is not None:
                 between(at)
     except LegStopped as found:
-        at, stopped = Legs(found.states, at.done, at.before), True
+        at, stopped = Legs(found.states, at.tops), True
     top = max(at.states, key=lambda state: (state.best_score, -state.search))
     agreed = not stopped and policy.agree(at.scores)
     seconds = time.perf_counter() - begun
@@ -123,18 +123,25 @@ class Legs(NamedTuple):
 
     Attributes:
         states: of all searches.
-        done: legs.
-        before: the best score of each, a leg ago.
+        tops: the best score of all after each leg.
     """
 
     states: tuple[SearchState, ...]
-    done: int
-    before: tuple[int, ...]
+    tops: tuple[int, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """Legs."""
+        return len(self.tops)
 
     @property
     def scores(self) -> tuple[int, ...]:
         """The best score of each."""
         return tuple(state.best_score for state in self.states)
+
+    def after(self, states: Sequence[SearchState]) -> Legs:
+        """Where they are a leg later."""
+        return Legs(tuple(states), (*self.tops, max(state.best_score for state in states)))
 
 
 def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int32]]) -> Legs:
@@ -144,15 +151,14 @@ def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int3
     for number, start in enumerate(policy.starts):
         if start == BY_CHAIN:
             states[number] = state_from(states[number], next(trees))
-    return Legs(tuple(states), 0, tuple(state.best_score for state in states))
+    return Legs(tuple(states))
 
 
 def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
     """The next leg of each search; None where it is enough, or nothing is left to do."""
     if at.done == 0:
         return [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
-    enough = policy.enough_at_once(at.scores) if at.done == 1 else policy.enough(at.scores, at.before)
-    if enough or at.done > len(policy.rounds):
+    if policy.enough(at.scores, at.tops) or at.done > len(policy.rounds):
         return None
     return [policy.rounds[at.done - 1]] * len(at.states)
 

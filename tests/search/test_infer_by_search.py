@@ -19,13 +19,13 @@ MADE = simulate(40, 25, 0.01, 0.2, 0.1, 1).matrix
 
 def test_it_is_the_default_and_says_how_each_search_began() -> None:
     result = syclade.infer(MADE, **RATES, device="native")
-    assert [search.start for search in result.searches] == ["by-mutations", "by-columns", *["by-chain"] * 6]
+    assert [search.start for search in result.searches] == ["by-mutations", "by-columns", *["by-chain"] * 14]
     best = max(search.log_likelihood for search in result.searches)
     assert result.log_likelihood == pytest.approx(best, rel=1e-3)
     assert result.log_likelihood == syclade.score(MADE, result.parents, **RATES)
     assert result.search_tier == "native"
     assert result.options["method"] == "search"
-    assert "8 searches on native" in repr(result)
+    assert "16 searches on native" in repr(result)
 
 
 @pytest.mark.parametrize("asked", [{"chains": 2}, {"steps": 100}, {"method": "chain", "steps": 100}])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,9 +81,22 @@ def test_a_policy_for_every_size(mutations: int, columns: int) -> None:
 
 
 def test_enough_is_agreement_and_a_round_in_vain() -> None:
-    assert POLICY.enough([5, 5, 4], before=[5, 3, 3])
-    assert not POLICY.enough([5, 5, 5], before=[4, 4, 4]), "the last round found something"
-    assert not POLICY.enough([5, 4, 4], before=[5, 4, 4]), "one search alone has it"
+    assert POLICY.enough([5, 5, 4], tops=[5, 5])
+    assert not POLICY.enough([5, 5, 5], tops=[4, 5]), "the last round found something"
+    assert not POLICY.enough([5, 4, 4], tops=[5, 5]), "one search alone has it"
+    assert not POLICY.enough([5, 5, 5], tops=[5]), "no round yet"
+    assert replace(POLICY, sure=True).enough([5, 5, 5], tops=[5]), "rounds take long, all have climbed to it"
+
+
+def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
+    """Searches may agree on the second best; seen at 200 x 200 and 94 x 96."""
+    rounds = (Leg(sweeps=10, from_best=True), Leg(sweeps=20, from_best=True), Leg(sweeps=80, from_best=True))
+    policy = SearchPolicy(POLICY.starts, rounds, stand=80)
+    assert policy.enough([5, 5, 5], tops=[5, 5]), "a climb found it"
+    assert not policy.enough([5, 5, 5], tops=[4, 5, 5]), "20 sweeps are few"
+    assert policy.enough([5, 5, 5], tops=[4, 5, 5, 5])
+    assert policy_for(200, 200).stand == 80
+    assert policy_for(500, 500).stand == 0, "there it would take most of the budget"
 
 
 def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
