@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from syclade.host.errors import OptionError
 from syclade.quality.cli.progress import Show, progress_bar
 
 if TYPE_CHECKING:
+    from syclade.host.chains.plan import Plan
     from syclade.host.devices.device import Device
     from syclade.quality.posterior.check import PosteriorCase
 
@@ -29,7 +31,7 @@ FILES = ("posterior.json", "posterior.png")
     default=(3, 4, 5),
     show_default=True,
     metavar="N",
-    help="Size of the trees, 2 to 5; may be given more than once.",
+    help="Size of the trees, 2 to 5 (cells of cell-leaf trees, 3 to 5); may be given more than once.",
 )
 @click.option(
     "--samples",
@@ -49,11 +51,11 @@ FILES = ("posterior.json", "posterior.png")
     "--move-probs",
     type=float,
     nargs=3,
-    default=(0.3, 0.3, 0.4),
-    show_default=True,
     metavar="P L S",
-    help="Weights of prune and reattach, swap labels, swap subtrees.",
+    help="Weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without. "
+    "Those of cell-leaf trees are 0.4 and 0.6 always.",
 )
+@options.tree_option()
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
 @click.option("--learn", is_flag=True, help="Learn the error rates, on grids of few points; N is 2 to 4.")
 @options.score_option()
@@ -66,7 +68,8 @@ def command(
     device: str,
     mutations: tuple[int, ...],
     gamma: float,
-    move_probs: tuple[float, float, float],
+    move_probs: tuple[float, float, float] | None,
+    tree: str,
     out: Path,
     force: bool,
     as_json: bool,
@@ -74,54 +77,76 @@ def command(
 ) -> int:
     """Compare what the chain does on small trees with what it should do, exactly.
 
-    All trees of N mutations are enumerated. Three things must hold: the proposals are in detailed balance
-    (exact fractions), the visit frequencies of independent reads are those of the posterior, and single
-    steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
+    All trees of N mutations (or of N cells) are enumerated. Three things must hold: the proposals are in
+    detailed balance (exact fractions), the visit frequencies of independent reads are those of the posterior,
+    and single steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
     """
     from syclade.host.devices.choice import choose_device
-    from syclade.host.encodings import encoding_name
+    from syclade.host.encodings import choose_encoding
     from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)
     chosen = choose_device(device)
-    settings["encoding"] = encoding_name(settings["encoding"], chosen)
+    plans = _plans(tree, sorted(set(mutations)), gamma, move_probs, **settings)
+    encoding = choose_encoding(settings["encoding"], chosen, plans[0].problem).name
     cases = []
     with progress_bar() as show:
-        for size in sorted(set(mutations)):
-            cases.append(_check(size, gamma, move_probs, chosen, show, **settings))
-    text = _write(cases, {"device": chosen.filter, "move_probabilities": move_probs, **settings}, out, force)
+        for plan in plans:
+            cases.append(
+                _check(plan, chosen, show, settings["samples"], settings["encoding"], settings["seed"])
+            )
+    below = (0, *plans[0].move_below)
+    moves = [(upper - lower) / 65536 for lower, upper in pairwise(below)]
+    told = {
+        **settings, "device": chosen.filter, "tree": tree, "encoding": encoding, "move_probabilities": moves
+    }  # fmt: skip
+    text = _write(cases, told, out, force)
     if as_json:
         click.echo(text)
     else:
-        _print(cases, chosen, settings["encoding"], out)
+        _print(cases, chosen, encoding, out)
     return 0 if all(case.holds for case in cases) else 1
 
 
-def _check(
-    mutations: int,
+def _plans(
+    tree: str,
+    sizes: list[int],
     gamma: float,
-    move_probs: tuple[float, float, float],
-    device: Device,
-    show: Show,
+    move_probs: tuple[float, float, float] | None,
     *,
-    samples: int,
-    encoding: str,
-    seed: int,
     zygosity: bool,
     score: str,
     learn: bool,
-) -> PosteriorCase:
+    **_: Any,
+) -> list[Plan]:
+    """The chains to check.
+
+    Raises:
+        OptionError: what is asked for does not go with the trees.
+    """
+    from syclade.quality.posterior.small_target import MOVE_PROBABILITIES, small_leaf_plan, small_plan
+
+    if tree == "mutation":
+        moves = move_probs or MOVE_PROBABILITIES
+        return [small_plan(size, gamma, moves, zygosity=zygosity, score=score, learn=learn) for size in sizes]
+    if learn or score != "max" or move_probs is not None:
+        raise OptionError(
+            "cell-leaf trees have their own score and moves, and no learned rates",
+            hint="leave out --learn, --score and --move-probs, or --tree leaf",
+        )
+    return [small_leaf_plan(size, gamma, zygosity=zygosity) for size in sizes]
+
+
+def _check(plan: Plan, device: Device, show: Show, samples: int, encoding: str, seed: int) -> PosteriorCase:
     from syclade.quality.posterior.check import judge
     from syclade.quality.posterior.samples import sample_chain
-    from syclade.quality.posterior.small_target import make_target, small_plan
+    from syclade.quality.posterior.small_target import make_target
 
-    what = f"{mutations} mutations"
-    show(f"{what}: enumerating", 0, 1)
-    target = make_target(
-        small_plan(mutations, gamma, move_probs, zygosity=zygosity, score=score, learn=learn)
-    )
+    show("enumerating", 0, 1)
+    target = make_target(plan)
+    what = target.size
     drawn = sample_chain(
         target, device, encoding, samples, seed, progress=lambda done, total: show(what, done, total)
     )
@@ -154,7 +179,7 @@ def _print(cases: list[PosteriorCase], device: Device, encoding: str, out: Path)
         visits, steps = case.visits, case.steps
         rate = case.samples.steps / max(case.samples.seconds, 1e-9)
         click.echo(
-            f"{case.target.plan.problem.mutations} mutations, {len(case.target.trees)} trees, "
+            f"{case.target.size}, {len(case.target.trees)} trees, "
             f"gamma {case.target.plan.gamma:g}: {'holds' if case.holds else 'DOES NOT HOLD'}"
         )
         click.echo(f"  proposals: detailed balance {'holds' if case.balanced else 'is broken'}")

@@ -76,6 +76,7 @@ def _case_report(case: PosteriorCase) -> dict[str, Any]:
     target, samples = case.target, case.samples
     return {
         "mutations": target.plan.problem.mutations,
+        "cells": len(target.plan.problem.column_of),
         "trees": len(target.trees),
         "gamma": target.plan.gamma,
         "holds": case.holds,

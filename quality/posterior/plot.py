@@ -49,7 +49,7 @@ def plot_posterior(cases: Sequence[PosteriorCase], path: Path) -> None:
 def _title(case: PosteriorCase) -> str:
     visits, trees = case.visits, len(case.target.trees)
     return (
-        f"{case.target.plan.problem.mutations} mutations, {trees} trees, {visits.samples:,} samples\n"
+        f"{case.target.size}, {trees} trees, {visits.samples:,} samples\n"
         f"distance {visits.total_variation:.2g} (expected {visits.expected_total_variation:.2g}), "
         f"p = {visits.fit.p_value:.2g}"
     )

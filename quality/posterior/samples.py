@@ -72,7 +72,7 @@ def sample_chain(
     moves = np.zeros(size * size, dtype=np.int64)
     plan = target.plan
     runner = make_runner(device, plan, choose_encoding(encoding, device, plan.problem), slots, seed)
-    index = StateIndex(TreeIndex(runner.encoding, target.trees), plan)
+    index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     thinning, now = target.thinning, target.burn_in
     last = now + (reads - 1) * thinning + 1
     try:

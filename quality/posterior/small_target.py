@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.errors import OptionError
+from syclade.host.leaf.plan import make_leaf_plan
+from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.quality.oracle import enumeration
+from syclade.quality.oracle.leaf import clades_below
+from syclade.quality.oracle.leaf_enumeration import leaf_kernel, tree_name
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 from syclade.quality.posterior.learned_target import (
@@ -32,7 +36,14 @@ from syclade.quality.posterior.learned_target import (
     places_of,
 )
 
-__all__ = ["MOVE_PROBABILITIES", "Target", "make_target", "small_plan"]
+__all__ = [
+    "LEAF_MOVE_PROBABILITIES",
+    "MOVE_PROBABILITIES",
+    "Target",
+    "make_target",
+    "small_leaf_plan",
+    "small_plan",
+]
 
 MUTATIONS = range(2, 6)
 """Numbers of mutations with 3, 16, 125 and 1296 trees; 6 have 16807, too many for a dense matrix."""
@@ -40,7 +51,15 @@ MUTATIONS = range(2, 6)
 MOVE_PROBABILITIES = (0.3, 0.3, 0.4)
 """Far more subtree swaps than by default: they alone have a neighbourhood correction to get wrong."""
 
+LEAF_MOVE_PROBABILITIES = (0.4, 0.6)
+"""Prune and reattach, swap leaves: those of SCITE."""
+
+LEAVES = range(3, 6)
+"""Numbers of cells with 3, 15 and 105 cell-leaf trees."""
+
 CELLS = 8
+"""The other side of the matrix: cells of mutation trees, mutations of cell-leaf trees."""
+
 RATES = Rates(0.1, 0.3)
 ZYGOSITY_RATES = Rates(0.1, 0.2, 0.25, 0.15)
 """A homozygous observation tells much less than a heterozygous one, so that to confuse them shows."""
@@ -70,7 +89,7 @@ class Target:
 
     Attributes:
         plan: the chain, with its moves, score and gamma.
-        trees: all (n + 1)^(n - 1) parent vectors.
+        trees: all (n + 1)^(n - 1) parent vectors; of cell-leaf trees, one for each tree.
         starts: float64, shape (states,): of a chain before its first step. States are trees; where rates are
             learned trees with all places of the rates (`learned_target.py`), a tree's together.
         posterior: float64, shape (states,): exp(gamma * score), normalised.
@@ -86,6 +105,17 @@ class Target:
     transitions: NDArray[np.float64]
     imbalance: Fraction
     spectrum: NDArray[np.float64]
+
+    @property
+    def size(self) -> str:
+        """What there are so few of, in words."""
+        problem = self.plan.problem
+        return f"{len(problem.column_of)} cells" if problem.of_cells else f"{problem.mutations} mutations"
+
+    def name_of(self, parents: NDArray[np.int32]) -> ParentVector:
+        """The parent vector in `trees` that stands for this tree."""
+        named: list[int] = parents.tolist()
+        return tree_name(frozenset(clades_below(named))) if self.plan.problem.of_cells else tuple(named)
 
     @property
     def relaxation_steps(self) -> float:
@@ -157,6 +187,34 @@ def small_plan(
     )
 
 
+def small_leaf_plan(
+    cells: int,
+    gamma: float,
+    move_probabilities: tuple[float, float] = LEAF_MOVE_PROBABILITIES,
+    *,
+    zygosity: bool = False,
+) -> Plan:
+    """The same of cell-leaf trees, on a fixed simulated matrix of CELLS mutations.
+
+    Args:
+        cells: one of LEAVES.
+        gamma, move_probabilities, zygosity: as for `small_plan`.
+
+    Raises:
+        OptionError: `cells` is not in LEAVES, or gamma or the move probabilities make no sense.
+    """
+    if cells not in LEAVES:
+        raise OptionError(
+            f"trees of {cells} cells are too few or too many here",
+            hint=f"use {LEAVES[0]} to {LEAVES[-1]} cells",
+        )
+    rates = ZYGOSITY_RATES if zygosity else RATES
+    matrix = simulate(cells, CELLS, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
+    return make_leaf_plan(
+        make_leaf_problem(matrix, rates), gamma=gamma, move_probabilities=move_probabilities
+    )
+
+
 def make_target(plan: Plan) -> Target:
     """Enumerate a small problem: a moment for 4 mutations, some ten seconds for 5.
 
@@ -164,7 +222,7 @@ def make_target(plan: Plan) -> Target:
         OptionError: with the plan's gamma and move probabilities the chain hardly moves between the trees.
     """
     problem, gamma = plan.problem, plan.gamma
-    kernel = enumeration.kernel(problem.mutations, Cuts(*plan.move_below[:2]))
+    kernel = _kernel(plan)
     trees = tuple(kernel)
     if problem.learned is None:
         places, start = 1, 0
@@ -194,6 +252,13 @@ def make_target(plan: Plan) -> Target:
         imbalance=_imbalance(kernel, trees, posterior[start::places]) + tilt,
         spectrum=spectrum,
     )
+
+
+def _kernel(plan: Plan) -> enumeration.Kernel:
+    """All proposals of all trees."""
+    if plan.problem.of_cells:
+        return leaf_kernel(len(plan.problem.column_of), plan.move_below[0])
+    return enumeration.kernel(plan.problem.mutations, Cuts(*plan.move_below[:2]))
 
 
 def score_of(plan: Plan, tree: ParentVector) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,29 @@ from syclade.quality.oracle.trees import ParentVector
 __all__ = ["StateIndex", "TreeIndex"]
 
 
+def _itself(parents: NDArray[np.int32]) -> ParentVector:
+    return tuple(parents.tolist())
+
+
 class TreeIndex:
     """Numbers the trees of a list by what they look like in a runner's memory.
 
     A tree may have several looks (orders of its nodes, say): each is decoded once, when it is first met.
+
+    Args:
+        encoding: of the runner.
+        trees: the list.
+        name_of: the parent vector in the list that stands for a tree; without, its own.
     """
 
-    def __init__(self, encoding: Encoding, trees: Sequence[ParentVector]) -> None:
+    def __init__(
+        self,
+        encoding: Encoding,
+        trees: Sequence[ParentVector],
+        name_of: Callable[[NDArray[np.int32]], ParentVector] = _itself,
+    ) -> None:
         self._encoding = encoding
+        self._name_of = name_of
         self._numbers = {tree: number for number, tree in enumerate(trees)}
         self._names = tuple(encoding.encode(np.array(trees[0], dtype=np.int32)))
         self._met: dict[bytes, int] = {}
@@ -43,7 +58,7 @@ class TreeIndex:
             key = look.tobytes()
             if key not in self._met:
                 parents = self._encoding.decode({name: array[slot] for name, array in arrays.items()})
-                self._met[key] = self._numbers[tuple(parents.tolist())]
+                self._met[key] = self._numbers[self._name_of(parents)]
             numbers[place] = self._met[key]
         return numbers[slots]
 
