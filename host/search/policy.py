@@ -15,13 +15,15 @@ __all__ = ["SearchPolicy", "policy_for"]
 
 _ROUNDS = (
     Leg(sweeps=10, softest=1.0, hardest=5.0, from_best=True),
-    Leg(sweeps=20, softest=1.0, hardest=10.0, from_best=True),
-    Leg(sweeps=80, softest=1.0, hardest=10.0, from_best=True),
-    Leg(sweeps=150, softest=1.0, hardest=10.0, from_best=True),
-    Leg(sweeps=300, softest=1.0, hardest=10.0, from_best=True),
-    Leg(sweeps=300, softest=1.0, hardest=10.0, from_best=True),
+    *(
+        Leg(sweeps=sweeps, softest=1.0, hardest=10.0, from_best=True)
+        for sweeps in (20, 80, 150, 300, 600, 1000)
+    ),
 )
 """Short rounds first, then long and slow ones, which noisy data want."""
+
+_HOT, _HOT_FROM = 0.3, 20
+"""Every other search begins rounds of so many sweeps and more softer: what rates that fit badly make deep."""
 
 _BUDGET = 2e10
 """Vectors of numbers that all warm-ups of all searches may go through: some 50 s of a core at 2.5 ns."""
@@ -60,7 +62,7 @@ class SearchPolicy:
 
     Attributes:
         starts: a stage a search, or BY_CHAIN.
-        rounds: legs after the first climb, for all searches alike.
+        rounds: legs after the first climb; some searches go through them softer (`round_of`).
         sure: whether no round is needed where all searches have climbed to the same score: for large inputs,
             whose rounds take seconds.
         stand: sweeps of a round that has to pass without a better tree before it is enough, if first climbs
@@ -76,6 +78,11 @@ class SearchPolicy:
     def by_columns(self) -> bool:
         """Whether any search starts by columns."""
         return "by-columns" in self.starts
+
+    def round_of(self, number: int, search: int) -> Leg:
+        """The leg that a search does after so many, of which the first is 1."""
+        leg = self.rounds[number - 1]
+        return leg._replace(softest=_HOT) if search % 2 and leg.sweeps >= _HOT_FROM else leg
 
     def agree(self, scores: Sequence[int]) -> bool:
         """Whether four searches, or half of fewer, have found the best score, from two different starts.

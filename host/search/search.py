@@ -160,7 +160,7 @@ def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
         return [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
     if policy.enough(at.scores, at.tops) or at.done > len(policy.rounds):
         return None
-    return [policy.rounds[at.done - 1]] * len(at.states)
+    return [policy.round_of(at.done, search) for search in range(len(at.states))]
 
 
 def run_leg(

@@ -99,6 +99,13 @@ def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
     assert policy_for(500, 500).stand == 0, "there it would take most of the budget"
 
 
+def test_every_other_search_goes_softer_through_long_rounds() -> None:
+    policy = policy_for(100, 100)
+    assert [policy.round_of(1, search).softest for search in range(4)] == [1.0] * 4
+    assert [policy.round_of(2, search).softest for search in range(4)] == [1.0, 0.3, 1.0, 0.3]
+    assert policy.round_of(2, 1)._replace(softest=1.0) == policy.round_of(2, 0) == policy.rounds[1]
+
+
 def test_agreement_is_half_of_the_searches_from_two_starts() -> None:
     policy = SearchPolicy(("by-mutations", "by-columns", BY_CHAIN, BY_CHAIN), ())
     assert policy.agree([3, 5, 5, 4])
