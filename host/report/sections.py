@@ -104,18 +104,21 @@ def _trust(result: Result) -> Section:
     words = [f"{result.runs}: they {verdict}; {result.agreeing} of them found it."]
     if result.interrupted:
         words.append("The run was stopped before its end.")
-    best = max((search.log_likelihood for search in result.searches), default=0.0)
+    starts: dict[str, list[float]] = {}
+    for search in result.searches:
+        starts.setdefault(search.start, []).append(search.log_likelihood)
+    if not starts:
+        starts[""] = result.chain_log_likelihoods.tolist()
+    best = max(score for scores in starts.values() for score in scores)
+    head = (
+        "searches that began" if result.searches else "chains",
+        "how many",
+        "log-likelihoods below the best",
+    )
     rows = [
-        (str(number), search.start, _below(search.log_likelihood, best))
-        for number, search in enumerate(result.searches)
+        (start, str(len(scores)), ", ".join(_below(score, best) for score in sorted(scores, reverse=True)))
+        for start, scores in starts.items()
     ]
-    head = ("search", "began", "log-likelihood below the best")
-    if not rows:
-        head = ("chain", "", "log-likelihood below the best")
-        best = float(result.chain_log_likelihoods.max())
-        rows = [
-            (str(at), "", _below(one, best)) for at, one in enumerate(result.chain_log_likelihoods.tolist())
-        ]
     warnings = () if result.converged else ("This may not be the best tree: most runs ended below it.",)
     return Section("May it be trusted?", tuple(words), _cut(head, rows), warnings)
 
