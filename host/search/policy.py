@@ -25,8 +25,8 @@ _ROUNDS = (
 _HOT, _HOT_FROM = 0.3, 20
 """Every other search begins rounds of so many sweeps and more softer: what rates that fit badly make deep."""
 
-_BUDGET = 1.7e10
-"""Vectors of numbers that all warm-ups of all searches may go through: some 40 s of a core at 2.5 ns."""
+_BUDGET = 1.8e10
+"""Vectors of numbers that all warm-ups of all searches may go through: some 45 s of a core at 2.5 ns."""
 
 _MUCH = 0.04
 """A first round that takes more of the budget is left out where all searches agree before it."""
