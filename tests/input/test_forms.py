@@ -179,3 +179,15 @@ def test_a_warning_of_entries_that_are_missing(tmp_path: Path, caplog: pytest.Lo
         file["col_attrs/barcode"] = np.array([f"c{at}" for at in range(20)], "S")
     syclade.read_matrix(tmp_path / "x.loom")
     assert "100 % of the entries are missing" in caplog.text
+
+
+def test_a_kind_of_part_that_anndata_does_not_know(forms: dict[str, Path], tmp_path: Path) -> None:
+    """It then raises an Exception of its own; found by `python -m tests.fuzz --kind libraries`."""
+    import h5py
+
+    damaged = tmp_path / "sparse.h5ad"
+    damaged.write_bytes(forms["sparse.h5ad"].read_bytes())
+    with h5py.File(damaged, "r+") as file:
+        file["X"].attrs["encoding-type"] = "cs\x0c_matrix"
+    with pytest.raises(MatrixError, match="cannot be read by anndata: No read method"):
+        syclade.read_matrix(damaged)

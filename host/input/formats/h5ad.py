@@ -94,8 +94,12 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = read_elem(element)
-        table.check_format(full_check=True)
+        try:
+            table = read_elem(element)
+            table.check_format(full_check=True)
+        except Exception as problem:  # anndata has one of its own for kinds of parts that it does not know
+            words = " ".join(str(problem).split()) or type(problem).__name__
+            raise MatrixError(f"{what} cannot be read by anndata: {words}", path=str(path)) from None
     return coded(table.toarray(), what, 0, path)
 
 
