@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.events import Sink
     from syclade.host.chains.found import Found
     from syclade.host.chains.state import ChainState
+    from syclade.host.devices.work import WorkDone
     from syclade.host.output.result import Result
     from syclade.host.running import Task
 
@@ -69,10 +70,11 @@ def _by_search(asked: Request, task: Task) -> Found:
 def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
     from syclade.host.chains.run import run_plan
 
-    starts = None
+    starts: Callable[[int], ChainState] | None = None
+    before: tuple[WorkDone, ...] = ()
     if asked.start == "search" and task.keeper.resumed is None:
-        starts = _starts_by_search(asked, task)
-    return run_plan(
+        starts, before = _starts_by_search(asked, task)
+    found = run_plan(
         asked.plan,
         asked.device,
         asked.encoding,
@@ -85,15 +87,21 @@ def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
         starts=starts,
         sinks=sinks,
     )
+    return replace(found, work=(*before, *found.work))
 
 
-def _starts_by_search(asked: Request, task: Task) -> Callable[[int], ChainState]:
-    """The first states of chains: the trees of searches, in turns; these know the maximum score only."""
+def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], tuple[WorkDone, ...]]:
+    """The first states of chains: the trees of searches, in turns; these know the maximum score only.
+
+    Returns:
+        The state of each chain, and the work of the searches.
+    """
     from syclade.host.chains.pipeline import state_at
     from syclade.host.chains.plan import make_plan
     from syclade.host.running import Task
     from syclade.host.search.portfolio import find
 
     sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)
-    trees = find(sought, asked.device, asked.encoding, slots=None, seed=asked.seed, task=told).trees
-    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain)
+    found = find(sought, asked.device, asked.encoding, slots=None, seed=asked.seed, task=told)
+    trees = found.trees
+    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found.work

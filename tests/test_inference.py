@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.devices.device import NUMPY
 from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError, TreeError
 from syclade.host.inference import InferenceProgress
 from syclade.host.input.matrix import format_matrix
@@ -32,8 +33,7 @@ SUMMARY_FIELDS = {
     "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
 }  # fmt: skip
 RUN_FIELDS = {
-    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "tiers", "search_tier", "slots",
-    "seconds",
+    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "seconds",
     "steps_per_second", "options", "date", "version", "versions",
 }  # fmt: skip
 
@@ -194,7 +194,10 @@ def test_result(result: syclade.Result) -> None:
     assert (result.device, result.slots, result.version) == ("numpy", 3, syclade.__version__)
     assert sum(tried for tried, _ in result.moves.values()) == 600
     assert all(0 <= taken <= tried for tried, taken in result.moves.values())
-    assert result.steps_per_second == pytest.approx(600 / result.seconds)
+    (work,) = result.work
+    assert (work.executor, work.kernel, work.unit, work.count) == (NUMPY, "numpy", "steps", 600)
+    assert result.steps_per_second == 600 / work.seconds
+    assert work.seconds <= result.seconds
 
 
 def test_the_tree_is_a_graph(result: syclade.Result) -> None:

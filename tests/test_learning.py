@@ -18,6 +18,7 @@ from syclade.host.model.learned import learned_rates
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from tests.support.did_all import assert_did_all
 
 SIMULATED = simulate(cells=120, mutations=12, fp_rate=1e-3, fn_rate=0.35, missing=0.1, seed=3)
 MATRIX = SIMULATED.matrix
@@ -80,16 +81,21 @@ def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
         assert float(both) == pytest.approx(exact + prior, rel=1e-4)
 
 
-def test_every_device_learns_the_same() -> None:
-    for score in ("max", "sum"):
-        asked = {**LEARN, "steps": 1500, "score": score, "learn_fp": 0.1, "samples": 100}
-        one, other = (syclade.infer(MATRIX, device=device, **asked) for device in ("native", "numpy"))
-        assert one.rates == other.rates
-        assert one.learned == other.learned
-        np.testing.assert_array_equal(one.parents, other.parents)
-        assert one.samples is not None
-        assert other.samples is not None
-        assert list(one.samples.lines.lines()) == list(other.samples.lines.lines())
+@pytest.mark.parametrize("score", ["max", "sum"])
+@pytest.mark.parametrize(
+    "device", ["native", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))]
+)
+def test_every_device_learns_the_same(device: str, score: str) -> None:
+    asked = {**LEARN, "steps": 1500, "score": score, "learn_fp": 0.1, "samples": 100}
+    one, other = (syclade.infer(MATRIX, device=name, **asked) for name in (device, "numpy"))
+    assert_did_all(one, device)
+    assert_did_all(other, "numpy")
+    assert one.rates == other.rates
+    assert one.learned == other.learned
+    np.testing.assert_array_equal(one.parents, other.parents)
+    assert one.samples is not None
+    assert other.samples is not None
+    assert list(one.samples.lines.lines()) == list(other.samples.lines.lines())
 
 
 def test_trees_as_likely_are_so_by_the_learned_rates() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.devices.device import Device
 from syclade.host.encodings.base import Encoding
 
 __all__ = ["Advanced", "Runner"]
@@ -36,7 +37,12 @@ class Runner(ABC):
     """c slots of chain states on one device, for one plan and seed.
 
     Results depend on neither the number of slots nor how steps are cut into launches.
+
+    Attributes:
+        executor: the device that does the steps, as the runner itself knows it.
     """
+
+    executor: Device
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
         self.plan = plan

@@ -14,6 +14,7 @@ from syclade.host.backends.numpy_workers import NumpyWorkers
 from syclade.host.chains.kernel import argument_records, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 
@@ -27,6 +28,8 @@ WORKERS_AFTER = 0.5
 
 class NumpyRunner(ArrayRunner):
     """All slots advance together, each numpy call working on all of them; if it takes long, on all cores."""
+
+    executor = NUMPY
 
     def __init__(self, plan: Plan, slots: int, seed: int) -> None:
         encoding = PlainEncoding(plan.problem, nodes=plan.labels + 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.tiered_runner import TieredRunner
@@ -14,9 +16,11 @@ from syclade.host.devices.device import Device, own_devices
 from syclade.host.encodings import Encoding, choose_encoding
 from syclade.host.errors import DeviceError, DeviceMemoryError
 
-__all__ = ["Opened", "open_on", "open_runner"]
+__all__ = ["Opened", "open_first", "open_on", "open_runner"]
 
 logger = logging.getLogger("syclade.devices")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Opened:
 
     Attributes:
         runner: for its user to close.
-        device: that it runs on.
+        device: that was chosen; the runner knows what does the steps (`TieredRunner.work`).
         encoding: how trees stand in its memory.
         slots: chain states at once.
     """
@@ -39,10 +43,7 @@ class Opened:
 def open_runner(
     wanted: str, encoding: str, plan: Plan, *, chains: int, slots: int | None, seed: int
 ) -> Opened:
-    """A runner on the device that a request means.
-
-    A device that passes its trial may still fail now: the compiler may be missing or broken, which is found
-    out when there is something to compile.
+    """Open a runner on the device that a request means.
 
     Args:
         wanted: as for `choose_device`.
@@ -56,16 +57,37 @@ def open_runner(
         DeviceError: an explicit request cannot be met, or there is too little memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
-    device = choose_device(wanted)
+    explicit = wanted != "auto"
+    return open_first(
+        choose_device(wanted),
+        lambda device: open_on(device, encoding, plan, chains, slots, seed, explicit=explicit),
+        explicit=explicit,
+    )
+
+
+def open_first(device: Device, opener: Callable[[Device], T], *, explicit: bool) -> T:
+    """Open something on a device, or on the next one where `auto` took one that fails.
+
+    A device that passes its trial may still fail now: the compiler may be missing or broken, which is found
+    out when there is something to compile.
+
+    Args:
+        device: the first to try.
+        opener: what to do with a device.
+        explicit: whether the device was asked for, so that no other will do.
+
+    Raises:
+        DeviceError: no device opens, or there is too little memory.
+    """
     others = [one for one in own_devices() if one.usable]
     while True:
         try:
-            return open_on(device, encoding, plan, chains, slots, seed, needed=wanted != "auto")
+            return opener(device)
         except DeviceMemoryError:
             raise  # fewer slots would do, on this device as on any
         except DeviceError as error:
             others = others[others.index(device) + 1 :] if device in others else others
-            if wanted != "auto" or not others:
+            if explicit or not others:
                 raise
             slower = ", which is slower" if others[0].kind == "numpy" else ""
             logger.warning("falling back to %s%s: %s: %s", others[0].filter, slower, device.filter, error)
@@ -80,9 +102,9 @@ def open_on(
     slots: int | None,
     seed: int,
     *,
-    needed: bool = True,
+    explicit: bool,
 ) -> Opened:
-    """A runner on a device that was chosen already; see `open_runner`, and for `needed` `begin`."""
+    """Open a runner on a device that was chosen already; see `open_runner`, and for `explicit` `begin`."""
     made = choose_encoding(encoding, device, plan.problem)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
-    return Opened(begin(device, plan, made, count, seed, needed=needed), device, made, count)
+    return Opened(begin(device, plan, made, count, seed, explicit=explicit), device, made, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syclade.host.backends.local_runner import LocalRunner
 from syclade.host.chains.plan import Plan
+from syclade.host.devices.device import PYTHON
 from syclade.host.encodings.base import Encoding
 from syclade.kernels.target.python import kernel_of
 
@@ -12,6 +13,8 @@ __all__ = ["PythonRunner"]
 
 class PythonRunner(LocalRunner):
     """One slot after another, a step in milliseconds."""
+
+    executor = PYTHON
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
         super().__init__(plan, encoding, slots, seed)

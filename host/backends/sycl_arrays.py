@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.arrays import Arrays
+from syclade.host.devices.device import Device
 from syclade.host.devices.forks import note_sycl_use, refuse_inherited_sycl
+from syclade.host.devices.probe import kind_of
 from syclade.host.errors import DeviceError, DeviceMemoryError
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import Argument
 
-__all__ = ["SyclArrays", "open_queue"]
+__all__ = ["SyclArrays", "device_of", "open_queue"]
 
 
 def open_queue(device_filter: str) -> Any:
@@ -33,6 +35,18 @@ def open_queue(device_filter: str) -> Any:
         raise DeviceError(
             f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
         ) from error
+
+
+def device_of(queue: Any) -> Device:
+    """Return the device of a queue, as its driver describes it: what launches really run on."""
+    device = queue.sycl_device
+    return Device(
+        device.filter_string,
+        device.name.strip(),
+        kind_of(device),
+        device.max_compute_units,
+        driver=device.driver_version,
+    )
 
 
 class SyclArrays(Arrays):

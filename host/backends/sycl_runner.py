@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.array_runner import ArrayRunner, chain_arrays
-from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
+from syclade.host.backends.sycl_arrays import SyclArrays, device_of, open_queue
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.program import load_kernel
@@ -31,6 +31,7 @@ class SyclRunner(ArrayRunner):
     ) -> None:
         super().__init__(plan, encoding, slots, seed)
         queue = open_queue(device_filter)
+        self.executor = device_of(queue)
         kernel = chain_kernel(plan, encoding)
         self._kernel = load_kernel(queue, kernel, image)
         sizes = chain_sizes(plan, encoding, slots)

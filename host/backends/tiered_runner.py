@@ -1,4 +1,4 @@
-"""A runner that begins on what is at hand, and goes on with a better kernel once that is compiled."""
+"""A runner that begins on what is ready, and changes to a better kernel once that is compiled."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.backends.base import Advanced, Runner
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.compile.ahead import Ahead
+from syclade.host.devices.work import STEPS, WorkDone, WorkLog
 from syclade.host.errors import DeviceError
 
 __all__ = ["Better", "TieredRunner"]
@@ -23,40 +24,44 @@ logger = logging.getLogger("syclade.tiers")
 
 @dataclass(frozen=True)
 class Better:
-    """A tier that is not there yet.
+    """A kernel that is not compiled yet.
 
     Attributes:
-        tier: its name.
-        start: begins to compile it, beside the run.
-        open: makes its runner, once that is done.
-        wait_seconds: how long the run has to be under way before it is worth while.
-        needed: whether the run is not to end without it: what it began on is only for the time being.
+        kernel: its name.
+        start: begins to compile it in the background.
+        open: makes its runner once that is done.
+        wait_seconds: how long the run has to be under way before compiling pays.
     """
 
-    tier: str
+    kernel: str
     start: Callable[[], Ahead]
     open: Callable[[], Runner]
     wait_seconds: float
-    needed: bool
 
 
 class TieredRunner(Runner):
-    """Takes its chains from one runner to another between two launches.
+    """Moves its chains from one runner to another between two launches.
 
     Attributes:
-        tier: the tier that steps are now done by.
-        tiers: steps done by each tier so far, in their order.
+        kernel: the kernel that does the steps now.
     """
 
-    def __init__(self, runner: Runner, tier: str, better: Better | None = None) -> None:
+    def __init__(self, runner: Runner, kernel: str, better: Better | None = None) -> None:
         super().__init__(runner.plan, runner.encoding, runner.slots, runner.seed)
-        self.tier = tier
-        self.tiers = {tier: 0}
+        self.kernel = kernel
+        self.executor = runner.executor
+        self._log = WorkLog(STEPS)
+        self._log.switch_to(runner.executor, kernel)
         self._runner = runner
         self._better = better
         self._ahead: Ahead | None = None
         self._seconds = 0.0
         self._steps = np.full(runner.slots, -1, dtype=np.int64)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The steps of each executor and kernel so far, in their order."""
+        return self._log.work
 
     @property
     def memory_bytes(self) -> int:
@@ -104,14 +109,15 @@ class TieredRunner(Runner):
             self._improve(self._better)
         started = time.perf_counter()
         advanced = self._runner.advance(targets)
-        self._seconds += time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        self._seconds += seconds
         occupied = self._steps >= 0
-        self.tiers[self.tier] += int((advanced.steps - self._steps)[occupied].sum())
+        self._log.add(int((advanced.steps - self._steps)[occupied].sum()), seconds)
         self._steps[occupied] = advanced.steps[occupied]
         return advanced
 
     def _improve(self, better: Better) -> None:
-        """Start the compilation when it is due, and take over when it is done."""
+        """Start the compilation when it is due, and change over when it is done."""
         if self._ahead is None:
             if self._seconds >= better.wait_seconds:
                 self._ahead = better.start()
@@ -122,22 +128,21 @@ class TieredRunner(Runner):
         try:
             if failure is not None:
                 raise DeviceError(failure)
-            self._take_over(better)
+            self._change_to(better)
         except DeviceError as error:
-            if better.needed:
-                raise
-            level = logging.WARNING if self.tier == "numpy" else logging.INFO
-            logger.log(level, "going on with the %s kernel: %s", self.tier, error)
+            level = logging.WARNING if self.kernel == "numpy" else logging.INFO
+            logger.log(level, "going on with the %s kernel: %s", self.kernel, error)
         finally:
             self._forget_better()
 
-    def _take_over(self, better: Better) -> None:
+    def _change_to(self, better: Better) -> None:
         runner = better.open()
         for slot in np.flatnonzero(self._steps >= 0).tolist():
             runner.put(slot, self._runner.get(slot), self._runner.info(slot))
         self._runner.close()
-        self._runner, self.encoding, self.tier = runner, runner.encoding, better.tier
-        self.tiers[better.tier] = 0
+        self._runner, self.encoding, self.kernel = runner, runner.encoding, better.kernel
+        self.executor = runner.executor
+        self._log.switch_to(runner.executor, better.kernel)
         logger.info("the kernel for these sizes is compiled, and has taken over")
 
     def _forget_better(self) -> None:

@@ -1,9 +1,10 @@
-"""Which kernel a run begins with, and which one takes over: tiers, as in a browser's engine.
+"""Which kernel a run begins with, and which one takes over.
 
-The kernel that is compiled for the very sizes of a problem is the fastest, but takes a compiler 8 s. Where it
-is not in the cache, a run begins with a kernel for many sizes that comes with the package, or else in numpy.
-Beside a run that is long enough to gain by it the other kernel is compiled, and takes over between two
-launches. Chain states are values, and the same on every tier: only the clock can tell.
+The kernel that is compiled for the very sizes of a problem is the fastest, but takes a compiler some 10 s.
+Where it is not in the cache, a run begins with a kernel for many sizes, which comes with the package, and the
+other one is compiled in the background if the run is long enough to gain by it. Where there is no such
+kernel, a device that was asked for waits for its compiler; only the device `auto` may begin in numpy. Chain
+states are values, the same for every kernel, so that a change between two launches changes no result.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["GENERAL", "SPECIALISED", "begin"]
 logger = logging.getLogger("syclade.tiers")
 
 SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
-"""Tiers: a kernel for these sizes, one for many sizes, one from a file; others have their device's name."""
+"""A kernel for these sizes, one for many sizes, one from a file."""
 
 WAIT_SECONDS = 4.0
 """A run that has taken half as long as a compilation is worth one."""
@@ -44,13 +45,14 @@ def begin(
     seed: int,
     image: Image | None = None,
     *,
-    needed: bool = True,
+    explicit: bool,
 ) -> TieredRunner:
-    """A runner that begins at once, if anything can.
+    """Open a runner with the best kernel that is ready.
 
     Args:
         device, plan, encoding, slots, seed, image: as for `make_runner`.
-        needed: whether a run that begins in numpy has to get to the device, or may go on there.
+        explicit: whether the device was asked for and has to do every step, so that the call waits for its
+            compiler; otherwise the run may begin in numpy, and stay there if the compiler fails.
 
     Raises:
         DeviceError: see `make_runner`.
@@ -58,25 +60,25 @@ def begin(
     own = partial(make_runner, device, plan, encoding, slots, seed, image)
     if image is not None:
         return TieredRunner(own(), IMAGE)
-    if device.kind in ("numpy", "python"):
-        return TieredRunner(own(), device.kind)
+    if device.kind == NUMPY.kind:
+        return TieredRunner(own(), NUMPY.kind)
     kernel = chain_kernel(plan, encoding)
-    if _is_at_hand(device, kernel):
+    if device.kind == "python" or _is_at_hand(device, kernel):
         return TieredRunner(own(), SPECIALISED)
     compilable = can_compile(device)
-    start = partial(_begin, device, kernel)
+    start = partial(_compile_ahead, device, kernel)
     general = _general(device, plan, encoding)
     if general is not None:
-        better = Better(SPECIALISED, start, own, WAIT_SECONDS, needed=False) if compilable else None
+        better = Better(SPECIALISED, start, own, WAIT_SECONDS) if compilable else None
         return TieredRunner(make_runner(device, plan, general, slots, seed), GENERAL, better)
-    if not compilable:
-        return TieredRunner(own(), SPECIALISED)  # which says why there is none
-    better = Better(SPECIALISED, start, own, 0.0, needed=needed)
+    if explicit or not compilable:
+        return TieredRunner(own(), SPECIALISED)  # which compiles it, or says why that cannot be
+    better = Better(SPECIALISED, start, own, 0.0)
     return TieredRunner(make_runner(NUMPY, plan, encoding, slots, seed), NUMPY.kind, better)
 
 
-def _begin(device: Device, kernel: Kernel) -> Ahead:
-    logger.info("compiling the kernel for %s beside the run: about 10 s, only once", kernel.size)
+def _compile_ahead(device: Device, kernel: Kernel) -> Ahead:
+    logger.info("compiling the kernel for %s in the background: about 10 s, only once", kernel.size)
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     return Ahead(device, [kernel])
 

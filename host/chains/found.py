@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.pipeline import Outcome
-from syclade.host.devices.device import Device
+from syclade.host.devices.work import WorkDone
 
 __all__ = ["Found", "Search", "ShortChains"]
 
@@ -47,23 +47,19 @@ class Found:
     Attributes:
         outcome: its best state has the best tree; the rest is the chains'.
         steps: that every chain has done.
-        device: that was chosen.
         encoding: of the chains; empty if there were none.
         slots: chains or searches at once.
-        tiers: steps of the chains by tier.
+        work: what each executor did in this process, in order; an earlier run's work does not count.
         searches: in the order of their numbers; none where only chains ran.
-        search_tier: what did the searches: native, sycl or numpy.
         interrupted: whether the run was stopped before its end.
         trees: the best tree of each search, as a parent vector.
     """
 
     outcome: Outcome
     steps: int
-    device: Device
     encoding: str
     slots: int
-    tiers: dict[str, int]
+    work: tuple[WorkDone, ...]
     searches: tuple[Search, ...] = ()
-    search_tier: str = ""
     interrupted: bool = False
     trees: tuple[NDArray[np.int32], ...] = ()

@@ -54,7 +54,8 @@ def run_plan(
 
         used, chosen, made = open_image(image, device, encoding, plan)
         capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-        opened = Opened(begin(chosen, plan, made, capacity, seed, used), chosen, made, capacity)
+        begun = begin(chosen, plan, made, capacity, seed, used, explicit=True)
+        opened = Opened(begun, chosen, made, capacity)
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
@@ -66,9 +67,8 @@ def run_plan(
     return Found(
         outcome,
         done,
-        opened.device,
         opened.encoding.name,
         opened.slots,
-        runner.tiers,
+        runner.work,
         interrupted=task.stop.wanted,
     )

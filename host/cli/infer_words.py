@@ -17,15 +17,14 @@ __all__ = ["doubt_of", "tell"]
 def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
     """What was found, and where it is written."""
     from syclade.host.cli.streams import shows
+    from syclade.host.devices.work import executed_on
     from syclade.host.output.files import FILES
 
     if quiet:
         click.echo(repr(result.log_likelihood))
         return
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
-    click.echo(
-        f"{result.runs} on {result.device} ({result.device_name}): {result.seconds:.2f} s, {_pace(result)}"
-    )
+    click.echo(f"{result.runs}{executed_on(result.work)}: {result.seconds:.2f} s, {_pace(result)}")
     tied = int((result.attachment_ties > 1).sum())
     click.echo(
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "

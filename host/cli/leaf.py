@@ -112,6 +112,7 @@ def _two_of(weights: tuple[float, ...]) -> tuple[float, float]:
 
 def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool, as_json: bool) -> None:
     """Write the files and print what was found; the tree as well, where no file has it."""
+    from syclade.host.devices.work import executed_on
     from syclade.host.leaf.result import FILES
 
     failure = None
@@ -130,7 +131,7 @@ def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool, as_
         return
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
     click.echo(
-        f"{result.chains} chains of {result.steps} steps on {result.device} ({result.device_name}): "
+        f"{result.chains} chains of {result.steps} steps{executed_on(result.work)}: "
         f"{result.seconds:.2f} s, {result.steps_per_second / 1e3:.0f} ksteps/s"
     )
     tied = int((result.placement_ties > 1).sum())

@@ -49,12 +49,14 @@ def command(arguments: tuple[str, ...]) -> None:
 
     docs/coming-from-scite.md tells what differs.
     """
+    from syclade.host.devices.work import executed_on
     from syclade.host.scite.arguments import parse_arguments
     from syclade.host.scite.run import run_scite
 
     call = parse_arguments(arguments)
-    with progress_bar(False, show_log(quiet=True, verbose=False)) as show:
+    with progress_bar(False, show_log(quiet=False, verbose=False)) as show:
         outcome = run_scite(call, lambda state, problem: _show(show, state, problem))
+    click.echo(f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True)
     for line in outcome.lines(call):
         click.echo(line)
 

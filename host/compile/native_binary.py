@@ -19,7 +19,7 @@ from syclade.host.devices import opencl
 from syclade.host.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.workarounds.unknown_processor import TARGET_VARIABLE
 
-__all__ = ["build_program", "device_identity", "is_translated"]
+__all__ = ["build_program", "device_identity", "is_missing", "is_translated"]
 
 logger = logging.getLogger("syclade.program")
 
@@ -55,6 +55,12 @@ def is_translated(queue: Any, module: bytes) -> bool:
     """Whether the device's compiler has nothing to do for a module."""
     name = _cache_name(queue, module)
     return name is not None and read_checked(name) is not None
+
+
+def is_missing(queue: Any, module: bytes) -> bool:
+    """Whether the device's compiler has to translate a module, once: the cache will have it then."""
+    name = _cache_name(queue, module)
+    return name is not None and read_checked(name) is None
 
 
 def _stored_program(place: opencl.Place, name: str) -> int | None:

@@ -7,6 +7,7 @@ it is kept as well (`native_binary`).
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,24 @@ from syclade.host.errors import DeviceError
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["is_at_hand", "is_translated", "load_kernel", "spirv_of"]
+__all__ = ["announce_translation", "is_at_hand", "is_translated", "load_kernel", "spirv_of"]
+
+logger = logging.getLogger("syclade.program")
 
 _built: dict[tuple[str, Any, Any], Any] = {}
 """Kernels that this process has built, by key, context and device: building takes half a second."""
 
 _building = threading.Lock()
-"""Threads that want the same kernel shall wait for the first of them, and numba is no place to meet."""
+"""Threads that want the same kernel shall wait for the first of them, and numba is no place to meet.
+
+One lock for all kernels: drivers translate one at a time (`side_by_side`).
+"""
+
+_announced: set[str] = set()
+"""Names of the devices whose users know that the driver is at work."""
+
+_SECONDS = 2
+"""About what a driver takes for the kernel of a chain."""
 
 
 def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
@@ -49,7 +61,10 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
 
 
 def _build(queue: Any, kernel: Kernel) -> Any:
-    spirv = spirv_of(queue, kernel)
+    there = _spirv_at_hand(kernel)
+    if there is not None and native_binary.is_missing(queue, there.module):
+        announce_translation(queue, _SECONDS)
+    spirv = there or spirv_of(queue, kernel)
     try:
         program = native_binary.build_program(queue, spirv.module)
         if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would give one that crashes
@@ -67,6 +82,14 @@ def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
         there = translate(queue, kernel)
         _keep(kernel, there)
     return there
+
+
+def announce_translation(queue: Any, seconds: int) -> None:
+    """Log once for each device that its driver translates kernels, and about how long that takes."""
+    name = queue.sycl_device.name.strip()
+    if name not in _announced:
+        _announced.add(name)
+        logger.info("the driver of %s translates the kernels: about %d s, only once", name, seconds)
 
 
 def _keep(kernel: Kernel, spirv: Spirv) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.atomic import Content
 from syclade.host.chains.found import Found
 from syclade.host.chains.plan import Plan
+from syclade.host.devices.work import WithWork, WorkDone, executed_on, work_dicts
 from syclade.host.input.matrix import Matrix
 from syclade.host.leaf.formats import format_placements, leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.leaf.placement import Placements, place
@@ -36,7 +37,7 @@ _ARRAYS = ("parents", "placement", "placement_ties", "mutation_log_likelihoods",
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeafResult:
+class LeafResult(WithWork):
     """The outcome: a value that is equal to itself only, and whose arrays cannot be written.
 
     Attributes:
@@ -54,9 +55,9 @@ class LeafResult:
         moves: for each kind of move, steps (proposed, accepted) over all chains.
         steps: that every chain has done.
         converged: whether the chains agree (`convergence.StoppingRule`).
-        device, device_name: filter string and name of the device.
-        encoding: how trees stood in its memory.
-        tiers: steps over all chains by the kernel that did them.
+        encoding: how trees stood in the device's memory.
+        work: the steps that each executor did in this process, in order; empty for a resumed run that had
+            ended before.
         slots: chain states on the device at once.
         seconds: wall time of the chains, without start-up.
         matrix: the file of the matrix; None for an array.
@@ -81,10 +82,8 @@ class LeafResult:
     moves: dict[str, tuple[int, int]]
     steps: int
     converged: bool
-    device: str
-    device_name: str
     encoding: str
-    tiers: dict[str, int]
+    work: tuple[WorkDone, ...]
     slots: int
     seconds: float
     matrix: str | None
@@ -108,7 +107,8 @@ class LeafResult:
         ended = "converged" if self.converged else "not converged"
         return (
             f"<LeafResult: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
-            f"{len(self.cells)} cells, {self.chains} chains of {self.steps} steps on {self.device}: {ended}>"
+            f"{len(self.cells)} cells, {self.chains} chains of {self.steps} steps{executed_on(self.work)}: "
+            f"{ended}>"
         )
 
     @property
@@ -120,11 +120,6 @@ class LeafResult:
     def labels(self) -> list[str]:
         """What the nodes are called in files: cells by their names, joints joint1, joint2, …."""
         return leaf_labels(self.cells)
-
-    @property
-    def steps_per_second(self) -> float:
-        """Chain steps a second, over all chains."""
-        return self.chains * self.steps / max(self.seconds, 1e-9)
 
     def to_newick(self) -> str:
         """The tree in Newick format, with the cells as leaves."""
@@ -167,10 +162,11 @@ class LeafResult:
     def run(self) -> dict[str, Any]:
         """What is this run's own: device, times, versions, all options, as in run.json."""
         names = (
-            "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "tiers", "slots", "seconds"
+            "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "slots", "seconds"
         )  # fmt: skip
         return {
             **{name: getattr(self, name) for name in names},
+            "work": work_dicts(self.work),
             "steps_per_second": self.steps_per_second,
             "options": dict(self.options),
             "date": self.date,
@@ -231,10 +227,8 @@ def make_leaf_result(
         moves={kind: (tried, taken) for kind, tried, taken in tallied if tried},
         steps=found.steps,
         converged=bool(outcome.converged),
-        device=found.device.filter,
-        device_name=found.device.name,
         encoding=found.encoding,
-        tiers=found.tiers,
+        work=found.work,
         slots=found.slots,
         seconds=outcome.seconds,
         matrix=None if matrix.file_sha256 is None else matrix.source,

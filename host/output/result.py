@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.found import Search
+from syclade.host.devices.work import WithWork, WorkDone, executed_on
 from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments
@@ -33,7 +34,7 @@ _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(WithWork):
     """The outcome of an inference: a value that is equal to itself only, and whose arrays cannot be written.
 
     Attributes:
@@ -53,12 +54,11 @@ class Result:
         steps: that every chain has done.
         converged: whether four searches (half of fewer), from two different starts, found the best score; or
             else whether the chains agree on it (`convergence.StoppingRule`); a single chain never does.
-        device, device_name: filter string and name of the device.
-        encoding: how trees stood in its memory.
-        tiers: steps over all chains by the kernel that did them (host/backends/tiers.py).
+        encoding: how trees stood in the device's memory.
+        work: what each executor did in this process, in order: chain steps, and sweeps of searches. Empty
+            for a resumed run that had ended before.
         searches: how each search began, and the log-likelihood of its best tree (for rounded weights); none
             where chains alone ran. The chains are then short ones that some searches start from.
-        search_tier: what did the searches: native, sycl or numpy.
         slots: chain states, or searches, on the device at once.
         seconds: wall time of chains and searches, without start-up.
         matrix: the file or stream of the matrix, as it was named; None for an array.
@@ -96,12 +96,9 @@ class Result:
     seed: int
     gamma: float
     move_probabilities: Mapping[str, float]
-    device: str
-    device_name: str
     encoding: str
-    tiers: dict[str, int]
+    work: tuple[WorkDone, ...]
     searches: tuple[Search, ...]
-    search_tier: str
     slots: int
     seconds: float
     matrix: str | None
@@ -131,7 +128,7 @@ class Result:
         ended = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
-            f"{self.n_cells} cells, {self.runs} on {self.device}, "
+            f"{self.n_cells} cells, {self.runs}{executed_on(self.work)}, "
             f"the best score in {self.agreeing} of them: {ended}>"
         )
 
@@ -152,11 +149,6 @@ class Result:
     def n_cells(self) -> int:
         """Number of cells."""
         return len(self.attachment)
-
-    @property
-    def steps_per_second(self) -> float:
-        """Chain steps a second, over all chains."""
-        return self.chains * self.steps / max(self.seconds, 1e-9)
 
     def to_networkx(self) -> networkx.DiGraph[str]:
         """The tree as a directed graph from the root downwards; nodes are mutation names and the root."""

@@ -6,6 +6,8 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.devices.work import work_dicts
+
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
@@ -61,8 +63,7 @@ def run_of(result: Result) -> dict[str, Any]:
         "device": result.device,
         "device_name": result.device_name,
         "encoding": result.encoding,
-        "tiers": result.tiers,
-        "search_tier": result.search_tier,
+        "work": work_dicts(result.work),
         "slots": result.slots,
         "seconds": result.seconds,
         "steps_per_second": result.steps_per_second,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from syclade.host.cooptimal.consensus import consensus_of
+from syclade.host.devices.work import executors_of
 from syclade.host.model.likelihood import event_counts
 from syclade.host.report.traces import trace_of
 from syclade.host.trees.tree import node_labels
@@ -207,7 +208,7 @@ def _provenance(result: Result) -> Section:
         ("matrix", result.matrix or "an array"),
         ("SHA-256", result.matrix_file_sha256 or result.matrix_sha256),
         ("seed", str(result.seed)),
-        ("device", f"{result.device} ({result.device_name})"),
+        ("device", executors_of(result.work) or "none: all was done by an earlier run"),
         ("time", f"{result.seconds:.2f} s"),
         ("date", result.date),
         ("syclade", result.version),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.backends.opening import open_runner
 from syclade.host.chains.pipeline import Progress, run_chains
+from syclade.host.devices.work import WorkDone
 from syclade.host.errors import OptionError
 from syclade.host.input.matrix import Matrix
 from syclade.host.leaf.placement import place
@@ -31,11 +32,13 @@ class CellTree(NamedTuple):
         parents: int32, shape (2m - 1,): cells, then the inner nodes; the last is the root.
         log_likelihood: natural log, float64.
         newick: its text: cells are 1 to m, inner nodes go on from there.
+        work: the steps that each executor did.
     """
 
     parents: NDArray[np.int32]
     log_likelihood: float
     newick: str
+    work: tuple[WorkDone, ...]
 
 
 def refuse_for_cell_trees(call: SciteCall) -> None:
@@ -84,4 +87,5 @@ def best_cell_tree(
     finally:
         opened.runner.close()
     parents = canonical(outcome.best.best_parents)
-    return CellTree(parents, place(matrix, rates, problem, parents).total, newick_text(parents))
+    total = place(matrix, rates, problem, parents).total
+    return CellTree(parents, total, newick_text(parents), opened.runner.work)

@@ -18,6 +18,7 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.state import ChainState
+from syclade.host.devices.work import WorkDone
 from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
@@ -56,6 +57,7 @@ class SciteOutcome:
         milliseconds: wall time of all.
         beta: the rate of false negatives with the best tree, where it was learned (-e); else None.
         with_prior: then the log-likelihood and the logarithm of that rate's prior.
+        work: the steps that each executor did.
     """
 
     log_likelihood: float
@@ -65,6 +67,7 @@ class SciteOutcome:
     milliseconds: float
     beta: float | None = None
     with_prior: float = 0.0
+    work: tuple[WorkDone, ...] = ()
 
     def lines(self, call: SciteCall) -> list[str]:
         """SCITE's standard output, numbers with as many digits as there."""
@@ -107,7 +110,7 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
     problem = make_problem(matrix, rates, octaves=call.sum_score, learned=learned)
     optimal, samples = _sinks(call, problem)
     try:
-        state = _run_chains(call, problem, (optimal, samples), report)
+        state, work = _run_chains(call, problem, (optimal, samples), report)
         best, places = state.best_parents, state.best_rate_at
         if learned is not None:
             rates = learned.at(places)
@@ -127,6 +130,7 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
         milliseconds=(time.perf_counter() - started) * 1e3,
         beta=None if learned is None else learned.values(places)["fn_rate"],
         with_prior=log_likelihood + (0.0 if learned is None else learned.log_prior(places)),
+        work=work,
     )
 
 
@@ -149,6 +153,7 @@ def _run_cell_tree(
         distance=None,
         steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
+        work=best.work,
     )
 
 
@@ -184,8 +189,8 @@ def _run_chains(
     problem: Problem,
     sinks: tuple[Sink, ...],
     report: Callable[[Progress, AnyProblem], None],
-) -> ChainState:
-    """The chain with the best tree."""
+) -> tuple[ChainState, tuple[WorkDone, ...]]:
+    """The chain with the best tree, and who did the steps."""
     plan = make_plan(
         problem,
         gamma=call.gamma,
@@ -205,7 +210,7 @@ def _run_chains(
         )
     finally:
         opened.runner.close()
-    return outcome.best
+    return outcome.best, opened.runner.work
 
 
 def _trees_texts(

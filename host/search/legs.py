@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from syclade.host.search.work import NO_SCORE, Work
 
-__all__ = ["CLIMB", "Leg", "Works", "works_of"]
+__all__ = ["CLIMB", "CLIMB_STAGES", "Leg", "Works", "works_of"]
 
 MOST = 30
 """Sweeps or turns after which a climb goes on to the next kind of move in any case: hardly ever reached."""
@@ -38,6 +38,9 @@ class Leg(NamedTuple):
 
 
 CLIMB = Leg()
+
+CLIMB_STAGES = ("estimated", "subtrees", "regraft", "exact")
+"""All stages of warm-ups and climbs, in the order of their first use."""
 
 
 def works_of(leg: Leg) -> Works:

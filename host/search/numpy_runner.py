@@ -14,6 +14,7 @@ from syclade.fallback.search.regraft_move import REGRAFT
 from syclade.fallback.search.stages import Given, Stage, Standing
 from syclade.fallback.search.starts import BY_COLUMNS, BY_MUTATIONS
 from syclade.fallback.search.subtree_move import SUBTREES
+from syclade.host.devices.device import NUMPY
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.runner import SearchRunner, noise_of, search_log_table
 from syclade.host.search.work import SearchState, Work, fresh_state
@@ -33,6 +34,9 @@ NUMPY_STAGES: dict[str, Stage] = {
 
 class NumpySearchRunner(SearchRunner):
     """One slot after the other."""
+
+    executor = NUMPY
+    kernel = "numpy"
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
         super().__init__(problem, slots, seed)

@@ -5,35 +5,31 @@ Chains cross valleys that no climb does, and climbs reach tops that no chain sta
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends.opening import open_on
+from syclade.host.backends.opening import open_first, open_on
 from syclade.host.chains.found import Found, Search, ShortChains
 from syclade.host.chains.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
-from syclade.host.devices.device import Device, own_devices
-from syclade.host.errors import DeviceError, DeviceMemoryError
+from syclade.host.devices.device import Device
+from syclade.host.devices.work import WorkDone
 from syclade.host.running import Task
 from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
 from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runner import SearchRunner
 from syclade.host.search.runners import begin_search
-from syclade.host.search.search import SearchOutcome, SearchProgress, run_search
+from syclade.host.search.search import SearchOutcome, SearchProgress, run_search, stages_left
 from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
 __all__ = ["find"]
-
-logger = logging.getLogger("syclade.search")
 
 
 def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, task: Task) -> Found:
@@ -56,13 +52,24 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     policy = policy_for(problem.mutations, problem.columns)
     standing = resumed_searches(task.keeper, policy, problem.mutations, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
-    device, runner = _open(wanted, problem, count, seed, policy)
+    explicit = wanted != "auto"
+    stages = stages_left(policy, None if standing is None else standing.legs)
+    device, runner = open_first(
+        choose_device(wanted),
+        lambda one: (
+            one,
+            begin_search(
+                one, problem, count, seed, by_columns=policy.by_columns, stages=stages, explicit=explicit
+            ),
+        ),
+        explicit=explicit,
+    )
     told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task, begun)
     try:
         trees: list[NDArray[np.int32]] = []
-        tiers: dict[str, int] = {}
+        work: tuple[WorkDone, ...] = ()
         if standing is None:
-            short, chains, tiers = _run_short(plan, device, encoding, seed, told)
+            short, chains, work = _run_short(plan, device, encoding, seed, told, explicit=explicit)
             trees = [state.best_parents for state in short]
         else:
             chains = standing.chains
@@ -78,6 +85,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
                 resumed=None if standing is None else standing.legs,
                 between=lambda legs: keep_searches(task.keeper, Standing(legs, chains)),
             )
+        work += runner.work
     finally:
         runner.close()
     outcome = Outcome(
@@ -91,16 +99,14 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     return Found(
         outcome,
         CHAIN_STEPS if len(chains.best_scores) else 0,
-        device,
         chains.encoding,
         count,
-        tiers,
+        work,
         tuple(
             Search(start, problem.to_nats(score))
             for start, score in zip(search.starts, search.scores, strict=True)
             if score != NO_SCORE
         ),
-        runner.tier,
         search.stopped,
         search.trees,
     )
@@ -127,13 +133,17 @@ class _Told:
 
 
 def _run_short(
-    plan: Plan, device: Device, encoding: str, seed: int, told: _Told
-) -> tuple[list[ChainState], ShortChains, dict[str, int]]:
-    """The chains that some searches start from; what is told of them; steps by tier."""
+    plan: Plan, device: Device, encoding: str, seed: int, told: _Told, *, explicit: bool
+) -> tuple[list[ChainState], ShortChains, tuple[WorkDone, ...]]:
+    """The chains that some searches start from; what is told of them; who did their steps."""
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not told.chains:
-        return [], nothing, {}
-    opened = open_on(device, encoding, plan, told.chains, None, seed)
+        return [], nothing, ()
+    opened = open_first(
+        device,
+        lambda one: open_on(one, encoding, plan, told.chains, None, seed, explicit=explicit),
+        explicit=explicit,
+    )
     try:
         best = opened.runner.best_scores
         ended = run_short_chains(
@@ -147,7 +157,7 @@ def _run_short(
         sum((info.tallies for _, info in ended), nothing.tallies),
         opened.encoding.name,
     )
-    return states, found, dict(opened.runner.tiers)
+    return states, found, opened.runner.work
 
 
 def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) -> SearchOutcome:
@@ -158,21 +168,3 @@ def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) 
     scores = tuple(NO_SCORE for _ in policy.starts)
     trees = tuple(state.best_parents for state in short)
     return SearchOutcome(state, policy.starts, scores, 0, False, True, 0.0, trees)
-
-
-def _open(
-    wanted: str, problem: SearchProblem, slots: int, seed: int, policy: SearchPolicy
-) -> tuple[Device, SearchRunner]:
-    """The device, and a runner on it; where auto took one that fails, on the next."""
-    device = choose_device(wanted)
-    others = [one for one in own_devices() if one.usable and one != device]
-    while True:
-        try:
-            return device, begin_search(device, problem, slots, seed, by_columns=policy.by_columns)
-        except DeviceMemoryError:
-            raise
-        except DeviceError as error:
-            if wanted != "auto" or not others:
-                raise
-            logger.warning("falling back to %s: %s: %s", others[0].filter, device.filter, error)
-            device = others.pop(0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.backends.arrays import Arrays
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.devices.device import Device
 from syclade.host.encodings.base import round_up
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.work import STAGES, SearchState, Work
@@ -58,10 +59,12 @@ class SearchRunner(ABC):
     Results depend on neither the number of slots nor what other slots do.
 
     Attributes:
-        tier: what does the work: native, sycl or numpy.
+        executor: the device that does the sweeps, as the runner itself knows it.
+        kernel: name of its kernels, as in `WorkDone`: those of searches serve all sizes.
     """
 
-    tier = ""
+    executor: Device
+    kernel = "general"
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
         self.problem = problem

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.slot_threads import SlotThreads
 from syclade.host.compile import machine_code
 from syclade.host.compile.ahead import Ahead
 from syclade.host.compile.kernel import Kernel
-from syclade.host.devices.device import Device
+from syclade.host.devices.device import Device, native_device
 from syclade.host.errors import DeviceError
 from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
@@ -23,9 +23,11 @@ from syclade.host.search.runner import (
     search_kernel,
     search_sizes,
 )
-from syclade.host.search.tiered_runner import TieredSearchRunner
-from syclade.host.search.work import STAGES
+from syclade.host.search.tiered_runner import BetterSearch, TieredSearchRunner
 from syclade.kernels.search.arguments import ARGUMENTS
+
+if TYPE_CHECKING:
+    from syclade.host.compile.side_by_side import SideBySide
 
 __all__ = ["begin_search", "make_search_runner"]
 
@@ -33,10 +35,9 @@ __all__ = ["begin_search", "make_search_runner"]
 class NativeSearchRunner(ArraySearchRunner):
     """This processor, by numba: a call a slot and stage."""
 
-    tier = "native"
-
     def __init__(self, problem: SearchProblem, slots: int, seed: int, by_columns: bool) -> None:
         super().__init__(problem, slots, seed)
+        self.executor = native_device()
         sizes = search_sizes(problem, slots, by_columns)
         local = NumpyArrays(ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
         self._arrays = local
@@ -66,16 +67,16 @@ class NativeSearchRunner(ArraySearchRunner):
 class SyclSearchRunner(ArraySearchRunner):
     """A SYCL device: a work-group a slot."""
 
-    tier = "sycl"
-
     def __init__(
         self, problem: SearchProblem, slots: int, seed: int, by_columns: bool, device_filter: str
     ) -> None:
-        from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
+        from syclade.host.backends.sycl_arrays import SyclArrays, device_of, open_queue
 
         super().__init__(problem, slots, seed)
         sizes = search_sizes(problem, slots, by_columns)
         self._queue = open_queue(device_filter)
+        self.executor = device_of(self._queue)
+        self._beside: SideBySide | None = None
         self._sycl = SyclArrays(self._queue, ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
         self._arrays = self._sycl
         self._flat: list[Any] = self._sycl.flat(ARGUMENTS)
@@ -84,13 +85,23 @@ class SyclSearchRunner(ArraySearchRunner):
         different = [stage for stage in dict.fromkeys(stages) if stage is not None]
         self._sycl.launch([self._loaded(stage) for stage in different], self._flat, LANES)
 
+    def translate(self, device: Device, kernels: Sequence[Kernel]) -> None:
+        """Let other processes translate some of the kernels, which come in the order of their first use."""
+        from syclade.host.compile.side_by_side import SideBySide
+
+        self._beside = SideBySide(device, self._queue, kernels)
+
     def _load(self, stage: str) -> Any:
         from syclade.host.compile.program import load_kernel
 
+        if self._beside is not None:
+            self._beside.wait_for(_kernel(stage))
         return load_kernel(self._queue, _kernel(stage))
 
     def close(self) -> None:
         """See `SearchRunner.close`."""
+        if self._beside is not None:
+            self._beside.close()
         self._flat = []
         super().close()
 
@@ -125,17 +136,32 @@ def make_search_runner(
 
 
 def begin_search(
-    device: Device, problem: SearchProblem, slots: int, seed: int, *, by_columns: bool
-) -> SearchRunner:
-    """As `make_search_runner`; on a CPU device searches begin by this processor's own code."""
+    device: Device,
+    problem: SearchProblem,
+    slots: int,
+    seed: int,
+    *,
+    by_columns: bool,
+    stages: Sequence[str],
+    explicit: bool,
+) -> TieredSearchRunner:
+    """As `make_search_runner`, with its kernels made ready.
+
+    Args:
+        device, problem, slots, seed, by_columns: as for `make_search_runner`.
+        stages: that will be run, in the order of their first use.
+        explicit: whether the device was asked for and has to do every sweep; otherwise a search on a CPU
+            device begins with this processor's own code.
+    """
     open_own = partial(make_search_runner, device, problem, slots, seed, by_columns=by_columns)
-    if device.kind != "cpu":
-        return open_own()
-    kernels = [_kernel(stage) for stage in STAGES]
-    if not all(machine_code.is_at_hand(kernel) for kernel in kernels):
-        return open_own()
-    first = NativeSearchRunner(problem, slots, seed, by_columns)
-    return TieredSearchRunner(first, partial(_translate, device, kernels), open_own)
+    kernels = [_kernel(stage) for stage in stages]
+    if not explicit and device.kind == "cpu" and all(machine_code.is_at_hand(one) for one in kernels):
+        first = NativeSearchRunner(problem, slots, seed, by_columns)
+        return TieredSearchRunner(first, BetterSearch(partial(_translate, device, kernels), open_own))
+    runner = open_own()
+    if isinstance(runner, SyclSearchRunner):
+        runner.translate(device, kernels)
+    return TieredSearchRunner(runner)
 
 
 def _translate(device: Device, kernels: list[Kernel]) -> Ahead | None:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.running import Stopped
-from syclade.host.search.legs import CLIMB, Leg, Works, works_of
+from syclade.host.search.legs import CLIMB, CLIMB_STAGES, Leg, Works, works_of
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.search.runner import SearchRunner
 from syclade.host.search.work import SearchState, Work, fresh_state, state_from
 
-__all__ = ["LegStopped", "Legs", "SearchOutcome", "SearchProgress", "run_leg", "run_search"]
+__all__ = ["LegStopped", "Legs", "SearchOutcome", "SearchProgress", "run_leg", "run_search", "stages_left"]
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,18 @@ def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
     if policy.enough(at.scores, at.tops) or at.done > len(policy.rounds):
         return None
     return [policy.round_of(at.done, search) for search in range(len(at.states))]
+
+
+def stages_left(policy: SearchPolicy, at: Legs | None) -> tuple[str, ...]:
+    """Return the stages that are left to run, in the order of their first use.
+
+    Args:
+        policy: of the search.
+        at: where an earlier run was between two legs; None for a new one.
+    """
+    if at is None or at.done == 0:
+        return (*dict.fromkeys(start for start in policy.starts if start != BY_CHAIN), *CLIMB_STAGES)
+    return () if _next_legs(policy, at) is None else CLIMB_STAGES
 
 
 def run_leg(

@@ -25,6 +25,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
+from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
 from syclade.host.model.learned import learned_rates
@@ -62,7 +63,7 @@ class Measurement:
     """How fast one kind of chain ran on one device.
 
     Attributes:
-        device, device_name, kind: filter string, name and kind of the device.
+        device, device_name, kind: filter string, name and kind of what executed the steps.
         encoding: how trees stand in its memory.
         cells, mutations: size of the simulated input.
         slots: chains at once, one a slot.
@@ -151,7 +152,7 @@ def measure(
         learn_fn: of mutation trees: as for `infer`.
 
     Raises:
-        SycladeError: a number makes no sense, or the device cannot run.
+        SycladeError: a number makes no sense, or the device cannot run, or another one did.
     """
     seconds = real("seconds (--seconds)", seconds)
     if not 0 < seconds < math.inf:
@@ -163,6 +164,7 @@ def measure(
     made = choose_encoding(encoding, device, plan.problem)
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
+    require_executor(runner.executor, device)
     try:
         runner.put_all([state_at(plan, begin, chain) for chain in range(count)])
         launch_steps = _warm_up(runner, seconds)
@@ -173,9 +175,9 @@ def measure(
     finally:
         runner.close()
     return Measurement(
-        device=device.filter,
-        device_name=device.name,
-        kind=device.kind,
+        device=runner.executor.filter,
+        device_name=runner.executor.name,
+        kind=runner.executor.kind,
         encoding=made.name,
         cells=cells,
         mutations=mutations,

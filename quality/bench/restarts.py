@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.work import require_all
 from syclade.host.inference import infer
 from syclade.host.input.matrix import Matrix
 
@@ -26,6 +28,7 @@ class Trial:
         steps: that each chain did.
         seconds: wall time of the chains, without start-up.
         converged: whether the chains agreed.
+        executors: filter strings of what did the steps.
     """
 
     chains: int
@@ -34,6 +37,7 @@ class Trial:
     steps: int
     seconds: float
     converged: bool
+    executors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def run_trials(
         settings: further arguments of `syclade.infer`, such as `steps` and `device`.
 
     Raises:
+        DeviceError: another executor than the device that was asked for did some of the work.
         SycladeError: whatever `syclade.infer` raises.
     """
     trials: list[Trial] = []
@@ -92,8 +97,18 @@ def run_trials(
         for _ in range(repeats):
             number = (seed + len(trials)) % 2**64
             result = infer(matrix, fp_rate=fp_rate, fn_rate=fn_rate, chains=chains, seed=number, **settings)
+            if settings.get("device", "auto") != "auto":
+                require_all(result.work, choose_device(settings["device"]).filter)
             trials.append(
-                Trial(chains, number, result.log_likelihood, result.steps, result.seconds, result.converged)
+                Trial(
+                    chains,
+                    number,
+                    result.log_likelihood,
+                    result.steps,
+                    result.seconds,
+                    result.converged,
+                    tuple(dict.fromkeys(one.executor.filter for one in result.work)),
+                )
             )
             done(trials[-1])
     return trials

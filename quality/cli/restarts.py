@@ -82,7 +82,7 @@ def command(
     if as_json:
         _print_json(trials, rows, settings)
     else:
-        _print_table(max(trial.log_likelihood for trial in trials), rows)
+        _print_table(trials, rows)
     return 0
 
 
@@ -98,8 +98,10 @@ def _print_json(trials: list[Trial], rows: list[Row], settings: dict[str, Any]) 
     click.echo(json.dumps(report, indent=2))
 
 
-def _print_table(best: float, rows: list[Row]) -> None:
-    click.echo(f"best log-likelihood of all runs: {best:.4f}")
+def _print_table(trials: list[Trial], rows: list[Row]) -> None:
+    best = max(trial.log_likelihood for trial in trials)
+    executors = dict.fromkeys(name for trial in trials for name in trial.executors)
+    click.echo(f"best log-likelihood of all runs: {best:.4f}; steps by {', '.join(executors)}")
     click.echo("chains  found the best   95 % interval  agreed on less  worst by  steps a chain  seconds")
     for row in rows:
         click.echo(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.backends import make_runner
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.devices.device import Device
+from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
@@ -64,7 +65,7 @@ def sample_chain(
         progress: called after each read with the steps done and in all.
 
     Raises:
-        DeviceError: see `make_runner`.
+        DeviceError: see `make_runner`; or the runner executes on another device.
     """
     slots = min(slots, samples)
     reads = -(-samples // slots)
@@ -72,6 +73,7 @@ def sample_chain(
     moves = np.zeros(size * size, dtype=np.int64)
     plan = target.plan
     runner = make_runner(device, plan, choose_encoding(encoding, device, plan.problem), slots, seed)
+    require_executor(runner.executor, device)
     index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     thinning, now = target.thinning, target.burn_in
     last = now + (reads - 1) * thinning + 1

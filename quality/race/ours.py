@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syclade.host.devices.work import work_dicts
 from syclade.host.inference import InferenceProgress, infer
 from syclade.host.model.simulate import Simulation
 from syclade.quality.race.answers import Contestant, Found, processor_seconds
@@ -37,8 +38,8 @@ def _inference(device: str, options: dict[str, object]) -> Contestant:
             progress=seen,
             **options,  # type: ignore[arg-type]
         )
-        told = {
-            "device": result.device,
+        told: dict[str, object] = {
+            "work": work_dicts(result.work),
             "found_by": result.agreeing,
             "of": len(result.searches) or result.chains,
             "agree": result.converged,

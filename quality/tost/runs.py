@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import syclade
+from syclade.host.devices.work import require_all
 from syclade.host.errors import OutputError
 from syclade.host.inference import infer
 from syclade.host.model.likelihood import log_likelihood
@@ -99,6 +100,7 @@ def compare(
 
     Raises:
         OutputError: there is a result of other settings and `force` is not given, or it cannot be written.
+        DeviceError: another executor than the device did some of the work.
         SycladeError: see `infer`.
     """
     place, key = folder / f"{scored.name}.json", settings.key(scored)
@@ -115,6 +117,7 @@ def compare(
             encoding=settings.encoding,
             progress=None if progress is None else lambda state: progress(state.steps_done),
         )
+        require_all(done.work, settings.device)
         result = {
             "parents": done.parents.tolist(),
             "log_likelihood": done.log_likelihood,

@@ -1,46 +1,63 @@
-"""A run begins at once and is taken over: the same chain on every tier."""
+"""Which executor does the steps: the device that was asked for all of them, and `auto` what is ready."""
 
 from __future__ import annotations
 
+import re
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from syclade.host.backends import make_runner, tiers
+import syclade
+from syclade.host.backends import make_runner, opening, tiers
 from syclade.host.backends.tiered_runner import TieredRunner
 from syclade.host.backends.tiers import GENERAL, SPECIALISED, begin
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import NEW_BEST, Recorder, every
-from syclade.host.compile import ahead
+from syclade.host.compile import ahead, machine_code
+from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
+from syclade.host.devices.work import require_all, work_dicts
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
 from syclade.kernels.target.sycl_traits import TRAITS
-from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
+from tests.support import backends
+from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone, seen
+from tests.support.did_all import assert_did_all
 
 CASE = Case(12, 20)
 SLOTS = 3
+QUICK: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 2, "steps": 50}
 PATIENCE = 120  # seconds
 
 on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", marks=pytest.mark.sycl)])
 
 
-def opened(plan: Plan, device: str, encoding: str) -> TieredRunner:
+def opened(plan: Plan, device: str, encoding: str, *, explicit: bool = True) -> TieredRunner:
     made = make_encoding(encoding)(plan.problem, TRAITS)
-    runner = begin(choose_device(device), plan, made, SLOTS, CASE.seed)
+    runner = begin(choose_device(device), plan, made, SLOTS, CASE.seed, explicit=explicit)
     for slot in (0, 2):  # one stays empty
         runner.put(slot, initial_state(plan, CASE.seed, slot))
     return runner
 
 
-def run_until(runner: TieredRunner, tier: str) -> int:
-    """Steps that every chain has done when the tier has done its first ones."""
+def steps_by(runner: TieredRunner) -> dict[tuple[str, str], int]:
+    """Steps by device and kernel."""
+    assert {one.unit for one in runner.work} == {"steps"}
+    assert all(one.seconds > 0 for one in runner.work)
+    return {(one.executor.kind, one.kernel): one.count for one in runner.work}
+
+
+def run_until(runner: TieredRunner, kernel: str) -> int:
+    """Steps that every chain has done when the kernel has done its first ones."""
     step, deadline = 0, time.monotonic() + PATIENCE
-    while not runner.tiers.get(tier):
-        assert time.monotonic() < deadline, f"no {tier} kernel after {PATIENCE} s"
+    while runner.kernel != kernel:
+        assert time.monotonic() < deadline, f"no {kernel} kernel after {PATIENCE} s"
         step += 50
         runner.advance(np.array([step, 0, step]))
         time.sleep(0.01)
@@ -48,26 +65,33 @@ def run_until(runner: TieredRunner, tier: str) -> int:
 
 
 @on_devices
-@pytest.mark.parametrize(("encoding", "first"), [("preorder", GENERAL), ("ancestor", "numpy")])
+@pytest.mark.parametrize(
+    ("encoding", "explicit", "first"),
+    [("preorder", True, GENERAL), ("preorder", False, GENERAL), ("ancestor", False, "numpy")],
+)
 def test_the_specialised_kernel_takes_over(
-    device: str, encoding: str, first: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+    device: str, encoding: str, explicit: bool, first: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At some launch, which nobody can tell from the chains."""
     monkeypatch.setattr(tiers, "WAIT_SECONDS", 0.0)
     plan = CASE.plan()
-    runner = opened(plan, device, encoding)
+    runner = opened(plan, device, encoding, explicit=explicit)
     try:
-        assert (runner.tier, runner.tiers) == (first, {first: 0})
+        assert (runner.kernel, runner.work) == (first, ())
         steps = run_until(runner, SPECIALISED)
-        assert list(runner.tiers) == [first, SPECIALISED]
-        assert sum(runner.tiers.values()) == 2 * steps
-        assert runner.tiers[first] > 0
+        kind = "numpy" if first == "numpy" else device
+        done = steps_by(runner)
+        assert list(done) == [(kind, first), (device, SPECIALISED)]
+        assert sum(done.values()) == 2 * steps
+        assert done[kind, first] > 0
+        assert runner.executor.kind == device
+        assert sum(one["share"] for one in work_dicts(runner.work)) == pytest.approx(1)
         for slot in (0, 2):
             assert_equal_chains(seen(runner, slot), run_alone(NUMPY, CASE, slot, steps))
     finally:
         runner.close()
     again = opened(plan, device, encoding)
-    assert again.tier == SPECIALISED, "what was compiled is kept"
+    assert again.kernel == SPECIALISED, "what was compiled is kept"
     again.close()
 
 
@@ -77,19 +101,43 @@ def test_a_short_run_compiles_nothing(device: str, own_cache: Path, monkeypatch:
     runner = opened(CASE.plan(), device, "preorder")
     for step in range(100, 2000, 100):
         runner.advance(np.array([step, 0, step]))
-    assert runner.tiers == {GENERAL: 2 * 1900}
+    assert steps_by(runner) == {(device, GENERAL): 2 * 1900}
     runner.close()
 
 
-@pytest.mark.parametrize(("recorders", "tier"), [((every(1),), GENERAL), ((every(1), NEW_BEST), "numpy")])
-def test_what_no_kernel_of_the_package_does_begins_in_numpy(
-    recorders: tuple[Recorder, ...], tier: str, own_cache: Path
+@pytest.mark.parametrize(("recorders", "kernel"), [((every(1),), GENERAL), ((every(1), NEW_BEST), "numpy")])
+def test_auto_begins_in_numpy_what_no_kernel_of_the_package_does(
+    recorders: tuple[Recorder, ...], kernel: str, own_cache: Path
 ) -> None:
     """Samples are taken by kernels that come with the package, new bests besides are not."""
-    runner = opened(CASE.plan(recorders=recorders, events=64), "native", "preorder")
-    assert runner.tier == tier
+    runner = opened(CASE.plan(recorders=recorders, events=64), "native", "preorder", explicit=False)
+    assert runner.kernel == kernel
     assert len(runner.advance(np.array([5, 0, 5])).events) == 10
     runner.close()
+
+
+@on_devices
+@pytest.mark.parametrize(
+    ("encoding", "recorders"), [("ancestor", ()), ("preorder", (every(1), NEW_BEST))], ids=str
+)
+def test_a_device_that_was_asked_for_waits_for_its_compiler(
+    device: str,
+    encoding: str,
+    recorders: tuple[Recorder, ...],
+    own_cache: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """And says so once; what it compiled is kept."""
+    caplog.set_level("INFO", "syclade")
+    plan = CASE.plan(recorders=recorders, events=64)
+    for _ in range(2):
+        runner = opened(plan, device, encoding)
+        runner.advance(np.array([5, 0, 5]))
+        assert steps_by(runner) == {(device, SPECIALISED): 10}
+        runner.close()
+        said = [message for message in caplog.messages if "only once" in message]
+        assert len(said) == 1
+        assert re.fullmatch(r"compiling the kernel for .+: about 10 s, only once", said[0])
 
 
 class Failing:
@@ -114,20 +162,54 @@ def test_a_run_goes_on_with_the_general_kernel_if_the_compiler_fails(
     runner = opened(CASE.plan(), "native", "preorder")
     for step in (10, 20, 30):
         runner.advance(np.array([step, 0, step]))
-    assert runner.tiers == {GENERAL: 60}
+    assert steps_by(runner) == {("native", GENERAL): 60}
     assert "going on with the general kernel: the compiler has no memory" in caplog.text
     runner.close()
 
 
-def test_numpy_is_no_answer_to_who_asked_for_a_device(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_auto_stays_in_numpy_if_the_compiler_fails(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(tiers, "Ahead", lambda *_: Failing())
-    runner = opened(CASE.plan(), "native", "ancestor")
-    runner.advance(np.array([10, 0, 10]))
-    with pytest.raises(DeviceError, match="the compiler has no memory"):
-        runner.advance(np.array([20, 0, 20]))
+    runner = opened(CASE.plan(), "native", "ancestor", explicit=False)
+    for step in (10, 20, 30):
+        runner.advance(np.array([step, 0, step]))
+    assert steps_by(runner) == {("numpy", "numpy"): 60}
+    assert "going on with the numpy kernel: the compiler has no memory" in caplog.text
     runner.close()
+
+
+def test_numpy_is_no_answer_to_a_request_for_a_device(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_kernel: Kernel) -> None:
+        raise DeviceError("the compiler has no memory")
+
+    monkeypatch.setattr(machine_code, "_compile", fail)
+    with pytest.raises(DeviceError, match="the compiler has no memory"):
+        opened(CASE.plan(), "native", "ancestor")
+
+
+def test_the_check_of_suites_finds_another_executor(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative control: with an empty cache, numpy does a device's steps, as it once did."""
+    result = syclade.infer(CASE.values, device="native", encoding="ancestor", **QUICK)
+    assert_did_all(result, "native")
+    forced = partial(begin, explicit=False)
+    monkeypatch.setattr(opening, "begin", lambda *given, explicit: forced(*given))
+    monkeypatch.setattr(tiers, "_is_at_hand", lambda *_: False)
+    monkeypatch.setattr(tiers, "Ahead", lambda *_: Failing())
+    other = syclade.infer(CASE.values, device="native", encoding="ancestor", **QUICK)
+    assert other.device == "numpy"
+    with pytest.raises(AssertionError, match="others than native did some of the work"):
+        assert_did_all(other, "native")
+    with pytest.raises(DeviceError, match="native did not do all of the work on numpy"):
+        require_all(other.work, "native")
+    monkeypatch.setattr(backends, "make_runner", lambda _device, *given: make_runner(NUMPY_DEVICE, *given))
+    with (
+        pytest.raises(AssertionError, match=r"the runner executes on .*numpy"),
+        Backend("native", "preorder").runner(CASE.plan(), 1, 1),
+    ):
+        pass
 
 
 def test_without_a_compiler_the_general_kernel_does_it_all(
@@ -138,12 +220,12 @@ def test_without_a_compiler_the_general_kernel_does_it_all(
     runner = opened(CASE.plan(), "native", "preorder")
     for step in (10, 20, 30):
         runner.advance(np.array([step, 0, step]))
-    assert runner.tiers == {GENERAL: 60}
+    assert steps_by(runner) == {("native", GENERAL): 60}
     runner.close()
 
 
 def test_a_compilation_ends_with_its_run(own_cache: Path) -> None:
-    runner = opened(CASE.plan(), "native", "ancestor")
+    runner = opened(CASE.plan(), "native", "ancestor", explicit=False)
     runner.advance(np.array([10, 0, 10]))
     runner.advance(np.array([20, 0, 20]))
     under_way = runner._ahead

@@ -11,6 +11,7 @@ from syclade.host.checkpoints.journal import journal_of
 from syclade.host.errors import CheckpointError, OptionError, OutputError
 from syclade.host.model.simulate import simulate
 from syclade.host.running import Stop
+from tests.support.did_all import assert_did_all
 
 MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix
 KINDS: dict[str, dict[str, Any]] = {
@@ -78,7 +79,10 @@ def test_a_stopped_run_goes_on(
     if place.exists():
         options = {**options, "slots": 3}
         assert_equal(infer("native", resume=place, checkpoint=place, **options), whole[kind])
-        assert_equal(infer("native", resume=place, **options), whole[kind])  # which had ended
+        ended = infer("native", resume=place, **options)
+        assert_equal(ended, whole[kind])
+        assert (ended.work, ended.device, ended.steps_per_second) == ((), None, 0.0)
+        assert "all done by an earlier run" in repr(ended)
 
 
 @pytest.mark.parametrize(("begun", "ended"), [("native", "numpy"), ("numpy", "native")])
@@ -87,18 +91,24 @@ def test_a_run_goes_on_elsewhere(
     whole: dict[str, syclade.Result], tmp_path: Path, kind: str, begun: str, ended: str
 ) -> None:
     place = tmp_path / "run"
-    for launches in (20, 60, 200):
-        stopped(begun, launches, checkpoint=place, checkpoint_every=0, force=True, **KINDS[kind])
+    for launches in (3, 20, 60, 200):
+        first = stopped(begun, launches, checkpoint=place, checkpoint_every=0, force=True, **KINDS[kind])
         if place.exists():
             break
-    assert_equal(infer(ended, resume=place, **KINDS[kind]), whole[kind])
+    assert first.interrupted, "there is work left"
+    resumed = infer(ended, resume=place, **KINDS[kind])
+    assert_equal(resumed, whole[kind])
+    assert_did_all(resumed, ended)
 
 
 @pytest.mark.sycl
 def test_a_run_goes_on_on_a_sycl_device(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
     place = tmp_path / "run"
     stopped("native", 30, checkpoint=place, checkpoint_every=0, **KINDS["search"])
-    assert_equal(infer("cpu", resume=place, **KINDS["search"]), whole["search"])
+    resumed = infer("cpu", resume=place, **KINDS["search"])
+    assert_equal(resumed, whole["search"])
+    assert_did_all(resumed, "cpu")
+    assert [one.unit for one in resumed.work] == ["sweeps"], "the chains were the earlier run's"
 
 
 def test_what_is_kept_changes_nothing(whole: dict[str, syclade.Result], tmp_path: Path) -> None:

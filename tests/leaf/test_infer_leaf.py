@@ -20,6 +20,7 @@ from syclade.host.leaf.treefile import leaf_parents_from_newick, read_leaf_tree
 from syclade.host.trees.leaf import clades, validate_leaf_parents
 from syclade.host.trees.newick import newick_edges
 from syclade.quality.oracle.leaf import clades_below
+from tests.support.did_all import assert_did_all
 from tests.support.leaf import LeafCase
 
 CASE = LeafCase(9, 8, "zygosity")
@@ -129,6 +130,7 @@ def test_every_device_gives_the_same_result(device: str) -> None:
     assert ours.summary() == expected.summary()
     assert ours.to_newick() == expected.to_newick()
     assert ours.encoding == "clade"
+    assert_did_all(ours, device)
 
 
 def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
@@ -136,6 +138,8 @@ def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
     syclade.infer_leaf(CASE.matrix(), **{**QUICK, "checkpoint": kept, "checkpoint_every": 0})
     ended = syclade.infer_leaf(CASE.matrix(), **QUICK, resume=kept)
     assert ended.summary() == syclade.infer_leaf(CASE.matrix(), **QUICK).summary()
+    assert (ended.work, ended.device, ended.run()["work"]) == ((), None, [])
+    assert "all done by an earlier run" in repr(ended)
     with pytest.raises(CheckpointError):
         syclade.infer(CASE.matrix(), **QUICK, resume=kept)
 

@@ -33,6 +33,7 @@ from syclade.host.leaf.treefile import read_leaf_tree
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.leaf import canonical, clades
+from tests.support.did_all import assert_did_all
 from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase, on_every_leaf_backend
 
 MATRIX = simulate(cells=9, mutations=7, fp_rate=0.02, fn_rate=0.2, missing=0.1, seed=4).matrix
@@ -245,6 +246,8 @@ def test_rare_clades_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_equal_runs_have_equal_files(result: Any, tmp_path: Path) -> None:
     other = syclade.infer_leaf(MATRIX, device="numpy", slots=2, **ASKED)
+    assert_did_all(result, "native")
+    assert_did_all(other, "numpy")
     result.write(tmp_path / "one")
     other.write(tmp_path / "other")
     for name in ("tree.samples", "clades.tsv", "consensus.newick", "summary.json"):

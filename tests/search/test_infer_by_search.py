@@ -11,7 +11,7 @@ import pytest
 import syclade
 from syclade.host.errors import OptionError
 from syclade.host.model.simulate import simulate
-from syclade.host.search import tiered_runner
+from tests.support.did_all import assert_did_all
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 MADE = simulate(40, 25, 0.01, 0.2, 0.1, 1).matrix
@@ -23,7 +23,7 @@ def test_it_is_the_default_and_says_how_each_search_began() -> None:
     best = max(search.log_likelihood for search in result.searches)
     assert result.log_likelihood == pytest.approx(best, rel=1e-3)
     assert result.log_likelihood == syclade.score(MADE, result.parents, **RATES)
-    assert result.search_tier == "native"
+    assert_did_all(result, "native")
     assert result.options["method"] == "search"
     assert "16 searches on native" in repr(result)
 
@@ -55,13 +55,14 @@ def test_another_method_is_refused() -> None:
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("device", ["cpu", "fpga-emu", "numpy"])
-def test_one_seed_gives_one_answer(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_seed_gives_one_answer(device: str) -> None:
     expected = syclade.infer(MADE, **RATES, device="native", seed=5)
-    monkeypatch.setattr(tiered_runner, "WAIT_SECONDS", 0.0)
     for slots in (1, 3):
         found = syclade.infer(MADE, **RATES, device=device, seed=5, slots=slots)
         np.testing.assert_array_equal(found.parents, expected.parents)
         assert found.searches == expected.searches
+        assert_did_all(found, device)
+        assert [one.unit for one in found.work] == ["steps", "sweeps"]
 
 
 @pytest.mark.parametrize(("cells", "mutations"), [(1, 1), (5, 1), (1, 6), (2, 2)])

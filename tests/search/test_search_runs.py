@@ -22,6 +22,7 @@ from syclade.host.search.runners import make_search_runner
 from syclade.host.search.search import SearchOutcome, run_search
 from syclade.host.search.work import STAGES, Work, fresh_state
 from syclade.host.trees.tree import validate_parents
+from tests.support.did_all import assert_did_all
 
 RATES = Rates(0.01, 0.2)
 POLICY = SearchPolicy(
@@ -35,6 +36,7 @@ def search_problem(cells: int, mutations: int, seed: int = 1) -> SearchProblem:
 
 def searched(problem: SearchProblem, device: str, slots: int, seed: int = 3) -> SearchOutcome:
     runner = make_search_runner(choose_device(device), problem, slots, seed, by_columns=True)
+    assert_did_all(runner, device)
     chain = np.full(problem.mutations + 1, problem.mutations, dtype=np.int32)
     chain[: problem.mutations - 1] = np.arange(1, problem.mutations)  # a path: as good as any start
     try:

@@ -40,6 +40,7 @@ from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
+from tests.support.did_all import assert_did_all
 
 DEVICES = ("cpu", "fpga-emu", "native")
 
@@ -57,6 +58,7 @@ class Backend:
         device = choose_device(self.device)
         encoding = _encoding(self.encoding, plan, self.traits or traits_of(device))
         made = make_runner(device, plan, encoding, slots, seed)
+        assert_did_all(made, self.device)
         try:
             yield made
         finally:

@@ -19,6 +19,7 @@ from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.rates import Rates
 from tests.support.backends import DEVICES
+from tests.support.did_all import assert_did_all
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class LeafBackend:
             encoding = encoding.general() or encoding
             assert encoding.device.endswith(":GENERAL")
         made = make_runner(device, plan, encoding, slots, seed)
+        assert_did_all(made, self.device)
         try:
             yield made
         finally:

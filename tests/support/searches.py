@@ -18,6 +18,7 @@ from syclade.host.search.runner import SearchRunner
 from syclade.host.search.runners import make_search_runner
 from syclade.host.search.work import SearchState, Work, fresh_state
 from tests.support.backends import Case
+from tests.support.did_all import assert_did_all
 
 COMPILED = ("native", "cpu", "fpga-emu")
 
@@ -41,6 +42,7 @@ def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[Se
     """A runner with these searches in its slots, which have done nothing yet."""
     problem = problem_of(case)
     runner = make_search_runner(choose_device(device), problem, len(searches), case.seed, by_columns=True)
+    assert_did_all(runner, device)
     try:
         for slot, search in enumerate(searches):
             runner.put(slot, fresh_state(search, problem.mutations))

@@ -1,0 +1,193 @@
+"""Work done: how much of a run each executor did, so that no report names a device that did nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from syclade.host.devices.device import Device
+from syclade.host.errors import DeviceError
+
+__all__ = [
+    "STEPS",
+    "SWEEPS",
+    "WithWork",
+    "WorkDone",
+    "WorkLog",
+    "executed_on",
+    "executors_of",
+    "require_all",
+    "require_executor",
+    "work_dicts",
+]
+
+STEPS, SWEEPS = "steps", "sweeps"
+"""Units of work: steps of chains, sweeps of searches."""
+
+_NAMES = {STEPS: "chain steps", SWEEPS: "sweeps"}
+
+
+@dataclass(frozen=True)
+class WorkDone:
+    """What one executor did with one kernel.
+
+    Attributes:
+        executor: the device that the kernel ran on.
+        kernel: specialised, general, image, or numpy (which has no kernels).
+        unit: STEPS or SWEEPS.
+        count: how many, over all chains or searches.
+        seconds: wall time of the launches.
+    """
+
+    executor: Device
+    kernel: str
+    unit: str
+    count: int
+    seconds: float
+
+
+class WorkLog:
+    """Counts the work of one executor after another.
+
+    Attributes:
+        unit: what is counted.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self._done: list[WorkDone] = []
+
+    def switch_to(self, executor: Device, kernel: str) -> None:
+        """Count for another executor from now on."""
+        self._done.append(WorkDone(executor, kernel, self.unit, 0, 0.0))
+
+    def add(self, count: int, seconds: float) -> None:
+        """Count work of the current executor."""
+        now = self._done[-1]
+        self._done[-1] = replace(now, count=now.count + count, seconds=now.seconds + seconds)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The work so far, in order, without executors that did nothing."""
+        return tuple(one for one in self._done if one.count)
+
+
+class WithWork:
+    """What a result says of its work.
+
+    Attributes:
+        work: what each executor did.
+    """
+
+    work: tuple[WorkDone, ...]
+
+    @property
+    def device(self) -> str | None:
+        """Filter string of the executor of most sweeps, or of most steps without any; None for no work."""
+        executor = _main_executor(self.work)
+        return None if executor is None else executor.filter
+
+    @property
+    def device_name(self) -> str | None:
+        """The name of that executor."""
+        executor = _main_executor(self.work)
+        return None if executor is None else executor.name
+
+    @property
+    def steps_per_second(self) -> float:
+        """Chain steps a second, over all chains, while chains ran in this process; 0 if none did."""
+        steps = [one for one in self.work if one.unit == STEPS]
+        return sum(one.count for one in steps) / max(sum(one.seconds for one in steps), 1e-9)
+
+
+def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
+    """Return the work as plain values for run.json; the shares of each unit sum to 1."""
+    totals = {unit: sum(_counts(work, unit).values()) for unit in (STEPS, SWEEPS)}
+    return [
+        {
+            "device": one.executor.filter,
+            "device_name": one.executor.name,
+            "kernel": one.kernel,
+            "unit": one.unit,
+            "count": one.count,
+            "share": one.count / totals[one.unit],
+            "seconds": one.seconds,
+        }
+        for one in work
+    ]
+
+
+def executed_on(work: Sequence[WorkDone]) -> str:
+    """Return where work was done, to follow what was done: " on native (…)", or each executor's share."""
+    if not work:
+        return " (all done by an earlier run)"
+    words = executors_of(work)
+    return f" on {words}" if len({one.executor for one in work}) == 1 else f", {words}"
+
+
+def executors_of(work: Sequence[WorkDone]) -> str:
+    """Return the only executor in words; where there are several, the share of each; empty for no work."""
+    executors = list(dict.fromkeys(one.executor for one in work))
+    if len(executors) == 1:
+        return _name(executors[0])
+    units = dict.fromkeys(one.unit for one in reversed(work))
+    return "; ".join(_shares(_counts(work, unit), _NAMES[unit]) for unit in units)
+
+
+def require_all(work: Sequence[WorkDone], device: str) -> None:
+    """Check that one device did all of some work.
+
+    Args:
+        work: of a run.
+        device: its filter string.
+
+    Raises:
+        DeviceError: another executor did some of it, or nothing was done.
+    """
+    if {one.executor.filter for one in work} != {device}:
+        raise DeviceError(f"{device} did not do all of the work{executed_on(work)}")
+
+
+def require_executor(executor: Device, device: Device) -> None:
+    """Check that a runner executes on the device that it was opened for.
+
+    Raises:
+        DeviceError: it executes on another one.
+    """
+    if executor.filter != device.filter:
+        raise DeviceError(f"{device.filter} was asked for, and the runner executes on {_name(executor)}")
+
+
+def _main_executor(work: Sequence[WorkDone]) -> Device | None:
+    unit = SWEEPS if any(one.unit == SWEEPS for one in work) else STEPS
+    counts = _counts(work, unit)
+    return max(counts, key=lambda executor: counts[executor], default=None)
+
+
+def _counts(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
+    """How much of one unit each executor did, in order."""
+    counts: dict[Device, int] = {}
+    for one in work:
+        if one.unit == unit:
+            counts[one.executor] = counts.get(one.executor, 0) + one.count
+    return counts
+
+
+def _shares(counts: dict[Device, int], what: str) -> str:
+    """Who did one unit, in words."""
+    if len(counts) == 1:
+        return f"all {what} on {_name(next(iter(counts)))}"
+    total = sum(counts.values())
+    (first, count), *others = counts.items()
+    parts = [f"{_percent(count / total)} of the {what} on {_name(first)}"]
+    return ", ".join([*parts, *(f"{_percent(count / total)} on {_name(one)}" for one, count in others)])
+
+
+def _percent(share: float) -> str:
+    """A share that is neither none nor all: never 0 % or 100 %."""
+    return f"{min(max(100 * share, 0.1), 99.9):.{0 if 1 <= 100 * share <= 99 else 1}f} %"
+
+
+def _name(executor: Device) -> str:
+    return f"{executor.filter} ({executor.name})"
