@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -14,12 +15,16 @@ from syclade.host.chains.events import Sink
 from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
+from syclade.host.compile.image_cache import cached_images, keep_image
+from syclade.host.errors import DeviceError, DeviceMemoryError
 from syclade.host.running import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.found import Found
 
 __all__ = ["run_plan"]
+
+logger = logging.getLogger("syclade.devices")
 
 
 def run_plan(
@@ -47,15 +52,9 @@ def run_plan(
         DeviceError, OptionError: a request that cannot be met.
         CheckpointError: the run to go on with is another one, or damaged.
     """
-    if image is None:
+    opened = _open_with_image(plan, device, encoding, image, chains, slots, seed)
+    if opened is None:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
-    else:
-        from syclade.host.compile.precompiled import open_image
-
-        used, chosen, made = open_image(image, device, encoding, plan)
-        capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
-        begun = begin(chosen, plan, made, capacity, seed, used, explicit=True)
-        opened = Opened(begun, chosen, made, capacity)
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
@@ -72,3 +71,42 @@ def run_plan(
         runner.work,
         interrupted=task.stop.wanted,
     )
+
+
+def _open_with_image(
+    plan: Plan,
+    device: str,
+    encoding: str,
+    path: str | os.PathLike[str] | None,
+    chains: int,
+    slots: int | None,
+    seed: int,
+) -> Opened | None:
+    """A runner with the kernel of an image, given or cached; None where there is none to take.
+
+    Raises:
+        DeviceError, OptionError: the image that was given cannot be used.
+    """
+    if path is None and not cached_images():
+        return None
+    from syclade.host.compile.precompiled import open_cached_image, open_image
+
+    if path is not None:
+        found = open_image(path, device, encoding, plan)
+    elif (cached := open_cached_image(device, encoding, plan)) is not None:
+        found = cached
+    else:
+        return None
+    image, chosen, made = found
+    capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
+    try:
+        runner = begin(chosen, plan, made, capacity, seed, image, explicit=True)
+    except DeviceMemoryError:
+        raise
+    except DeviceError as error:
+        if path is not None or device != "auto":
+            raise
+        logger.warning("falling back from %s: %s", chosen.filter, error)
+        return None
+    keep_image(image)
+    return Opened(runner, chosen, made, capacity)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.compile.image_cache import MANIFEST
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.native_binary import device_identity
 from syclade.host.compile.spirv import is_spirv
@@ -244,7 +245,7 @@ def read_image(path: Path) -> Image:
 
 def _vendor_image(path: Path, content: bytes) -> Image:
     """A vendor's file; what it does not say itself, the manifest of the export says that it was made from."""
-    manifest = path.parent / "manifest.json"
+    manifest = path.parent / MANIFEST
     try:
         told = json.loads(manifest.read_text(encoding="utf-8"))
         (kernel,) = (one for one in told["kernels"] if one["name"] == "chain_steps")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.image import Image, read_image
+from syclade.host.compile.image_cache import cached_images
 from syclade.host.devices.choice import choose_device, list_devices
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import Encoding, make_encoding
 from syclade.host.errors import DeviceError, OptionError
 from syclade.host.values import path_of
+from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["open_image"]
+__all__ = ["open_cached_image", "open_image"]
+
+logger = logging.getLogger("syclade.devices")
 
 
 def open_image(
@@ -35,7 +40,40 @@ def open_image(
         DeviceError: the image cannot be used for this, with the reason.
         OptionError: another encoding was asked for.
     """
-    image = read_image(path_of("image (--image)", path))
+    return _opened(read_image(path_of("image (--image)", path)), device, encoding, plan)
+
+
+def open_cached_image(device: str, encoding: str, plan: Plan) -> tuple[Image, Device, Encoding] | None:
+    """Look for a cached image that an FPGA card can run these chains with; see `open_image`.
+
+    Args:
+        device: auto, fpga, or a card's filter string; for others there is none.
+        encoding, plan: as for `open_image`.
+
+    Returns:
+        As `open_image`; None if no card is listed, or no image fits the plan and was made from its kernels.
+    """
+    paths = cached_images()
+    cards = [one.filter for one in list_devices() if one.kind == "fpga"] if paths else []
+    if not cards or device not in ("auto", "fpga", *cards):
+        return None
+    for path in paths:
+        try:
+            image = read_image(path)
+            kernel = chain_kernel(plan, make_encoding(image.encoding)(plan.problem, TRAITS))
+            if image.sources != kernel.sources:
+                raise DeviceError(f"{path}: the image was not made from this syclade's kernels")
+            found = _opened(image, device, encoding, plan)
+        except (DeviceError, OptionError) as error:
+            logger.debug("passing over a cached image: %s", error)
+            continue
+        logger.info("device %s (%s): an image for it is cached", found[1].filter, found[1].name)
+        return found
+    return None
+
+
+def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image, Device, Encoding]:
+    """See `open_image`."""
     chosen = _choose_device(image, device)
     if encoding not in ("auto", image.encoding):
         raise OptionError(

@@ -18,6 +18,9 @@ __all__ = ["choose_device", "known_devices", "list_devices"]
 logger = logging.getLogger("syclade.devices")
 
 AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
+"""Kinds of device, the best first. A card comes before all of them where an image for it is given or cached
+(`compile/precompiled.py`), and is of no use without.
+"""
 
 _MEND = "`syclade devices` tries every device again and says what is wrong"
 

@@ -16,8 +16,9 @@ import pytest
 import syclade
 from syclade.host.compile import precompiled, program
 from syclade.host.compile.image import make_image, packed, read_image
+from syclade.host.compile.image_cache import cached_images
 from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device
+from syclade.host.devices.device import NUMPY, Device
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import DeviceError, OptionError, SycladeError
@@ -311,3 +312,59 @@ def test_what_is_read(images: dict[str, Path]) -> None:
     image = read_image(images["cpu"])
     assert (image.kind, image.encoding, image.entry_point) == ("cpu", "ancestor", "ancestor_chain_steps")
     assert dict(image.constants) == CAPACITY
+
+
+# ---- cached images of cards
+
+
+@pytest.fixture
+def own_image(vendor_image: Path, own_cache: Path) -> Path:
+    """The vendor's image, with the digest of this syclade's kernels."""
+    manifest = vendor_image.parent / "manifest.json"
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(told | {"sources": exported_kernel().kernel.sources}))
+    return vendor_image
+
+
+@pytest.mark.sycl
+@pytest.mark.usefixtures("_card")
+def test_auto_takes_a_card_whose_image_is_cached(
+    own_image: Path, ordinary: syclade.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that was given once may be gone."""
+    syclade.infer(CASE.values, image=own_image, **SETTINGS)
+    own_image.unlink()
+    for wanted in ("auto", "fpga", "opencl:accelerator:0"):
+        found = syclade.infer(CASE.values, device=wanted, **SETTINGS)
+        assert [(one.kernel, one.executor.filter) for one in found.work] == [
+            ("image", "opencl:accelerator:0")
+        ]
+        np.testing.assert_array_equal(found.parents, ordinary.parents)
+    monkeypatch.setattr(precompiled, "list_devices", lambda: [NUMPY])
+    assert syclade.infer(CASE.values, **SETTINGS).work[0].kernel != "image", "no card is listed"
+
+
+@pytest.mark.sycl
+@pytest.mark.usefixtures("_card")
+@pytest.mark.parametrize("why", ["too small", "other device", "other kernels", "no driver takes it"])
+def test_a_cached_image_that_will_not_do_is_passed_over(
+    own_image: Path, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    syclade.infer(CASE.values, image=own_image, **SETTINGS)
+    (kept,) = cached_images()
+    manifest = kept.parent / "manifest.json"
+    if why == "other kernels":
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"sources": "others"}))
+    if why == "no driver takes it":
+        kept.write_bytes(b"\x7fELF" + bytes(500))
+    values = Case(64, 20).values if why == "too small" else CASE.values
+    device = "cpu" if why == "other device" else "auto"
+    found = syclade.infer(values, device=device, **SETTINGS)
+    assert {one.executor.kind for one in found.work} == {"cpu"}
+    assert ("falling back from opencl:accelerator:0" in caplog.text) == (why == "no driver takes it")
+
+
+@pytest.mark.sycl
+def test_images_of_other_devices_are_not_kept(images: dict[str, Path], own_cache: Path) -> None:
+    syclade.infer(CASE.values, image=images["cpu"], **SETTINGS)
+    assert cached_images() == []
