@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
-from syclade.host.compile.ahead import can_compile
+from syclade.host.compile.compiler_check import sycl_compiler_problem
+from syclade.host.compile.machine_code import native_problem
 from syclade.host.compile.shipped import SPIRV, own_processor, shipped
 from syclade.host.devices.device import Device
+from syclade.host.distributions import version_of
 
 __all__ = ["offers"]
 
@@ -23,7 +23,9 @@ def offers(device: Device) -> str:
     made_for = own_processor() if native else SPIRV
     there = sum(entry["for"] == made_for for entry in shipped())
     compiler = "numba" if native else "numba-dpex"
+    problem = native_problem() if native else sycl_compiler_problem()
     parts = [f"{there} with the package, for many sizes"] if there else []
-    if can_compile(device):
-        parts.append(f"others by {compiler} {metadata.version(compiler)}")
-    return "; ".join(parts) or f"none: {compiler} is not installed"
+    parts.append(
+        f"others by {compiler} {version_of(compiler)}" if problem is None else f"no others: {problem}"
+    )
+    return "; ".join(parts)

@@ -19,7 +19,7 @@ from syclade.host.errors import DeviceError
 from syclade.host.install import install_command
 from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 
-__all__ = ["Spirv", "compiler_versions", "translate", "translation"]
+__all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]
 
 logger = logging.getLogger("syclade.program")
 
@@ -54,15 +54,12 @@ def translation() -> list[str]:
     return [*compiler_versions(), digest_of((__name__, "syclade.kernels.target.sycl"))]
 
 
-def translate(queue: Any, kernel: Kernel) -> Spirv:
-    """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
+def import_compiler() -> Any:
+    """Import numba-dpex, which takes a second, and return `kernels.target.sycl.compile_kernel`.
 
     Raises:
-        DeviceError: numba-dpex does not import, or cannot compile it, or the current folder was deleted.
+        DeviceError: numba-dpex does not import.
     """
-    require_current_folder()
-    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
-    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         with dpnp_stand_in():
             import numba_dpex  # noqa: F401
@@ -73,6 +70,19 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
             f"numba-dpex does not import: {error}",
             hint=f"install the SYCL stack: {install_command('sycl')} (Linux x86_64, Python 3.11)",
         ) from error
+    return compile_kernel
+
+
+def translate(queue: Any, kernel: Kernel) -> Spirv:
+    """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
+
+    Raises:
+        DeviceError: numba-dpex does not import, or cannot compile it, or the current folder was deleted.
+    """
+    require_current_folder()
+    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
+    logger.debug("%s with %s", kernel.name, dict(kernel.constants))
+    compile_kernel = import_compiler()
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     try:
         register_numba_implementations()
