@@ -12,7 +12,7 @@ from typing import Any
 
 from syclade.host.compile.ahead import Ahead
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.program import announce_translation, is_translated
+from syclade.host.compile.program import announce_translation, is_at_hand, is_translated
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 
@@ -39,7 +39,8 @@ class SideBySide:
         missing = [kernel for kernel in kernels if not is_translated(queue, kernel)]
         if not missing:
             return
-        announce_translation(queue, _SECONDS)
+        if all(is_at_hand(kernel) for kernel in missing):  # else the compiler says how long it takes
+            announce_translation(queue, _SECONDS)
         share = -(-len(missing) // usable_cores())
         for first in range(share, len(missing), share):
             part = missing[first : first + share]
