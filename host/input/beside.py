@@ -15,14 +15,14 @@ logger = logging.getLogger("syclade.input")
 _ENDINGS = {"mutation": ".geneNames", "cell": ".cellNames"}
 
 
-def names_beside(path: Path, shape: tuple[int, int], what: str) -> tuple[str, tuple[str, ...]] | None:
+def names_beside(path: Path, mutations: int, cells: int, what: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the file beside a matrix and the names in it, and log that they are used.
 
     A file whose names do not fit the matrix is not used, which is logged as a warning.
 
     Args:
         path: of the matrix; it may end in `.gz`.
-        shape: (mutations, cells).
+        mutations, cells: numbers of its rows and columns.
         what: mutation or cell.
 
     Returns:
@@ -37,7 +37,7 @@ def names_beside(path: Path, shape: tuple[int, int], what: str) -> tuple[str, tu
         return None
     try:
         names = read_names(beside, what)
-        match_names(names, *shape, beside, what)
+        match_names(names, mutations, cells, beside, what)
     except MatrixError as error:
         logger.warning("%s: %s; the %ss are numbered", error.location(), error.message, what)
         return None

@@ -183,8 +183,14 @@ def _of_file(
     matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
     if format != "scite" or source.path is None:
         return matrix
-    if beside[0] and (found := names_beside(source.path, matrix.values.shape, "mutation")) is not None:
+    if (
+        beside[0]
+        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "mutation")) is not None
+    ):
         matrix = replace(matrix, names_from=found[0], mutations=found[1])
-    if beside[1] and (found := names_beside(source.path, matrix.values.shape, "cell")) is not None:
+    if (
+        beside[1]
+        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "cell")) is not None
+    ):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
     return matrix

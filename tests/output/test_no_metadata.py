@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib import metadata
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -27,7 +27,7 @@ def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_metadata")
 def test_the_result_is_written(tmp_path: Path) -> None:
-    asked = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "numpy", "chains": 2, "steps": 20}
+    asked: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.1, "device": "numpy", "chains": 2, "steps": 20}
     try:
         syclade.infer([[1, 0, 1], [0, 1, 1]], **asked).write(tmp_path)
         syclade.infer_leaf([[1, 0, 1], [0, 1, 1]], **asked).write(tmp_path / "leaf")
