@@ -1,5 +1,6 @@
 # make demo   infers a tree from the bundled example on a SYCL device
-# make test   runs all tests
+# make test   runs all tests but those of make verify, which repeat at length what others show
+# make quick  runs a sample of them, some from each file      make verify  runs the long ones
 # make lint   checks format, style and types      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
 # make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
@@ -19,7 +20,7 @@ EXAMPLE := host/data/example
 # An activated environment, or a path of the user's, must not leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help demo test lint format kernels lock clean
+.PHONY: help demo test quick verify lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -27,8 +28,18 @@ demo: $(VENV)/.run
 	$(BIN)/syclade infer $(EXAMPLE)/matrix.csv --names $(EXAMPLE)/matrix.geneNames \
 		--fp-rate 0.001 --fn-rate 0.2 --device cpu --out demo-out --force
 
+# Each worker needs 1.5 GB at most: NUMPROCESSES=2 where there is less than that for each core.
+NUMPROCESSES ?= auto
+PYTEST := $(BIN)/python -m pytest --numprocesses $(NUMPROCESSES) --dist worksteal
+
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+	$(PYTEST) -m 'not verification' $(PYTEST_ARGS)
+
+quick: $(VENV)/.dev
+	$(PYTEST) -m 'not verification' --sample 12 $(PYTEST_ARGS)
+
+verify: $(VENV)/.dev
+	$(PYTEST) -m verification $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -93,8 +93,10 @@ def infer(
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
         hom_rate: probability of observing a homozygous mutation that is not there; with fn_rate_hom.
         merge_homozygous: take 2 for 1 instead.
-        names: the mutations' names, or a file with one a line; without, those of a `Matrix`, else 1 … n.
-        cell_names: the cells' names, in the same way; without, those of a `Matrix`, else s0, s1, ….
+        names: the mutations' names, or a file with one a line; without, those of a `Matrix`, or in the file
+            `x.geneNames` beside `x.csv`, else 1 … n.
+        cell_names: the cells' names, in the same way; without, those of a `Matrix`, or in `x.cellNames`, else
+            s0, s1, ….
         attach: whether cells hang in the trees that the result writes, each at its best node.
         score: what a tree is worth: every cell at its best node (max), or at all nodes, each with its
             likelihood (sum; SCITE's -s, without a prior).

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.samples.sampling import Sampling
 
-__all__ = ["Learning", "Request", "check_score", "make_request", "sampling_of", "tree_of"]
+__all__ = ["Learning", "Request", "check_score", "make_request", "names_told", "sampling_of", "tree_of"]
 
 METHODS = ("auto", "search", "chain")
 
@@ -178,8 +178,7 @@ def make_request(
     options = {
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
-        "names": _told(names, observed.mutations),
-        "cell_names": _told(cell_names, observed.cells),
+        **names_told(names, cell_names, observed),
         "attach": bool(attach),
         "score": score,
         "method": "search" if by_search else "chain",
@@ -288,8 +287,20 @@ def _check_learning(steps: int | None, image: Any) -> None:
         raise OptionError("rates are not learned with --image", hint="images are for fixed rates")
 
 
+def names_told(names: Names, cell_names: Names, observed: Matrix) -> dict[str, str | list[str] | None]:
+    """Return which names the mutations and cells have, as the plain values of two options.
+
+    Args:
+        names, cell_names: as given; an iterator of them has been used up.
+        observed: the matrix; where none were given it knows the file that they come from, if any.
+    """
+    return {
+        "names": _told(names, observed.mutations) or observed.names_from,
+        "cell_names": _told(cell_names, observed.cells) or observed.cell_names_from,
+    }
+
+
 def _told(names: Names, found: Sequence[str] | None) -> str | list[str] | None:
-    """What names were given, as a plain value; an iterator of them has been used up."""
     if names is None:
         return None
     return os.fspath(names) if isinstance(names, (str, os.PathLike)) else list(found or ())

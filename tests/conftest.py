@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import platform
 import sys
@@ -13,12 +15,28 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
+KEPT_KERNELS = Path(os.environ.get("SYCLADE_TEST_KERNELS") or ROOT / ".pytest_cache" / "kernels")
+"""Compiled kernels of tests, which later runs of the tests find; never in a user's own cache."""
+
 # Where the stack has wheels, a missing device is a failure: these tests are never skipped there.
 HAS_SYCL_WHEELS = (sys.platform, platform.machine(), sys.version_info[:2]) == ("linux", "x86_64", (3, 11))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what cannot run here; under CI the shared data is expected, and its absence fails."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make quick` ask for a sample."""
+    help = "run about one of N tests, always the same ones, and at least one of each file"
+    parser.addoption("--sample", type=int, default=1, metavar="N", help=help)
+
+
+@pytest.hookimpl(trylast=True)  # after those that -m and -k leave out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take the sample, and skip what cannot run here.
+
+    Under CI the shared data is expected, and its absence fails.
+    """
+    taken = sample(items, config.getoption("--sample"))
+    config.hook.pytest_deselected(items=[item for item in items if item not in taken])
+    items[:] = [item for item in items if item in taken]
     absent = {}
     if not SHARED.is_dir() and not os.environ.get("CI"):
         absent["shared"] = "no folder ../shared beside the checkout"
@@ -30,6 +48,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def sample(items: list[pytest.Item], one_of: int) -> set[pytest.Item]:
+    """Return about one of so many tests, by their names, and at least one of each file."""
+    if one_of <= 1:
+        return set(items)
+    lots = {item: hashlib.sha256(item.nodeid.encode()).digest() for item in items}
+    first: dict[Path, pytest.Item] = {}
+    for item in sorted(items, key=lots.__getitem__):
+        first.setdefault(item.path, item)
+    return {*first.values(), *(item for item in items if int.from_bytes(lots[item]) % one_of == 0)}
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """Return the folder with the real data and SCITE's outputs; mark users with ``shared``."""
@@ -39,14 +68,40 @@ def shared_dir() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let all tests of a session, and the processes they start, share compiled kernels, and no others."""
+    """Let all tests of a session, and the processes they start, share a cache of their own.
+
+    Compiled kernels in it are those of `KEPT_KERNELS`: they are found by all that they are made of.
+    """
     from syclade.host.compile.cache import cache_folder
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
-    os.environ["SYCLADE_CACHE"] = str(folder / "syclade-cache")
+    folder /= "syclade-cache"
+    folder.mkdir(exist_ok=True)
+    for name in ("spirv", "native"):
+        (KEPT_KERNELS / name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # another worker was first
+            (folder / name).symlink_to(KEPT_KERNELS / name, target_is_directory=True)
+    os.environ["SYCLADE_CACHE"] = str(folder)
     cache_folder.cache_clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compilers(_cache: None) -> Iterator[None]:
+    """Compile kernels in processes that end, so that this one does not grow."""
+    from tests.support.compilers import compiled_apart
+
+    with compiled_apart():
+        yield
+
+
+@pytest.fixture
+def compile_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile kernels in this process, as the program does."""
+    from tests.support.compilers import compiled_here
+
+    compiled_here(monkeypatch)
 
 
 @pytest.fixture

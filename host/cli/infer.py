@@ -193,8 +193,9 @@ def command(
     besides |= dict.fromkeys(("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"), walked)
     if out is not None:
         check_output(out, (*FILES, *(name for name, wanted in besides.items() if wanted)), force)
-    matrix, coding = coding_of(settings, matrix)
-    with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
+    log = show_log(quiet, verbose)
+    matrix, coding = coding_of(settings, matrix, names, settings["cell_names"])
+    with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
             names=names,

@@ -53,12 +53,13 @@ def infer_leaf_tree(
     from syclade.host.output.rescue import keep
 
     own = _own_settings(settings)
-    matrix, coding = coding_of(own, matrix)
+    log = show_log(quiet, verbose)
+    matrix, coding = coding_of(own, matrix, own["names"], own["cell_names"])
     if move_probs is not None:
         own["move_probabilities"] = _two_of(move_probs)
     if out is not None:
         check_output(out, FILES if own["samples"] is None else (*FILES, *SAMPLE_FILES), force)
-    with progress_bar(quiet, show_log(quiet, verbose)) as progress, stopped_by_signals() as stop:
+    with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
         result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
     if coding:  # what repeats the run
         result = replace(result, options={**coding, **result.options})

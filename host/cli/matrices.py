@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -74,12 +75,15 @@ def coding_options(command: Command) -> Command:
     return command
 
 
-def coding_of(given: dict[str, Any], matrix: Any) -> tuple[Any, dict[str, Any]]:
+def coding_of(
+    given: dict[str, Any], matrix: Any, names: Path | None, cell_names: Path | None
+) -> tuple[Any, dict[str, Any]]:
     """MATRIX, read where something was said of its format, and what was said.
 
     Args:
         given: the command's options; those of this file are taken out.
         matrix: a path or a stream.
+        names, cell_names: the files that were given, if any.
 
     Raises:
         OptionError: what does not go with the format.
@@ -91,4 +95,4 @@ def coding_of(given: dict[str, Any], matrix: Any) -> tuple[Any, dict[str, Any]]:
         return matrix, said
     from syclade.host.input.door import read_matrix
 
-    return read_matrix(matrix, **said), said
+    return read_matrix(matrix, names, cell_names=cell_names, **said), said

@@ -178,7 +178,8 @@ def names_option() -> Callable[[Command], Command]:
         "--names",
         type=INPUT_FILE,
         metavar="FILE",
-        help="Names of the mutations, one a line, blanks included. Without it they are numbered from 1.",
+        help="Names of the mutations, one a line, blanks included. Without it those of the matrix, which for "
+        "SCITE's format are in x.geneNames beside x.csv; else they are numbered from 1.",
     )
 
 
@@ -188,7 +189,8 @@ def cell_names_option() -> Callable[[Command], Command]:
         "--cell-names",
         type=INPUT_FILE,
         metavar="FILE",
-        help="Names of the cells, one a line. Without it they are called s0, s1, … as by SCITE.",
+        help="Names of the cells, one a line. Without it those of the matrix, or in x.cellNames; else they "
+        "are called s0, s1, … as by SCITE.",
     )
 
 

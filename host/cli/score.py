@@ -9,6 +9,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.matrices import coding_of, coding_options
+from syclade.host.cli.progress import show_log
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -53,7 +54,8 @@ def command(
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
     from syclade.host.trees.treefile import read_tree
 
-    matrix, _ = coding_of(given, matrix)
+    show_log(quiet=False, verbose=False)
+    matrix, _ = coding_of(given, matrix, names, cell_names)
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # before what may be wrong with the tree

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from typing import IO, Any
 
 from syclade.host.errors import MatrixError, OptionError
 from syclade.host.input.apart import read_apart
+from syclade.host.input.beside import names_beside
 from syclade.host.input.formats import FORMATS, Asked
 from syclade.host.input.matrix import (
     Matrix,
@@ -50,6 +52,7 @@ def read_matrix(
     layer: str | None = None,
     coding: str | None = None,
     strict: bool = False,
+    beside: bool = True,
 ) -> Matrix:
     """Reads a mutation matrix, wherever it is, with the names that it has.
 
@@ -59,11 +62,11 @@ def read_matrix(
     Args:
         source: a path, of a file (that may be gzipped) or of cellsnp-lite's folder; a stream that is open for
             reading; an array of mutations × cells; a pandas DataFrame (with `rows`); an AnnData; a Matrix.
-        names: a file with one name a line, or the names themselves; None takes those that are there, or
-            numbers the mutations from 1.
+        names: a file with one name a line, or the names themselves; None takes those that are there (of
+            SCITE's format, in a file beside it: `x.geneNames` beside `x.csv`), or numbers them from 1.
         format: its name in `syclade.host.input.formats.FORMATS`, or "auto", which looks into the file: what
             looks like no other is SCITE's, where 2 is homozygous.
-        cell_names: the same for the cells.
+        cell_names: the same for the cells (`x.cellNames`).
         two: what 2 means, "homozygous" or "missing".
         rows: what rows are, "cells" or "mutations".
         min_depth: how many reads a call needs, else it is missing.
@@ -75,6 +78,7 @@ def read_matrix(
         coding: what numbers of a layer are: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
             homozygous).
         strict: a 2 of SCITE's format, too, is refused unless `two` says what it means.
+        beside: whether names are looked for beside a file in SCITE's format.
 
     Raises:
         OptionError: no such format or meaning, an option that does not go with the format, or a library that
@@ -90,7 +94,8 @@ def read_matrix(
     if isinstance(source, Matrix):
         matrix = _of_matrix(source, format, said)
     elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
-        matrix = _of_file(source, format, said, strict)
+        wanted = (beside and names is None, beside and cell_names is None)
+        matrix = _of_file(source, format, said, strict, wanted)
     else:
         matrix = _of_object(source, format, said)
     return with_cell_names(with_names(matrix, names), cell_names)
@@ -144,9 +149,13 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
 
 
 def _of_file(
-    file: str | os.PathLike[str] | IO[Any], format: str, said: dict[str, Any], strict: bool
+    file: str | os.PathLike[str] | IO[Any],
+    format: str,
+    said: dict[str, Any],
+    strict: bool,
+    beside: tuple[bool, bool],
 ) -> Matrix:
-    """A file's, a folder's or a stream's."""
+    """A file's, a folder's or a stream's; `beside`: whether to look for names of mutations, and of cells."""
     source = Source.of(file)
     if format == "auto":
         format = sniff_folder(source.name) if source.is_folder else sniff(source.head(), source.name)
@@ -171,4 +180,17 @@ def _of_file(
     if missing > MUCH_MISSING:
         logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)
     mutations = grid.mutations or default_names(grid.values.shape[0])
-    return Matrix(grid.values, mutations, source.name, digest, grid.cells)
+    matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
+    if format != "scite" or source.path is None:
+        return matrix
+    if (
+        beside[0]
+        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "mutation")) is not None
+    ):
+        matrix = replace(matrix, names_from=found[0], mutations=found[1])
+    if (
+        beside[1]
+        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "cell")) is not None
+    ):
+        matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
+    return matrix

@@ -36,6 +36,9 @@ class Matrix:
         source: the file or stream, or ``"array"``.
         file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
         cells: the names of the columns; None where the user gave none.
+        names_from: the file beside the matrix that names the rows (`syclade.host.input.beside`); None where
+            the names were given, or there are none.
+        cell_names_from: the same for the columns.
     """
 
     values: NDArray[np.uint8]
@@ -43,6 +46,8 @@ class Matrix:
     source: str
     file_sha256: str | None = None
     cells: tuple[str, ...] | None = None
+    names_from: str | None = None
+    cell_names_from: str | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:
@@ -99,7 +104,9 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
     Raises:
         MatrixError: names that do not fit.
     """
-    return matrix if names is None else replace(matrix, mutations=_names_of(matrix.values.shape, names))
+    if names is None:
+        return matrix
+    return replace(matrix, mutations=_names_of(matrix.values.shape, names), names_from=None)
 
 
 def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
@@ -110,7 +117,8 @@ def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
     """
     if names is None:
         return matrix
-    return replace(matrix, cells=_checked_names(matrix.values.shape, names, "cell"))
+    cells = _checked_names(matrix.values.shape, names, "cell")
+    return replace(matrix, cells=cells, cell_names_from=None)
 
 
 def format_matrix(values: NDArray[np.uint8]) -> str:

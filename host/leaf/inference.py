@@ -71,7 +71,7 @@ def infer_leaf(
     from syclade.host.leaf.result import make_leaf_result
     from syclade.host.leaf.sampling import judge_sinks, leaf_sinks
     from syclade.host.model.leaf_problem import make_leaf_problem
-    from syclade.host.request import sampling_of
+    from syclade.host.request import names_told, sampling_of
     from syclade.host.running import Stop, Task
     from syclade.host.trees.cells import default_cell_names
 
@@ -97,6 +97,7 @@ def infer_leaf(
         "tree": "leaf",
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
+        **names_told(names, cell_names, observed),
         "score": "max",
         "method": "chain",
         "start": "random",

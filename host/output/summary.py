@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.devices.work import work_dicts
+from syclade.host.distributions import version_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -75,10 +75,5 @@ def run_of(result: Result) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    """Of the packages that are installed."""
+    return {name: version for name in _PACKAGES if (version := version_of(name)) is not None}

@@ -77,7 +77,7 @@ def matrix_of(call: SciteCall) -> Matrix:
     Raises:
         MatrixError: the file or the names cannot be read, or SCITE would misread them.
     """
-    matrix = read_matrix(call.matrix, call.names, "scite", two="homozygous")
+    matrix = read_matrix(call.matrix, call.names, "scite", two="homozygous", beside=False)
     asked, found = (call.mutations, call.cells), matrix.values.shape
     if asked != found:
         turned = " (-n counts rows, -m columns: exchanged?)" if asked == found[::-1] else ""

@@ -52,10 +52,10 @@ if not TYPE_CHECKING:
         """Load a public name at its first use."""
         value: object
         if name == "__version__":
-            # importlib.metadata costs more than the rest of this module together.
-            from importlib.metadata import version
+            # Without its metadata the package works as well: a run must not end for want of a number.
+            from syclade.host.distributions import version_of
 
-            value = version("syclade")
+            value = version_of("syclade") or "unknown"
         elif name in _HOME:
             value = getattr(import_module(_HOME[name]), name)
         else:

@@ -103,7 +103,7 @@ def test_compiling_is_told_in_words(own_cache: Path) -> None:
 
 
 def test_compiling_in_this_process_is_told(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    own_cache: Path, compile_here: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(machine_code, "_loaded", {})
     plan = CASE.plan()

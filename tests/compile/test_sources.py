@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from syclade.host.compile import sources as module
 from syclade.host.compile import translate
 from syclade.host.compile.cache import cache_folder
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.sources import digest_of, digest_of_files, modules_of
+from syclade.host.compile.ship_list import shipped_kernels
+from syclade.host.compile.sources import code_of, digest_of, digest_of_files, modules_of
 from syclade.host.encodings import make_encoding
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
@@ -53,7 +55,18 @@ KERNELS = {
 def test_a_file_is_part_of_those_that_import_it(
     monkeypatch: pytest.MonkeyPatch, changed: str, matters_to: set[str]
 ) -> None:
+    """Its code, not its comments."""
     before = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
+    for added, expected in ((b"\nadded = 1\n", matters_to), (b"\n# added\n", set())):
+        with monkeypatch.context() as patch:
+            altered = append_when_read(patch, changed, added)
+            after = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
+        assert {name for name in KERNELS if before[name] != after[name]} == expected
+        assert bool(altered) == bool(matters_to)
+
+
+def append_when_read(monkeypatch: pytest.MonkeyPatch, changed: str, added: bytes) -> list[Path]:
+    """Let files whose paths end so be read with these bytes at their end; the files that were."""
     read_bytes = Path.read_bytes
     altered: list[Path] = []
 
@@ -61,12 +74,92 @@ def test_a_file_is_part_of_those_that_import_it(
         if not path.as_posix().endswith(changed):
             return read_bytes(path)
         altered.append(path)
-        return read_bytes(path) + b"#"
+        return read_bytes(path) + added
 
     monkeypatch.setattr(Path, "read_bytes", read)
-    after = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
-    assert {name for name in KERNELS if before[name] != after[name]} == matters_to
-    assert bool(altered) == bool(matters_to)
+    return altered
+
+
+def test_a_comment_in_any_kernel_changes_no_shipped_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = shipped_kernels()
+    before = {name: digest_of_files(one.modules) for name, one in kernels.items()}
+    assert append_when_read(monkeypatch, ".py", b"\n# added\n") == []
+    assert {name: digest_of_files(one.modules) for name, one in kernels.items()} == before
+
+
+SOURCE = '''
+"""A module."""
+from a import b  # what it needs
+
+LIMIT = 3
+"""How many."""
+
+
+def one(x: int, *, y: str = "y") -> str:
+    """Does one thing."""
+    # because
+    if x < LIMIT:
+        return f"{x:>{LIMIT}} of {y}"
+    return y
+'''
+
+SAME = '''
+from a import b
+LIMIT = 3
+def one(
+    x: int,
+    *, y: str = 'y',
+) -> str:
+    """Does another thing.
+
+    In words.
+    """
+
+
+    if x < LIMIT:
+        return f"{x:>{LIMIT}} of {y}"
+
+    return (y)
+'''
+
+OTHERS = [
+    ("LIMIT = 3", "LIMIT = 4"),
+    ("LIMIT = 3", "LIMIT = 3.0"),
+    ("LIMIT = 3", "LIMIT = '3'"),
+    ("from a", "from c"),
+    ("def one", "def two"),
+    ("x: int", "z: int"),
+    ("x: int", "x: float"),
+    ("x < LIMIT", "x <= LIMIT"),
+    ("*, y", "y"),
+    ("*, y: str = 'y'", "*y: str"),
+    ("x < LIMIT", "x if LIMIT else 0"),
+    ("of {y}", "of {x}"),
+    ("    return (y)", "        return (y)"),
+    ("return (y)", "return (y,)"),
+    ("return (y)", "return"),
+    ("return (y)", "'some text'; return (y), 'some text'"),
+]
+
+
+def test_comments_docstrings_and_layout_are_no_code() -> None:
+    assert code_of(SAME) == code_of(SOURCE) == code_of(SOURCE.encode())
+
+
+@pytest.mark.parametrize(("old", "new"), OTHERS)
+def test_everything_else_is_code(old: str, new: str) -> None:
+    assert old in SAME
+    assert code_of(SAME.replace(old, new)) != code_of(SAME)
+
+
+def test_code_reads_the_same_in_all_versions_of_python() -> None:
+    """Kernels that come with the package are found by it under each of them."""
+    source = (
+        SOURCE
+        + "match f'{1:>{2}}{3} of {4}':\n    case [1, *_]: pass\nx = ('', f'{1}{2}', b'y', 1e999, [])\n"
+    )
+    digest = hashlib.sha256(code_of(source).encode()).hexdigest()
+    assert digest == "be3142a6e7a1764de84fb5374976933f4f4e805a570166b2e38f2908c16bb42d"
 
 
 def test_the_translation_is_part_of_every_kernel() -> None:
@@ -81,16 +174,39 @@ def test_the_translation_is_part_of_every_kernel() -> None:
 def test_imports_in_every_form_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "some_package"
     (package / "inner").mkdir(parents=True)
-    for name in ("__init__", "one", "two", "three", "four", "inner/__init__", "inner/five", "unused"):
+    for name in (
+        "__init__",
+        "one",
+        "two",
+        "three",
+        "four",
+        "inner/__init__",
+        "inner/five",
+        "inner/seven",
+        "unused",
+    ):
         (package / f"{name}.py").write_text("")
     (package / "start.py").write_text(
+        '"""\nimport some_package.unused\n"""\n'
         "import json\nimport some_package.one\nfrom some_package import (\n    two,\n    three as four_,\n)\n"
-        "def later():\n    from some_package.inner.five import x\n"
+        "def later():\n    from some_package.inner.five import x\n    from .inner import six\n"
     )
+    (package / "inner" / "six.py").write_text("from . import seven\nfrom .. import four\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     module._file_of.cache_clear()
     found = modules_of(["some_package.start"])
-    expected = {"", ".start", ".one", ".two", ".three", ".inner", ".inner.five"}
+    expected = {
+        "",
+        ".start",
+        ".one",
+        ".two",
+        ".three",
+        ".four",
+        ".inner",
+        ".inner.five",
+        ".inner.six",
+        ".inner.seven",
+    }
     assert set(found) == {f"some_package{name}" for name in expected}
 
 

@@ -20,7 +20,7 @@ from tests.fuzz import run
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.run import Tally, fuzz
 
-INPUTS = 2000
+FEW, MANY = 300, 2000
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +42,14 @@ def without_garbage() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_garbage")
+@pytest.mark.parametrize("inputs", [FEW, pytest.param(MANY, marks=pytest.mark.verification)])
 @pytest.mark.parametrize("name", KINDS)
-def test_nothing_but_results_and_errors_in_words(tmp_path: Path, name: str) -> None:
+def test_nothing_but_results_and_errors_in_words(tmp_path: Path, name: str, inputs: int) -> None:
     tally = Tally()
-    failures = list(fuzz(KINDS[name](tmp_path), 1, range(INPUTS), tally))
+    failures = list(fuzz(KINDS[name](tmp_path), 1, range(inputs), tally))
     assert not failures, failures[0]
-    assert tally.taken > INPUTS / 10, "too many are refused to say anything of those that are taken"
-    assert tally.refused > INPUTS / 10 or name == "caches", "hardly any input is damaged"
+    assert tally.taken > inputs / 10, "too many are refused to say anything of those that are taken"
+    assert tally.refused > inputs / 10 or name == "caches", "hardly any input is damaged"
 
 
 class Faulty:

@@ -83,8 +83,8 @@ def test_words_give_the_kernels_proposals() -> None:
         ("native", False, 200_000),
         ("native", True, 50_000),
         ("numpy", False, 5_000),
-        pytest.param("cpu", False, 50_000, marks=pytest.mark.sycl),
-        pytest.param("fpga-emu", False, 50_000, marks=pytest.mark.sycl),
+        pytest.param("cpu", False, 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        pytest.param("fpga-emu", False, 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )
 def test_the_chain_samples_its_posterior(tmp_path: Path, device: str, zygosity: bool, samples: int) -> None:

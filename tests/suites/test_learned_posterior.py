@@ -31,8 +31,8 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     [
         ("numpy", 20_000),
         ("native", 100_000),
-        pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
-        pytest.param("fpga-emu", 50_000, marks=pytest.mark.sycl),
+        pytest.param("cpu", 100_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )
 def test_the_chain_samples_its_posterior(target: Target, device: str, samples: int) -> None:

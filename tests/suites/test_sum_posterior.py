@@ -30,9 +30,9 @@ def check(target: Target, device: str, encoding: str, samples: int) -> Posterior
     [
         ("numpy", "auto", 6000),
         ("native", "preorder", 100_000),
-        pytest.param("cpu", "ancestor", 100_000, marks=pytest.mark.sycl),
-        pytest.param("cpu", "preorder", 100_000, marks=pytest.mark.sycl),
-        pytest.param("fpga-emu", "preorder", 50_000, marks=pytest.mark.sycl),
+        pytest.param("cpu", "ancestor", 100_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        pytest.param("cpu", "preorder", 100_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        pytest.param("fpga-emu", "preorder", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )
 def test_the_chain_samples_its_posterior(target: Target, device: str, encoding: str, samples: int) -> None:

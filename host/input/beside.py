@@ -1,0 +1,45 @@
+"""Names in files beside a matrix in SCITE's format: `x.geneNames` and `x.cellNames` beside `x.csv`."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from syclade.host.errors import MatrixError
+from syclade.host.input.names import match_names, read_names
+
+__all__ = ["names_beside"]
+
+logger = logging.getLogger("syclade.input")
+
+_ENDINGS = {"mutation": ".geneNames", "cell": ".cellNames"}
+
+
+def names_beside(path: Path, mutations: int, cells: int, what: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the file beside a matrix and the names in it, and log that they are used.
+
+    A file whose names do not fit the matrix is not used, which is logged as a warning.
+
+    Args:
+        path: of the matrix; it may end in `.gz`.
+        mutations, cells: numbers of its rows and columns.
+        what: mutation or cell.
+
+    Returns:
+        None without a usable file.
+    """
+    stem = path.with_suffix("") if path.suffix == ".gz" else path
+    beside = stem.with_suffix(_ENDINGS[what])
+    try:
+        if beside == path or not beside.is_file():
+            return None
+    except OSError:  # such as a name that is too long
+        return None
+    try:
+        names = read_names(beside, what)
+        match_names(names, mutations, cells, beside, what)
+    except MatrixError as error:
+        logger.warning("%s: %s; the %ss are numbered", error.location(), error.message, what)
+        return None
+    logger.info("names of the %ss: %s", what, beside)
+    return str(beside), names

@@ -1,0 +1,149 @@
+"""Kernels of tests are compiled by a process apart: compilers keep what they made, and tests have hundreds.
+
+A test of compilers asks for the fixture `compile_here`, which compiles as the program itself does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host.compile import machine_code, program, translate
+from syclade.host.compile.cache import cache_folder, read_checked, write_checked
+from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.translate import Spirv
+from tests.support.compiler_process import Reply
+
+__all__ = ["MADE", "Compilers", "compiled_apart", "compiled_here", "running_seconds"]
+
+MOST = 700 * 2**20
+"""Bytes of memory with which a compiler ends; some hundred of them are its libraries."""
+
+MADE: list[tuple[str, float]] = []
+"""What was compiled for this process, and the seconds of processor time that it took."""
+
+_running: set[int] = set()
+
+
+def running_seconds() -> float:
+    """Processor time of the compilers that have not ended."""
+    ticks = 0
+    for process in _running:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+_TRANSLATE, _COMPILE = translate.translate, machine_code._compile
+
+
+class Compilers:
+    """One process that compiles; the next one when it has grown."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._replies: Any = None
+        self._one_at_a_time = threading.Lock()
+
+    def translate(self, queue: Any, kernel: Kernel) -> Spirv:
+        """In place of `translate.translate`."""
+        with _alone(kernel):
+            stored = read_checked(program._cache_name(kernel))
+            if stored is None:
+                made: Spirv = self._ask("sycl", kernel)
+                program._keep(kernel, made)
+                return made
+        name, _, module = stored.partition(b"\n")
+        return Spirv(name.decode(), module)
+
+    def compile(self, kernel: Kernel) -> tuple[str, bytes]:
+        """In place of `machine_code._compile`."""
+        with _alone(kernel):
+            return machine_code._at_hand(kernel) or self._ask_and_keep(kernel)
+
+    def _ask_and_keep(self, kernel: Kernel) -> tuple[str, bytes]:
+        made: tuple[str, bytes] = self._ask("native", kernel)
+        write_checked(machine_code._cache_name(kernel), made[0].encode() + b"\n" + made[1])
+        return made
+
+    def _ask(self, target: str, kernel: Kernel) -> Any:
+        with self._one_at_a_time:
+            if self._process is None:
+                self._start()
+            assert self._process is not None
+            assert self._process.stdin is not None
+            pickle.dump((target, kernel), self._process.stdin)
+            self._process.stdin.flush()
+            try:
+                reply: Reply = pickle.load(self._replies)
+            except EOFError:
+                self.stop()
+                raise RuntimeError(f"the compiler of {kernel.name} has ended") from None
+            MADE.append((f"{kernel.name} for {target}, {kernel.size}", reply.seconds))
+            if reply.resident > MOST:
+                self.stop()
+        if isinstance(reply.made, Exception):
+            raise reply.made
+        return reply.made
+
+    def _start(self) -> None:
+        ours, its = os.pipe()
+        # What this process can import, the other one can: parts of a kernel may be a test's own.
+        paths = os.pathsep.join(path for path in sys.path if path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tests.support.compiler_process", str(its)],
+            stdin=subprocess.PIPE,
+            pass_fds=(its,),
+            env=os.environ | {"PYTHONPATH": paths},
+        )
+        os.close(its)
+        _running.add(self._process.pid)
+        self._replies = os.fdopen(ours, "rb")
+
+    def stop(self) -> None:
+        """End the process, if there is one."""
+        if self._process is None:
+            return
+        self._process.communicate()
+        _running.discard(self._process.pid)
+        self._replies.close()
+        self._process = None
+
+
+@contextmanager
+def _alone(kernel: Kernel) -> Iterator[None]:
+    """Let another process of this session that wants the same kernel wait, and then find it."""
+    folder = cache_folder() / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / kernel.key([])).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def compiled_apart() -> Iterator[Compilers]:
+    """Let kernels be compiled by processes of their own from here on."""
+    made = Compilers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "translate", made.translate)
+        patch.setattr(machine_code, "_compile", made.compile)
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+def compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels be compiled by this process, as by the program."""
+    monkeypatch.setattr(program, "translate", _TRANSLATE)
+    monkeypatch.setattr(machine_code, "_compile", _COMPILE)

@@ -1,0 +1,83 @@
+"""A plugin of pytest that tells what tests cost: `-p tests.support.usage`, with a table at the end.
+
+For each file: tests, seconds, seconds of processor time (of the processes that it started, too), and the most
+memory that the worker had after one of its tests.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import defaultdict
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.compilers import MADE, running_seconds
+
+_LONGEST = 40
+
+
+def _processor() -> float:
+    """Seconds of this process, of those that it has waited for, and of its compiler."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in both) + running_seconds()
+
+
+def _resident() -> float:
+    """Memory of this process, in MB."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure a test, with its fixtures."""
+    item.stash[_BEGAN] = (time.monotonic(), _processor())
+    return (yield)
+
+
+_BEGAN = pytest.StashKey[tuple[float, float]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    """Let the last report of a test tell what it took."""
+    report = yield
+    if call.when == "teardown":
+        wall, processor = item.stash[_BEGAN]
+        usage = (time.monotonic() - wall, _processor() - processor, _resident(), MADE.copy())
+        MADE.clear()
+        report.user_properties = [("usage", usage)]
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the files, those that take most first, and the tests that do."""
+    files: dict[str, list[Any]] = defaultdict(lambda: [0, 0.0, 0.0, 0.0])
+    tests: list[tuple[float, float, str]] = []
+    kernels: list[tuple[float, str]] = []
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "usage" and report.when == "teardown":
+                    wall, processor, resident, made = value
+                    kernels += [(seconds, kernel) for kernel, seconds in made]
+                    of = files[report.nodeid.partition("::")[0]]
+                    of[0] += 1
+                    of[1] += wall
+                    of[2] += processor
+                    of[3] = max(of[3], resident)
+                    tests.append((processor, wall, report.nodeid))
+    write = terminalreporter.write_line
+    terminalreporter.section("usage")
+    write("tests  seconds  processor     MB")
+    for file, (count, wall, processor, resident) in sorted(files.items(), key=lambda one: -one[1][2]):
+        write(f"{count:5} {wall:8.1f} {processor:10.1f} {resident:6.0f}  {file}")
+    write("  seconds  processor")
+    for processor, wall, name in sorted(tests, reverse=True)[:_LONGEST]:
+        write(f"{wall:9.1f} {processor:10.1f}  {name}")
+    write(f"{len(kernels)} kernels compiled, {sum(seconds for seconds, _ in kernels):.1f} s")
+    for seconds, kernel in sorted(kernels, reverse=True)[:_LONGEST]:
+        write(f"{seconds:9.1f}  {kernel}")
