@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 STEPS_A_LAUNCH = 2000
-STAGES = ("propose", "tree_update", "score_mapping", "reduction")
+STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
 KINDS = {"cpu": "opencl:cpu:0", "fpga-emu": "opencl:accelerator:0"}
 
 
