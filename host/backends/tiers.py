@@ -25,12 +25,13 @@ from syclade.host.encodings.base import Encoding
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["GENERAL", "SPECIALISED", "begin"]
+__all__ = ["GENERAL", "SPECIALISED", "STAGES", "begin"]
 
 logger = logging.getLogger("syclade.tiers")
 
-SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
-"""Tiers: a kernel for these sizes, one for many sizes, one from a file; others have their device's name."""
+SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
+"""Tiers: a kernel for these sizes, one for many sizes, one from a file, several for these sizes; others have
+their device's name."""
 
 WAIT_SECONDS = 4.0
 """A run that has taken half as long as a compilation is worth one."""

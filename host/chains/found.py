@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ class Found:
         search_tier: what did the searches: native, sycl or numpy.
         interrupted: whether the run was stopped before its end.
         trees: the best tree of each search, as a parent vector.
+        pipeline: how full the pipeline of separate stages was (`StagedRunner.report`); None of fused ones.
     """
 
     outcome: Outcome
@@ -67,3 +68,4 @@ class Found:
     search_tier: str = ""
     interrupted: bool = False
     trees: tuple[NDArray[np.int32], ...] = ()
+    pipeline: dict[str, Any] | None = None

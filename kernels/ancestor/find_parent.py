@@ -4,8 +4,8 @@ Row y of the matrix holds a bit for every ancestor of y, y included (the thesis 
 algorithm 3.2). The ancestors of y's parent are those of y without y itself, so the parent's whole row is
 row y with one bit cleared. No later stage needs the parent's number.
 
-The tree update asks for words of these rows by a device function (given, rows, which, row_word, node, index): in the
-fused kernel it makes them anew, in the kernel of its own it reads what the stage before has written.
+The tree update asks for words of these rows by a device function (given, rows, which, row_word, node, index):
+in the fused kernel it makes them anew, in the kernel of its own it reads what the stage before has written.
 """
 
 from typing import Any

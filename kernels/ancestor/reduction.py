@@ -26,7 +26,7 @@ def make_total(lanes: int) -> Callable[..., Any]:
 
 
 def make_copy_rows(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
-    """Device function: copy a matrix of `nodes` rows of `words` words, rows dealt out to `lanes` work-items."""
+    """Device function: copy a matrix of `nodes` rows of `words` words; a lane has every `lanes`-th row."""
     row_stride = address(nodes)
     rounds = nodes // lanes
 

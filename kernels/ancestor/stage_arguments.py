@@ -1,7 +1,7 @@
 """Arguments of the five stage kernels (`stages/`), in order, each with its direction.
 
-All arrays are flat to the kernels, C order; `slots` is the first axis of whatever a slot has of its own, so that a
-slot's part is contiguous and a kernel can be given one slot alone.
+All arrays are flat to the kernels, C order; `slots` is the first axis of whatever a slot has of its own, so
+that a slot's part is contiguous and a kernel can be given one slot alone.
 """
 
 from typing import NamedTuple

@@ -20,7 +20,6 @@ from syclade.kernels.chain.edits import EXCHANGE_LABELS, EXCHANGE_SUBTREES, REAT
 from syclade.kernels.target import address, device_function
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
 
-
 _OF_V, _OF_W = address(0), address(1)
 
 

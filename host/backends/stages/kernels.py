@@ -74,6 +74,7 @@ def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, 
         constants: capacities, with `lanes`; a stage takes those that it needs.
     """
     taken, needed, meaning = _MADE_OF[name]
+    capacity = f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells"
     kernel = Kernel(
         name=f"ancestor_{name}",
         factory=f"syclade.kernels.ancestor.stages.{name}:make_{name}_stage",
@@ -82,6 +83,6 @@ def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, 
         records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
         group=AncestorEncoding.group,
         lanes=constants["lanes"],
-        size=f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells",
+        size=f"the stage {name.replace('_', ' ')}, {capacity}",
     )
     return DescribedKernel(name, kernel, STAGES[name], meaning)

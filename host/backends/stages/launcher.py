@@ -33,7 +33,8 @@ class Launcher(ABC):
 
     @abstractmethod
     def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
-        """Let a stage work on one slot's state once other launches have ended, and return at once if possible.
+        """Let a stage work on one slot's state once other launches have ended, and return at once if
+        possible.
 
         Args:
             stage: its number.

@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.stages.kernels import DescribedKernel
 from syclade.host.backends.stages.launcher import Launcher
+from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import load_part
 from syclade.host.compile.machine_code import load_machine_code
+from syclade.kernels.ancestor.stage_arguments import STAGES
 from syclade.kernels.target.python import kernel_of
 
-__all__ = ["LocalLauncher", "native_stages", "python_stages"]
+__all__ = ["LocalLauncher", "native_stages", "numpy_stages", "python_stages"]
 
 Times = tuple[int, int]
 
@@ -50,6 +55,18 @@ class LocalLauncher(Launcher):
         """See `Launcher.close`."""
         self._stages.clear()
         super().close()
+
+
+def numpy_stages(plan: Plan, arrays: NumpyArrays) -> list[Callable[[int], None]]:
+    """The stages of the numpy fallback, `fallback/ancestor`: functions of (arrays, slots, parts)."""
+    stages = load_part("syclade.fallback.ancestor.stages:STAGES")
+    made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
+    parts = made_of([load_part(move.numpy) for move in plan.moves], load_part(plan.score.numpy))
+
+    def stage(run: Callable[..., None]) -> Callable[[int], None]:
+        return lambda slot: run(arrays.named, np.array([slot]), parts)
+
+    return [stage(stages[name]) for name in STAGES]
 
 
 def python_stages(kernels: Sequence[DescribedKernel], arrays: NumpyArrays) -> list[Callable[[int], None]]:

@@ -18,8 +18,8 @@ from syclade.kernels.ancestor.stages.propose import MOST_NODES
 
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages"]
 
-DEFAULT_SLOTS = 6
-"""Chain states in flight: the thesis's capacity, one more than there are stages."""
+DEFAULT_SLOTS = 24
+"""Most chain states in flight unless the user says so: more than stages, and as many as bbSCITE has."""
 
 
 def open_stages(
@@ -29,7 +29,7 @@ def open_stages(
 
     Args:
         device: as for `choose_device`.
-        plan: of chains; `check_stages` (host/request_stages.py) has found nothing against it.
+        plan: of chains; `check_plan` has found nothing against it.
         chains: how many there will be.
         slots: chain states in flight; None takes DEFAULT_SLOTS, or as many as there are chains.
         seed: of the random numbers.
@@ -45,7 +45,8 @@ def open_stages(
     nodes = encoding.constants["nodes"]
     if nodes > MOST_NODES:
         raise OptionError(
-            f"--stages separate takes {MOST_NODES} nodes, and this tree has {nodes}", hint="use --stages fused"
+            f"--stages separate takes {MOST_NODES} nodes, and this tree has {nodes}",
+            hint="use --stages fused",
         )
     count = min(chains, DEFAULT_SLOTS) if slots is None else slots
     launcher = make_launcher(chosen, plan, encoding, count, seed)
@@ -58,11 +59,16 @@ def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots:
     arguments = tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
     sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
     if device.kind in ("native", "python", "numpy"):
-        from syclade.host.backends.stages.local_launcher import LocalLauncher, native_stages, python_stages
+        from syclade.host.backends.stages import local_launcher as local
 
         arrays = NumpyArrays(arguments, sizes, problem)
-        stages = {"native": native_stages, "python": python_stages}[device.kind](kernels, arrays)
-        return LocalLauncher([one.name for one in kernels], arrays, stages)
+        if device.kind == "numpy":
+            stages = local.numpy_stages(plan, arrays)
+        elif device.kind == "native":
+            stages = local.native_stages(kernels, arrays)
+        else:
+            stages = local.python_stages(kernels, arrays)
+        return local.LocalLauncher([one.name for one in kernels], arrays, stages)
     from syclade.host.backends.stages.sycl_launcher import SyclLauncher
 
     return SyclLauncher(device.filter, kernels, arguments, sizes, problem)

@@ -49,8 +49,9 @@ class StagedRunner(ArrayRunner):
     def report(self) -> dict[str, Any]:
         """Return how full the pipeline was, as plain values.
 
-        `fill_by_tick` is the share of stages with a state, over all ticks of the schedule; `fill_by_time` the share of
-        the time that stages worked, and `busy` that of each, over the first `timed_steps` chain steps.
+        `fill_by_tick` is the share of stages with a state, over all ticks of the schedule; `fill_by_time` the
+        share of the time that stages worked, and `busy` that of each, over the first `timed_steps` chain
+        steps.
         """
         busy = self.timeline.busy()
         return {

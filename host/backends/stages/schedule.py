@@ -1,8 +1,9 @@
 """Which chain state is in which stage when: the macro-pipeline's schedule, apart from any launching.
 
-Time is counted in ticks: in a tick every stage works on at most one state. A state passes the stages in order, one
-a tick; a state that leaves the last stage queues for the first one again until its steps are done (the thesis's
-IO kernel, algorithm 3.10). States that have fewer steps to do than others leave earlier, and the queue closes up.
+Time is counted in ticks: in a tick every stage works on at most one state. A state passes the stages in
+order, one a tick; a state that leaves the last stage queues for the first one again until its steps are done
+(the thesis's IO kernel, algorithm 3.10). States that have fewer steps to do than others leave earlier, and
+the queue closes up.
 """
 
 from __future__ import annotations
@@ -51,6 +52,6 @@ def ticks(steps: Sequence[int], stages: int) -> Iterator[tuple[InStage | None, .
 
 
 def fill(steps: Sequence[int], stages: int) -> float:
-    """Return the share of stage slots that are busy, over all ticks from the first state in to the last one out."""
+    """Return the share of stages that have a state, over all ticks."""
     count = sum(1 for _ in ticks(steps, stages))
     return sum(steps) / count if count else 0.0

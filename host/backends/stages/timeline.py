@@ -77,15 +77,17 @@ class Timeline:
         self.intervals += [Interval(*one[:4], one[4] - self._origin, one[5] - self._origin) for one in timed]
 
     def busy(self) -> dict[str, float]:
-        """Share of the time between first and last launch that each stage worked, by name; empty if none was timed."""
+        """Return the share of the time that each stage worked, by name; empty if none was timed.
+
+        The time is that from the first launch to the last one, without the pauses between two runs of the
+        pipeline.
+        """
         if not self._span:
             return {}
         worked = [0] * len(self._launcher.stages)
         for one in self.intervals:
             worked[one.stage] += one.end - one.start
-        return {
-            name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)
-        }
+        return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
 
     def chrome_trace(self, about: Mapping[str, Any]) -> str:
         """JSON in Chrome's trace format: a row for each stage, and one for each slot.
@@ -102,7 +104,9 @@ class Timeline:
         for one in self.intervals:
             times = {"ph": "X", "ts": one.start / 1e3, "dur": (one.end - one.start) / 1e3}
             state = {"slot": one.slot, "chain": one.chain, "step": one.step}
-            events.append({"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state})
+            events.append(
+                {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
+            )
             events.append({"name": names[one.stage], **times, "pid": _SLOTS, "tid": one.slot, "args": state})
         other = {**about, "clock": self._launcher.clock, "timed_steps": self._steps}
         made = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}

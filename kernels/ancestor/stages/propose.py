@@ -1,9 +1,9 @@
 """Propose: the draws of the next step become a move and the threshold of its accept test.
 
-Two loops over all rows, whatever the move: the first counts the subtrees of both drawn nodes, the second finds
-the node of a given rank. Moves are written for relations that loop when asked (`kernels/moves`), so a step would
-run none to three loops. Here the relations answer from the first loop's counts, and a selection is deferred: it
-becomes a ticket in the place of the node, which the second loop exchanges for the node.
+Two loops over all rows, whatever the move: the first counts the subtrees of both drawn nodes, the second
+finds the node of a given rank. Moves are written for relations that loop when asked (`kernels/moves`), so a
+step would run none to three loops. Here the relations answer from the first loop's counts, and a selection is
+deferred: it becomes a ticket in the place of the node, which the second loop exchanges for the node.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Reduction: the maximum over nodes, the sum over cells, the accept test; current and best tree; counts.
 
-No branch depends on what is found: rows are always written, and masks choose what. A slot whose step has reached
-its last stays as it is.
+No branch depends on what is found: rows are always written, and masks choose what. A slot whose step has
+reached its last stays as it is.
 """
 
 from collections.abc import Sequence

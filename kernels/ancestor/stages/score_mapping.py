@@ -1,4 +1,5 @@
-"""Score mapping: the score of every column at every node of the proposed tree, each independent of all others.
+"""Score mapping: the score of every column at every node of the proposed tree, each independent of all
+others.
 
 The map of the thesis's map and reduce (algorithm 3.9); the reductions are the next stage's.
 """
