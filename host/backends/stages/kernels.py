@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
+from syclade.kernels.arguments import Argument
 
-__all__ = ["DescribedKernel", "stage_kernel", "stage_kernels"]
+__all__ = ["DescribedKernel", "all_arguments", "stage_kernel", "stage_kernels"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKern
         "score": plan.score.device,
     }
     return tuple(stage_kernel(name, parts, encoding.constants) for name in STAGES)
+
+
+def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
+    """The arguments of several kernels, each once."""
+    return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
 
 
 def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) -> DescribedKernel:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from syclade.host.backends.array_runner import chain_arrays
 from syclade.host.backends.numpy_arrays import NumpyArrays
-from syclade.host.backends.stages.kernels import stage_kernels
+from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
 from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.kernel import chain_sizes
@@ -16,7 +18,7 @@ from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.errors import OptionError
 from syclade.kernels.ancestor.stages.propose import MOST_NODES
 
-__all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages"]
+__all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
 
 DEFAULT_SLOTS = 24
 """Most chain states in flight unless the user says so: more than stages, and as many as bbSCITE has."""
@@ -56,12 +58,10 @@ def open_stages(
 def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
     """A launcher on a device, with arrays for so many slots."""
     kernels = stage_kernels(plan, encoding)
-    arguments = tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
-    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
     if device.kind in ("native", "python", "numpy"):
         from syclade.host.backends.stages import local_launcher as local
 
-        arrays = NumpyArrays(arguments, sizes, problem)
+        arrays = stage_arrays(kernels, plan, encoding, slots, seed)
         if device.kind == "numpy":
             stages = local.numpy_stages(plan, arrays)
         elif device.kind == "native":
@@ -71,4 +71,13 @@ def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots:
         return local.LocalLauncher([one.name for one in kernels], arrays, stages)
     from syclade.host.backends.stages.sycl_launcher import SyclLauncher
 
-    return SyclLauncher(device.filter, kernels, arguments, sizes, problem)
+    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
+    return SyclLauncher(device.filter, kernels, sizes, problem)
+
+
+def stage_arrays(
+    kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
+) -> NumpyArrays:
+    """All arrays of the stages in this process, with the problem in them and no chain yet."""
+    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
+    return NumpyArrays(all_arguments(kernels), sizes, problem)

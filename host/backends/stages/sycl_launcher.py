@@ -7,12 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from syclade.host.backends.stages.kernels import DescribedKernel
+from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments
 from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.forks import refuse_inherited_sycl
-from syclade.kernels.arguments import Argument
 
 __all__ = ["SyclLauncher"]
 
@@ -30,14 +29,13 @@ class SyclLauncher(Launcher):
         self,
         device_filter: str,
         kernels: Sequence[DescribedKernel],
-        arguments: Sequence[Argument],
         sizes: Mapping[str, int],
         problem: Mapping[str, NDArray[Any]],
     ) -> None:
         self._queue = open_queue(device_filter, timed=True)
         self._kernels = [load_kernel(self._queue, one.kernel) for one in kernels]
         self._lanes = kernels[0].kernel.lanes
-        arrays = SyclArrays(self._queue, arguments, sizes, problem)
+        arrays = SyclArrays(self._queue, all_arguments(kernels), sizes, problem)
         super().__init__([one.name for one in kernels], arrays)
         self._flat = [
             [arrays.flat(one.kernel.arguments, slot) for slot in range(arrays.slots)] for one in kernels
