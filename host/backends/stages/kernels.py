@@ -54,7 +54,7 @@ _MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
         "step; nothing changes where step has reached last_step",
     ),
 }
-"""Parts and constants that each stage's factory takes, and its meaning."""
+"""Parts and constants that each stage's factory takes, and its meaning. Those without `lanes` have one."""
 
 
 def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
@@ -88,7 +88,7 @@ def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, 
         constants={constant: constants[constant] for constant in needed},
         records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
         group=AncestorEncoding.group,
-        lanes=constants["lanes"],
+        lanes=constants["lanes"] if "lanes" in needed else 1,
         size=f"the stage {name.replace('_', ' ')}, {capacity}",
     )
     return DescribedKernel(name, kernel, STAGES[name], meaning)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import load_part
 from syclade.host.compile.machine_code import load_machine_code
 from syclade.kernels.ancestor.stage_arguments import STAGES
+from syclade.kernels.target.native.traits import TRAITS
 from syclade.kernels.target.python import kernel_of
 
 __all__ = ["LocalLauncher", "native_stages", "numpy_stages", "python_stages"]
@@ -89,7 +91,7 @@ def native_stages(kernels: Sequence[DescribedKernel], arrays: NumpyArrays) -> li
     """
 
     def stage(described: DescribedKernel) -> Callable[[int], None]:
-        run = load_machine_code(described.kernel)
+        run = load_machine_code(replace(described.kernel, lanes=TRAITS.lanes))  # of one lane, all do the same
         addresses = [arrays.named[argument.name].ctypes.data for argument in described.kernel.arguments]
         return lambda slot: run(slot, slot + 1, *addresses)
 

@@ -34,7 +34,7 @@ class SyclLauncher(Launcher):
     ) -> None:
         self._queue = open_queue(device_filter, timed=True)
         self._kernels = [load_kernel(self._queue, one.kernel) for one in kernels]
-        self._lanes = kernels[0].kernel.lanes
+        self._lanes = [one.kernel.lanes for one in kernels]
         arrays = SyclArrays(self._queue, all_arguments(kernels), sizes, problem)
         super().__init__([one.name for one in kernels], arrays)
         self._flat = [
@@ -44,7 +44,7 @@ class SyclLauncher(Launcher):
     def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
         """See `Launcher.launch`; the token is a `dpctl.SyclEvent`."""
         refuse_inherited_sycl()
-        lanes = [self._lanes]
+        lanes = [self._lanes[stage]]
         return self._queue.submit(self._kernels[stage], self._flat[stage][slot], lanes, lanes, list(after))
 
     def wait(self, token: Any) -> None:

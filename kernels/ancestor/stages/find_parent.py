@@ -10,7 +10,7 @@ from syclade.kernels.target import address, device_function
 
 
 def make_find_parent_stage(nodes: int, words: int) -> Any:
-    """The stage for matrices of `nodes` rows of `words` words. Every lane does and stores the same."""
+    """The stage for matrices of `nodes` rows of `words` words. One work-item."""
     matrix_size, row_stride, row_words = address(nodes * words), address(nodes), address(words)
     both = address(2 * words)
 

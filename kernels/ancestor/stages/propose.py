@@ -72,7 +72,7 @@ def counted_size(given, here, base, node):
 
 
 def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
-    """The stage for matrices of `nodes` rows of `words` words. Every lane does and stores the same.
+    """The stage for matrices of `nodes` rows of `words` words. One work-item.
 
     Raises:
         ValueError: more nodes than MOST_NODES.
