@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from syclade.host.backends.base import Runner
+from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.stages import launcher as launching
-from syclade.host.backends.stages.launcher import Launcher
+from syclade.host.backends.stages.launcher import Launcher, run_pipeline
 from syclade.host.backends.stages.opening import open_stages
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.pipeline import Outcome, initial_state, run_chains
@@ -20,10 +21,17 @@ from tests.support.backends import NUMPY, Backend, Case, seen
 DEVICES = ("cpu", "fpga-emu", "native")
 SIZES = ((1, 1), (3, 5), (15, 16), (31, 32), (41, 50), (63, 64), (95, 96), (127, 128))
 """Mutations and cells."""
+SIZES_OF_NATIVE = ((1, 1), (41, 50))
+"""Compiling takes its time, and separate stages are not what that device is for."""
 SEED = 5
 
+
+def _marks(device: str) -> list[pytest.MarkDecorator]:
+    return [] if device in ("native", "numpy") else [pytest.mark.sycl]
+
+
 on_every_device = pytest.mark.parametrize(
-    "device", [pytest.param(one, marks=[pytest.mark.sycl] if one != "native" else []) for one in DEVICES]
+    "device", [pytest.param(device, marks=_marks(device)) for device in DEVICES]
 )
 
 
@@ -59,8 +67,14 @@ def assert_equal_slots(one: Runner, other: Runner) -> None:
         np.testing.assert_array_equal(here.tallies, there.tallies)
 
 
-@on_every_device
-@pytest.mark.parametrize(("n", "m"), SIZES)
+@pytest.mark.parametrize(
+    ("device", "n", "m"),
+    [
+        pytest.param(device, n, m, marks=_marks(device))
+        for device in DEVICES
+        for n, m in (SIZES_OF_NATIVE if device == "native" else SIZES)
+    ],
+)
 def test_the_bits_are_those_of_the_fallback(device: str, n: int, m: int) -> None:
     """With fewer slots than stages, a few more, and many; chains leave, and others take their slots."""
     plan = Case(n, m).plan()
@@ -89,7 +103,7 @@ def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> No
             fused.advance(each)
             assert_equal_slots(runner, fused)
         assert runner.report()["steps"] == targets[-1].sum()
-        tallies = sum(seen(runner, slot).tallies for slot in range(6))
+        tallies = np.sum([seen(runner, slot).tallies for slot in range(6)], axis=0)
     assert (tallies[:4] > 0).all()
     assert (tallies[5:9] > 0).all()
 
@@ -136,6 +150,41 @@ def test_many_launches_are_under_way_at_once(device: str, monkeypatch: pytest.Mo
         with staged(device, plan, 6) as runner:
             outcomes.append(run_chains(runner, chains=6, steps=80))
     assert_equal_outcomes(*outcomes)
+
+
+class Noting(Launcher):
+    """A launcher that only notes what it is asked; tokens are the numbers of the launches."""
+
+    clock = "host"
+
+    def __init__(self, stages: int) -> None:
+        super().__init__([str(stage) for stage in range(stages)], NumpyArrays((), {"slots": 0}, {}))
+        self.launched: list[tuple[int, int, list[int]]] = []
+        self.waited: list[int] = []
+
+    def launch(self, stage: int, slot: int, after: Sequence[int]) -> int:
+        self.launched.append((stage, slot, list(after)))
+        return len(self.launched) - 1
+
+    def wait(self, token: int) -> None:
+        self.waited.append(token)
+
+    def times(self, token: int) -> tuple[int, int]:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("slots", [1, 3, 6, 24])
+def test_what_a_launch_waits_for(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launch before it on its state, and the one before it in its stage; and nothing else."""
+    monkeypatch.setattr(launching, "IN_FLIGHT", 10)
+    launcher = Noting(5)
+    run_pipeline(launcher, [7] * slots)
+    of_slot: dict[int, int] = {}
+    of_stage: dict[int, int] = {}
+    for token, (stage, slot, after) in enumerate(launcher.launched):
+        assert set(after) == {of[key] for of, key in ((of_slot, slot), (of_stage, stage)) if key in of}
+        of_slot[slot] = of_stage[stage] = token
+    assert launcher.waited == list(range(7 * slots * 5))
 
 
 class Dropping(Launcher):
