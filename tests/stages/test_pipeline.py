@@ -75,7 +75,9 @@ def assert_equal_slots(one: Runner, other: Runner) -> None:
         for n, m in (SIZES_OF_NATIVE if device == "native" else SIZES)
     ],
 )
-def test_the_bits_are_those_of_the_fallback(device: str, n: int, m: int) -> None:
+def test_the_bits_are_those_of_the_fallback(
+    device: str, n: int, m: int, capfd: pytest.CaptureFixture[str]
+) -> None:
     """With fewer slots than stages, a few more, and many; chains leave, and others take their slots."""
     plan = Case(n, m).plan()
     for slots, chains, steps in ((1, 2, 60), (6, 8, 40), (24, 24, 40)):
@@ -86,6 +88,7 @@ def test_the_bits_are_those_of_the_fallback(device: str, n: int, m: int) -> None
             report = runner.report()
         assert report["steps"] == chains * steps == found.tallies[: len(plan.kinds)].sum()
         assert_equal_outcomes(found, expected)
+    assert "loop not vectorized" not in capfd.readouterr().err
 
 
 @on_every_device

@@ -97,10 +97,12 @@ def make_reduction_stage(
         accepted = going * control(proposed - current + threshold >= np.int64(0))
         better = accepted * control(proposed > best)
         count(given, before, number, lane, kind, going, accepted)
-        masks = spread(np.uint64(accepted)), spread(np.uint64(better))
-        take_rows(given, number * matrix_size, lane, masks[0], masks[1])
         given.score[number] = current + (proposed - current) * accepted
         given.best_score[number] = best + (proposed - best) * better
         given.step[number] = now + going
+        # The CPU device's compiler makes no vectors of rows between two barriers where lanes also store what
+        # they share.
+        base = in_step(number * matrix_size)
+        take_rows(given, base, lane, spread(np.uint64(accepted)), spread(np.uint64(better)))
 
     return ancestor_reduction
