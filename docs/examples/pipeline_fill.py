@@ -3,7 +3,8 @@
     python docs/examples/pipeline_fill.py [DEVICE ...]
 
 For c chain states in flight: the share of stages with a state by the host's schedule, as run, and by the
-simulation of `syclade design`; the share of the time that stages worked; steps a second beside the fused kernel.
+simulation of `syclade design`; the share of the time that stages worked; steps a second beside the fused
+kernel.
 """
 
 from __future__ import annotations
