@@ -86,6 +86,7 @@ def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
         task=task,
         starts=starts,
         sinks=sinks,
+        separate=asked.separate,
     )
     return replace(found, work=(*before, *found.work))
 

@@ -77,6 +77,8 @@ def infer(
     fp_sd: float | None = None,
     fp_step: float | None = None,
     true_tree: Any = None,
+    stages: str = "fused",
+    trace: str | os.PathLike[str] | None = None,
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
@@ -116,7 +118,8 @@ def infer(
         checkpoint_every: seconds between two times, of chains; searches are kept after every leg.
         resume: a file that an earlier run was kept in: this one goes on with it, and ends as if it had never
             stopped. What decides the result has to be as it was; device, encoding and slots may differ.
-        force: whether the file of `checkpoint` may be another run's. That of `resume` always may.
+        force: whether the file of `trace` may be replaced, and that of `checkpoint` be another run's. That of
+            `resume` always may.
         max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); with `steps`.
         burn_in: the part of a chain's steps before its first sample.
@@ -127,6 +130,10 @@ def infer(
         fn_step, fp_step: standard deviations of a change; a tenth of the prior's without.
         true_tree: a file of a tree, or a parent vector, that the result is to be compared with
             (`Result.true_tree`). Does not change what is found.
+        stages: of a chain step: in one kernel (fused), or as five kernels that the host keeps full of chain
+            states (separate; docs/fpga.md). Changes speed only; separate ones are for the maximum score with
+            fixed rates in the encoding ancestor.
+        trace: a file for the timeline of the first 1000 steps of separate stages, in Chrome's trace format.
         stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
             between two launches with the best tree so far, and `Result.interrupted` says so.
         progress: called about ten times a second.
@@ -168,6 +175,9 @@ def infer(
         burn_in=burn_in,
         learning=Learning(learn_fn, fn_sd, fn_step, learn_fp, fp_sd, fp_step),
         true_tree=true_tree,
+        stages=stages,
+        trace=trace,
+        force=force,
     )
 
     def report(state: Progress) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from syclade.host.backends.stages.options import Separate
     from syclade.host.chains.plan import Plan
     from syclade.host.samples.sampling import Sampling
 
@@ -80,6 +81,7 @@ class Request:
         sampling: which states are samples; None for none.
         max_trees: of the co-optimal ones; None for no walk.
         true_tree: a parent vector to compare with; None for none.
+        separate: stages as kernels of their own; None for fused ones.
         options: all of that by the names of `infer`'s arguments, as plain values.
     """
 
@@ -98,6 +100,7 @@ class Request:
     sampling: Sampling | None
     max_trees: int | None
     true_tree: NDArray[np.int32] | None
+    separate: Separate | None
     options: Mapping[str, Any]
 
 
@@ -125,6 +128,9 @@ def make_request(
     burn_in: float,
     learning: Learning,
     true_tree: Any,
+    stages: str,
+    trace: str | os.PathLike[str] | None,
+    force: bool,
 ) -> Request:
     """Check what was asked for; the arguments are those of `infer`.
 
@@ -135,6 +141,10 @@ def make_request(
     from syclade.host.chains.scores.named import score_named
 
     summed = check_score(score) == "sum"
+    separate = _separate(
+        stages, trace, force, encoding=encoding, image=image, samples=samples, score=score,
+        learn_fn=learning.learn_fn, learn_fp=learning.learn_fp,
+    )  # fmt: skip
     by_search = _is_search(
         method,
         device,
@@ -147,6 +157,7 @@ def make_request(
             "--learn-fn": learning.learn_fn,
             "--learn-fp": learning.learn_fp,
             "--start search": _start(start),
+            "--stages separate": separate,
         },
     )
     chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
@@ -175,6 +186,10 @@ def make_request(
         recorders=() if sampling is None else (sampling.recorder,),
         events=1 if sampling is None else sampling.events,
     )
+    if separate is not None:
+        from syclade.host.backends.stages.options import check_plan
+
+        check_plan(plan)
     options = {
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
@@ -197,11 +212,24 @@ def make_request(
         "burn_in": float(burn_in),
         **{name: None if value is None else float(value) for name, value in learning._asdict().items()},
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
+        "stages": stages,
+        "trace": None if trace is None else os.fspath(trace),
     }
     return Request(
         observed, rates, plan, by_search, chains, steps, seed, slots, device, encoding, image, start,
-        sampling, max_trees, true, options,
+        sampling, max_trees, true, separate, options,
     )  # fmt: skip
+
+
+def _separate(
+    stages: str, trace: str | os.PathLike[str] | None, force: bool, **other: Any
+) -> Separate | None:
+    """Separate stages, where they are asked for; see `separate_stages`."""
+    if stages == "fused" and trace is None:
+        return None
+    from syclade.host.backends.stages.options import separate_stages
+
+    return separate_stages(stages, trace, force, other)
 
 
 def check_score(score: str) -> str:

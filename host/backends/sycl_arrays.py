@@ -21,8 +21,12 @@ from syclade.kernels.arguments import Argument
 __all__ = ["SyclArrays", "device_of", "open_queue"]
 
 
-def open_queue(device_filter: str) -> Any:
+def open_queue(device_filter: str, *, timed: bool = False) -> Any:
     """A `dpctl.SyclQueue` on a device.
+
+    Args:
+        device_filter: which device.
+        timed: whether events tell when their launches began and ended.
 
     Raises:
         DeviceError: the device does not open, or this process was forked from one that had used SYCL.
@@ -30,7 +34,7 @@ def open_queue(device_filter: str) -> Any:
     note_sycl_use()
     dpctl = prepare()
     try:
-        return dpctl.SyclQueue(device_filter)
+        return dpctl.SyclQueue(device_filter, property=["enable_profiling"] if timed else [])
     except Exception as error:  # dpctl's exceptions differ between versions
         raise DeviceError(
             f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
@@ -103,13 +107,20 @@ class SyclArrays(Arrays):
         size = self.arguments[name].nbytes(self.sizes) // self.slots
         return dpctl.memory.MemoryUSMDevice(_Part(whole, slot * size, size), queue=self._queue)
 
-    def flat(self, arguments: Sequence[Argument]) -> list[Any]:
-        """Arguments as numba-dpex lays them out: a flat array is five of them."""
+    def flat(self, arguments: Sequence[Argument], slot: int | None = None) -> list[Any]:
+        """Arguments as numba-dpex lays them out: a flat array is five of them.
+
+        Args:
+            arguments: of a kernel.
+            slot: give the kernel this slot's parts only, which are slot 0 to it; all slots without.
+        """
         flat: list[Any] = []
         for argument in arguments:
+            own = slot if "slots" in argument.shape else None
             item = np.dtype(argument.dtype).itemsize
-            sizes = (ctypes.c_longlong(argument.nbytes(self.sizes) // item), ctypes.c_longlong(item))
-            flat += [*sizes, self._memory[argument.name], *sizes]  # items, item size, data, shape, strides
+            count = argument.nbytes(self.sizes) // item // (1 if own is None else self.slots)
+            sizes = (ctypes.c_longlong(count), ctypes.c_longlong(item))
+            flat += [*sizes, self._part(argument.name, own), *sizes]  # items, item size, data, shape, strides
         return flat
 
     def launch(self, kernels: Sequence[Any], flat: list[Any], lanes: int) -> None:

@@ -26,12 +26,12 @@ from syclade.host.encodings.base import Encoding
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
 
-__all__ = ["GENERAL", "SPECIALISED", "begin"]
+__all__ = ["GENERAL", "SPECIALISED", "STAGES", "begin"]
 
 logger = logging.getLogger("syclade.tiers")
 
-SPECIALISED, GENERAL, IMAGE = "specialised", "general", "image"
-"""A kernel for these sizes, one for many sizes, one from a file."""
+SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
+"""A kernel for these sizes, one for many sizes, one from a file, a kernel for each stage."""
 
 WAIT_SECONDS = 4.0
 """A run that has taken half as long as a compilation is worth one."""

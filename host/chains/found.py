@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,7 @@ class Found:
         searches: in the order of their numbers; none where only chains ran.
         interrupted: whether the run was stopped before its end.
         trees: the best tree of each search, as a parent vector.
+        pipeline: how full the pipeline of separate stages was (`StagedRunner.report`); None of fused ones.
     """
 
     outcome: Outcome
@@ -63,3 +64,4 @@ class Found:
     searches: tuple[Search, ...] = ()
     interrupted: bool = False
     trees: tuple[NDArray[np.int32], ...] = ()
+    pipeline: dict[str, Any] | None = None

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots
 from syclade.host.backends.opening import Opened, open_runner
-from syclade.host.backends.tiers import begin
+from syclade.host.backends.tiered_runner import TieredRunner
+from syclade.host.backends.tiers import STAGES, begin
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.long_run import run_long
@@ -20,6 +21,7 @@ from syclade.host.errors import DeviceError, DeviceMemoryError
 from syclade.host.running import Task
 
 if TYPE_CHECKING:
+    from syclade.host.backends.stages.options import Separate
     from syclade.host.chains.found import Found
 
 __all__ = ["run_plan"]
@@ -40,6 +42,7 @@ def run_plan(
     task: Task,
     sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
+    separate: Separate | None = None,
 ) -> Found:
     """Run chains for so many steps, or until they agree; see `infer` for the arguments.
 
@@ -47,18 +50,28 @@ def run_plan(
         task: who is told, where the run is kept, whether it shall stop.
         sinks: get all events.
         starts: the state of a chain before its first step; random trees without.
+        separate: run the stages as kernels of their own; fused without.
 
     Raises:
         DeviceError, OptionError: a request that cannot be met.
         CheckpointError: the run to go on with is another one, or damaged.
     """
-    opened = _open_with_image(plan, device, encoding, image, chains, slots, seed)
-    if opened is None:
+    staged = None
+    if separate is not None:
+        from syclade.host.backends.stages.opening import open_stages
+
+        staged, chosen, capacity = open_stages(device, plan, chains=chains, slots=slots, seed=seed)
+        opened = Opened(TieredRunner(staged, STAGES), chosen, staged.encoding, capacity)
+    elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
+        opened = with_image
+    else:
         opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
         outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
+        if separate is not None and staged is not None:
+            separate.write_trace(staged)
     finally:
         runner.close()
     from syclade.host.chains.found import Found  # not before the chains have begun: it takes time
@@ -70,6 +83,7 @@ def run_plan(
         opened.slots,
         runner.work,
         interrupted=task.stop.wanted,
+        pipeline=None if staged is None else staged.report(),
     )
 
 

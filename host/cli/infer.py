@@ -71,6 +71,7 @@ __all__ = ["command"]
 @click.option(
     "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
 )
+@options.stages_options()
 @click.option(
     "--start",
     type=click.Choice(("random", "search")),

@@ -25,6 +25,8 @@ def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
         return
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
     click.echo(f"{result.runs}{executed_on(result.work)}: {result.seconds:.2f} s, {_pace(result)}")
+    if result.pipeline is not None:
+        click.echo(_pipeline(result.pipeline))
     tied = int((result.attachment_ties > 1).sum())
     click.echo(
         f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
@@ -58,6 +60,18 @@ def _rates(learned: Mapping[str, Any]) -> str:
     """Learned rates of the best tree."""
     values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
     return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
+
+
+def _pipeline(report: Mapping[str, Any]) -> str:
+    """How full the pipeline of separate stages was."""
+    line = (
+        f"{len(report['stages'])} separate stages, {report['slots']} chain states: stages had a state in "
+        f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks"
+    )
+    if report["fill_by_time"] is None:
+        return line
+    clock, steps = report["clock"], report["timed_steps"]
+    return f"{line}, and worked {report['fill_by_time']:.1%} of the time ({clock} clock, first {steps} steps)"
 
 
 def _pace(result: Result) -> str:

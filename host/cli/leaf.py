@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["infer_leaf_tree"]
 
 OF_MUTATION_TREES = (
-    "image", "attach", "max_trees", "true_tree", "report", "netcdf", "multiqc", *LEARNING,
+    "image", "attach", "max_trees", "true_tree", "report", "netcdf", "multiqc", "trace", *LEARNING,
 )  # fmt: skip
 """Options that mean nothing for cell-leaf trees, by the names of their parameters."""
 
@@ -93,12 +93,14 @@ def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         asked.append("--start search")
     if settings["score"] != "max":
         asked.append("--score sum")
+    if settings["stages"] != "fused":
+        asked.append("--stages separate")
     if asked:
         raise OptionError(
             f"{asked[0]} is for mutation trees, and --tree is leaf",
             hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
         )
-    left_out = (*OF_MUTATION_TREES, "method", "score", "start")
+    left_out = (*OF_MUTATION_TREES, "method", "score", "start", "stages")
     return {name: value for name, value in settings.items() if name not in left_out}
 
 

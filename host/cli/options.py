@@ -230,6 +230,25 @@ def encoding_option() -> Callable[[Command], Command]:
     )
 
 
+def stages_options() -> Callable[[Command], Command]:
+    """``--stages``, ``fused`` by default, and ``--trace``."""
+    stages = click.option(
+        "--stages",
+        type=click.Choice(("fused", "separate")),
+        default="fused",
+        show_default=True,
+        help="How the stages of a chain step run: in one kernel, or as five kernels that the host keeps full "
+        "of chain states (to check an FPGA design; slow). Changes the speed only.",
+    )
+    trace = click.option(
+        "--trace",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write the timeline of the first 1000 steps of --stages separate, in Chrome's trace format.",
+    )
+    return lambda command: stages(trace(command))
+
+
 def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
     """``--tree``, ``mutation`` by default, as a parameter of this name."""
     return click.option(

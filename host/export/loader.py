@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 STEPS_A_LAUNCH = 2000
-STAGES = ("propose", "tree_update", "score_mapping", "reduction")
+STAGES = ("propose", "find_parent", "tree_update", "score_mapping", "reduction")
 KINDS = {"cpu": "opencl:cpu:0", "fpga-emu": "opencl:accelerator:0"}
 
 
@@ -88,7 +88,6 @@ class Design:
         self.queue = queue
         self.slots = len(arrays["chain"])
         self.kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
-        self.lanes = manifest["constants"]["lanes"]
         self.memory: dict[str, Any] = {}
         self.arrays: dict[str, Any] = {}
         symbols = {"slots": self.slots, "log_sizes": arrays["log_sizes"].shape[1]}
@@ -125,8 +124,8 @@ class Design:
         raw = self.memory[name].copy_to_host()
         return np.frombuffer(raw, like.dtype, like.size).reshape(like.shape)
 
-    def load(self, name: str) -> tuple[Any, list[Any]]:
-        """A kernel and its flat arguments: five for each array (manifest.json, "flattening")."""
+    def load(self, name: str) -> tuple[Any, int, list[Any]]:
+        """A kernel, its work-items, and its flat arguments: five for each array (manifest.json)."""
         import dpctl.program
 
         described = self.kernels[name]
@@ -136,11 +135,11 @@ class Design:
             values = self.arrays[argument["name"]]
             sizes = (ctypes.c_longlong(values.size), ctypes.c_longlong(values.itemsize))
             flat += [*sizes, self.memory[argument["name"]], *sizes]
-        return program.get_sycl_kernel(described["entry_point"]), flat
+        return program.get_sycl_kernel(described["entry_point"]), described["work_size"]["local"][0], flat
 
-    def launch(self, kernel: Any, flat: list[Any]) -> None:
+    def launch(self, kernel: Any, lanes: int, flat: list[Any]) -> None:
         """One launch, a work-group a slot."""
-        self.queue.submit(kernel, flat, [self.slots * self.lanes], [self.lanes]).wait()
+        self.queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
 
 
 def advance(design: Design, kernels: list[Any], steps: int) -> None:

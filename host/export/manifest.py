@@ -60,7 +60,7 @@ def make_manifest(
     version = header(kernels[0][1])[1]
     return {
         "format": "syclade export",
-        "format_version": 2,
+        "format_version": 3,
         "syclade": syclade.__version__,
         "sources": kernels[0][0].kernel.sources,
         "compilers": compiler_versions(),
@@ -99,7 +99,7 @@ def _kernel(kernel: ExportedKernel, module: bytes, numbers: Mapping[str, int]) -
         "sha256": sha256(module),
         "entry_point": kernel.entry_point,
         "constants": dict(kernel.kernel.constants),
-        "work_size": {"global": ["slots * lanes"], "local": [numbers["lanes"]]},
+        "work_size": {"global": [f"slots * {kernel.kernel.lanes}"], "local": [kernel.kernel.lanes]},
         "arguments": [_argument(index, one, numbers) for index, one in enumerate(kernel.arguments)],
     }
 

@@ -84,6 +84,7 @@ def make_result(
         observed=matrix,
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
+        pipeline=found.pipeline,
         score=score,
         attachment_posteriors=posteriors,
         learned=None if tables is None else _learned(tables.learned, outcome.best.best_rate_at),

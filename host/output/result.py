@@ -115,6 +115,7 @@ class Result(WithWork):
     score: str = "max"
     attachment_posteriors: NDArray[np.float64] | None = None
     learned: Mapping[str, Any] | None = None
+    pipeline: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Own copies of the arrays, which nobody can change."""

@@ -67,6 +67,7 @@ def run_of(result: Result) -> dict[str, Any]:
         "slots": result.slots,
         "seconds": result.seconds,
         "steps_per_second": result.steps_per_second,
+        "pipeline": None if result.pipeline is None else dict(result.pipeline),
         "options": dict(result.options),
         "date": result.date,
         "version": result.version,

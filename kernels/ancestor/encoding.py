@@ -3,14 +3,13 @@
 from typing import Any, NamedTuple
 
 from syclade.kernels.ancestor.arguments import ARGUMENTS
-from syclade.kernels.ancestor.reduction import make_reduction
+from syclade.kernels.ancestor.find_parent import from_own_row
+from syclade.kernels.ancestor.reduction import make_copy_rows, make_total
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.target import address, control, device_function, in_step
-
-_ONE = control(1)
 
 
 class Here(NamedTuple):
@@ -19,12 +18,10 @@ class Here(NamedTuple):
     Attributes:
         number: address, the slot.
         lane: address.
-        tree_nodes: control.
     """
 
     number: Any
     lane: Any
-    tree_nodes: Any
 
 
 def make_evaluation(
@@ -32,15 +29,15 @@ def make_evaluation(
 ) -> Evaluation:
     """The evaluation of a score for matrices of `nodes` rows of `words` words, and `cells` columns."""
     matrix_size, lanes_u = address(nodes * words), address(lanes)
-    tree_update = make_tree_update(nodes, words, lanes)
+    tree_update = make_tree_update(nodes, words, lanes, from_own_row)
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
-    total, copy_rows = make_reduction(nodes, words, lanes)
+    total, copy_rows = make_total(lanes), make_copy_rows(nodes, words, lanes)
     relations = make_relations(nodes, words)
 
     @device_function
     def place(given, number, lane, mutations):
         """Where the slot's matrices start."""
-        return Here(number, lane, mutations + _ONE), number * matrix_size
+        return Here(number, lane), number * matrix_size
 
     @device_function
     def start(given, here, base):
@@ -50,7 +47,7 @@ def make_evaluation(
     @device_function
     def evaluate(given, here, base, proposal, current):
         """The score of the proposed tree (int64), which is written anew as a whole; nothing more to know."""
-        tree_update(given.ancestors, given.proposal, base, here.lane, proposal)
+        tree_update(given, base, base, here.lane, proposal)
         share = score_mapping(given, here.number, given.proposal, in_step(base), here.lane)
         shares = here.number * lanes_u
         given.shares[shares + here.lane] = share

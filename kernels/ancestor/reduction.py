@@ -8,10 +8,8 @@ import numpy as np
 from syclade.kernels.target import address, device_function
 
 
-def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """Device functions (total, copy_rows) for matrices of `nodes` rows of `words` words."""
-    row_stride = address(nodes)
-    rounds = nodes // lanes
+def make_total(lanes: int) -> Callable[..., Any]:
+    """Device function: the sum of all lanes' shares."""
 
     @device_function
     def total(
@@ -23,6 +21,14 @@ def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., An
         for lane in range(lanes):
             score = score + shares[start + address(lane)]
         return score
+
+    return total
+
+
+def make_copy_rows(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
+    """Device function: copy a matrix of `nodes` rows of `words` words; a lane has every `lanes`-th row."""
+    row_stride = address(nodes)
+    rounds = nodes // lanes
 
     @device_function
     def copy_rows(
@@ -38,4 +44,4 @@ def make_reduction(nodes: int, words: int, lanes: int) -> tuple[Callable[..., An
                 at = start + address(part * lanes) + lane
                 target[at] = source[at]
 
-    return total, copy_rows
+    return copy_rows

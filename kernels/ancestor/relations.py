@@ -8,7 +8,10 @@ from syclade.kernels.words import WORD_SHIFT, bit_of, popcount
 
 
 def make_relations(nodes: int, words: int) -> Relations:
-    """Device functions for matrices of `nodes` rows of `words` words."""
+    """Device functions for matrices of `nodes` rows of `words` words.
+
+    Loops go over all rows, those of padding included: these are 0, and come last in the order of labels.
+    """
     row_stride = address(nodes)
 
     @device_function
@@ -25,7 +28,7 @@ def make_relations(nodes: int, words: int) -> Relations:
         above = np.uint64(node)
         start = base + (above >> WORD_SHIFT) * row_stride
         count = np.uint64(0)
-        for other in range(here.tree_nodes):
+        for other in range(nodes):
             count = count + bit_of(given.ancestors[start + address(other)], above)
         return control(count)
 
@@ -36,7 +39,7 @@ def make_relations(nodes: int, words: int) -> Relations:
         start = base + (above >> WORD_SHIFT) * row_stride
         seen = np.uint64(0)
         chosen = np.uint64(0)
-        for other in range(here.tree_nodes):
+        for other in range(nodes):
             fits = np.uint64(bit_of(given.ancestors[start + address(other)], above) == wanted)
             hit = fits * np.uint64(seen == last)
             chosen = chosen + hit * np.uint64(other)
@@ -58,7 +61,7 @@ def make_relations(nodes: int, words: int) -> Relations:
         wanted = depth_of(given, here, base, below) - np.uint64(1)
         parent = np.uint64(0)
         found = np.uint64(0)
-        for other in range(here.tree_nodes):
+        for other in range(nodes):
             above = np.uint64(other)
             row = given.ancestors[base + (above >> WORD_SHIFT) * row_stride + below]
             hit = bit_of(row, above) * np.uint64(depth_of(given, here, base, above) == wanted)

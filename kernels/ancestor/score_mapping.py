@@ -16,20 +16,17 @@ from syclade.kernels.words import popcount
 _COUNT = np.uint64(0x7FFFFFFF)
 
 
-def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: int, values: int) -> Any:
-    """Device function: a lane's share of the score of a tree; each lane does every `lanes`-th column.
+def make_worth_at(nodes: int, words: int, cells: int, values: int) -> Any:
+    """Device function: the score of a column at a node.
 
     Args:
-        score: what a cell is worth.
         nodes, words: of a matrix.
-        cells: columns, a multiple of `lanes`.
-        lanes: work-items a slot.
+        cells: columns.
         values: planes, one a value that may be observed.
     """
     row_stride, cell_stride = address(nodes), address(cells)
     plane_stride = address(words * cells)
     classes = address(values + 1)
-    rounds = cells // lanes
 
     @device_function
     def worth_at(given, number, tree, base, cell, node):
@@ -46,6 +43,23 @@ def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: 
             weight = np.int64(np.int32(given.weights[weights + address(value)]))
             worth = worth + np.int64(count & _COUNT) * weight
         return worth
+
+    return worth_at
+
+
+def make_score_mapping(score: Score, nodes: int, words: int, cells: int, lanes: int, values: int) -> Any:
+    """Device function: a lane's share of the score of a tree; each lane does every `lanes`-th column.
+
+    Args:
+        score: what a cell is worth.
+        nodes, words: of a matrix.
+        cells: columns, a multiple of `lanes`.
+        lanes: work-items a slot.
+        values: planes, one a value that may be observed.
+    """
+    row_stride = address(nodes)
+    rounds = cells // lanes
+    worth_at = make_worth_at(nodes, words, cells, values)
 
     @device_function
     def is_node(tree, base, node):

@@ -1,4 +1,8 @@
-"""The arguments of the kernels in `stages.py`, in order, each with its direction."""
+"""Arguments of the five stage kernels (`stages/`), in order, each with its direction.
+
+All arrays are flat to the kernels, C order; `slots` is the first axis of whatever a slot has of its own, so
+that a slot's part is contiguous and a kernel can be given one slot alone.
+"""
 
 from typing import NamedTuple
 
@@ -21,10 +25,26 @@ class StageArgument(NamedTuple):
 _BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING)} | {
     argument.name: argument
     for argument in (
-        Argument("draws", SCRATCH, "int64", ("slots", 5), "the draws of a step: as `drawn`, of one lane"),
-        Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t (chain/edits.py)"),
+        Argument(
+            "draws",
+            SCRATCH,
+            "int64",
+            ("slots", 5),
+            "draws of a step: number of the move, v, second node, extra word, E (kernels/chain/batch.py)",
+        ),
+        Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t (kernels/chain/edits.py)"),
         Argument(
             "threshold", SCRATCH, "int64", ("slots",), "E + (ln|C| - ln|B|) / gamma, in units of 2^-f nat"
+        ),
+        Argument(
+            "parent_rows", SCRATCH, "uint64", ("slots", 2, "words"), "the rows of the parents of v and of w"
+        ),
+        Argument(
+            "worth",
+            SCRATCH,
+            "int32",
+            ("slots", "cells", "nodes"),
+            "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
         ),
     )
 }
@@ -47,16 +67,20 @@ PROPOSE = _arguments(
     threshold=OUT,
 )
 
-TREE_UPDATE = _arguments(ancestors=IN, move=IN, proposal=OUT)
+FIND_PARENT = _arguments(ancestors=IN, move=IN, parent_rows=OUT)
 
-SCORE_MAPPING = _arguments(planes=IN, multiplicity=IN, weights=IN, proposal=IN, shares=OUT)
+TREE_UPDATE = _arguments(ancestors=IN, move=IN, parent_rows=IN, proposal=OUT)
+
+SCORE_MAPPING = _arguments(planes=IN, weights=IN, proposal=IN, worth=OUT)
 
 REDUCTION = _arguments(
-    shares=IN,
+    multiplicity=IN,
+    worth=IN,
     move=IN,
     threshold=IN,
     proposal=IN,
     last_step=IN,
+    shares=OUT,
     step=INOUT,
     score=INOUT,
     best_score=INOUT,
@@ -64,6 +88,15 @@ REDUCTION = _arguments(
     best_ancestors=INOUT,
     tallies=INOUT,
 )
+
+STAGES = {
+    "propose": PROPOSE,
+    "find_parent": FIND_PARENT,
+    "tree_update": TREE_UPDATE,
+    "score_mapping": SCORE_MAPPING,
+    "reduction": REDUCTION,
+}
+"""The stages of the macro-pipeline, in order: one launch of each is one step of a slot's chain."""
 
 _DIRECTIONS = {"problem": IN, "setting": IN, "state": INOUT, "info": INOUT, "scratch": OUT}
 

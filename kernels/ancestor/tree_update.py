@@ -16,14 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.ancestor.find_parent import parent_row_word
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, EXCHANGE_SUBTREES, REATTACH, TURN_OVER
 from syclade.kernels.target import address, device_function
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
 
+_OF_V, _OF_W = address(0), address(1)
 
-def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
-    """Device function for matrices of `nodes` rows of `words` words, rows dealt out to `lanes` work-items."""
+
+def make_tree_update(nodes: int, words: int, lanes: int, parent_word: Any) -> Callable[..., Any]:
+    """Device function for matrices of `nodes` rows of `words` words, rows dealt out to `lanes` work-items.
+
+    Args:
+        nodes, words, lanes: see above.
+        parent_word: device function: a word of the row of a node's parent (find_parent.py).
+    """
     row_stride = address(nodes)
     rounds = nodes // lanes
 
@@ -36,13 +42,14 @@ def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
 
     @device_function
     def tree_update(
-        ancestors,  # IN (slots, words, nodes) uint64, flat: the current trees
-        proposal,  # OUT (slots, words, nodes) uint64, flat: the proposed trees
+        given,  # IN ancestors, OUT proposal: (slots, words, nodes) uint64, flat: current and proposed trees
         base,  # IN address: where the slot's matrix starts
+        rows,  # IN address: where its rows of parents start, if they are in memory
         lane,  # IN address
         edited,  # IN Proposal
     ):
         """Write the lane's rows of the proposed tree."""
+        ancestors, proposal = given.ancestors, given.proposal
         v, w, t = np.uint64(edited.v), np.uint64(edited.w), np.uint64(edited.t)
         is_swap = spread(np.uint64(edited.edit == EXCHANGE_LABELS))
         is_prune = spread(np.uint64(edited.edit == REATTACH))
@@ -61,8 +68,8 @@ def make_tree_update(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
             row_v = ancestors[start + v]
             row_w = ancestors[start + w]
             row_t = ancestors[start + t]
-            above_v = parent_row_word(row_v, v, k)
-            above_w = parent_row_word(row_w, w, k)
+            above_v = parent_word(given, rows, _OF_V, row_v, v, k)
+            above_w = parent_word(given, rows, _OF_W, row_w, w, k)
             gain_v = (is_prune & row_t) | (moves_w & above_w)
             gain_w = (is_unrelated & above_v) | (is_related & (above_w | (row_t & ~above_v)))
             for part in range(rounds):

@@ -10,6 +10,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to import
 
 if TYPE_CHECKING:
+    from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
     from syclade.host.input.door import read_matrix
@@ -27,9 +28,12 @@ __all__ = [
     "__version__",
     "infer",
     "infer_leaf",
+    "prepare_sycl",
     "read_matrix",
     "score",
     "simulate",
+    "stage_kernel",
+    "stage_problem",
 ]
 
 # Where each name lives; the one place to edit when a public name moves.
@@ -39,9 +43,12 @@ _HOME = {
     "SycladeError": "syclade.host.errors",
     "infer": "syclade.host.inference",
     "infer_leaf": "syclade.host.leaf.inference",
+    "prepare_sycl": "syclade.host.backends.stages.access",
     "read_matrix": "syclade.host.input.door",
     "score": "syclade.host.inference",
     "simulate": "syclade.host.model.simulate",
+    "stage_kernel": "syclade.host.backends.stages.access",
+    "stage_problem": "syclade.host.backends.stages.access",
 }
 
 

@@ -47,7 +47,7 @@ def module() -> bytes:
     arguments = tuple(one.argument for one in stage_arguments.TREE_UPDATE)
     kernel = Kernel(
         name="tree_update",
-        factory="syclade.kernels.ancestor.stages:make_tree_update_stage",
+        factory="syclade.kernels.ancestor.stages.tree_update:make_tree_update_stage",
         parts={},
         constants={"nodes": 64, "words": 1, "lanes": 16},
         records=(Record("Given", arguments),),

@@ -60,7 +60,7 @@ class Memory:
             sizes = (ctypes.c_longlong(array.size), ctypes.c_longlong(array.itemsize))
             flat += [*sizes, block, *sizes]
             blocks[argument.name] = block
-        lanes = CAPACITY["lanes"]
+        lanes = kernel.kernel.lanes
         loaded = load_kernel(self.queue, kernel.kernel)
         self.queue.submit(loaded, flat, [SLOTS * lanes], [lanes]).wait()
         for name, block in blocks.items():

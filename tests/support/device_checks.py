@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from syclade.kernels.ancestor.encoding import Here
-from syclade.kernels.ancestor.reduction import make_reduction
+from syclade.kernels.ancestor.find_parent import from_own_row
+from syclade.kernels.ancestor.reduction import make_total
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
@@ -25,6 +26,13 @@ from syclade.kernels.moves.words import extra_word, first_node
 from syclade.kernels.target import device_function, in_step
 
 _0, _1, _2, _3, _4, _5, _6 = (np.uint64(number) for number in range(7))
+
+
+class Trees(NamedTuple):
+    """What a tree update works on."""
+
+    ancestors: Any
+    proposal: Any
 
 
 def make_draw_check() -> Any:
@@ -60,10 +68,10 @@ def make_ancestor_check(
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
     relations = make_relations(nodes, words)
     propose, second = make_propose(moves, relations), make_second(moves)
-    tree_update = make_tree_update(nodes, words, lanes)
+    tree_update = make_tree_update(nodes, words, lanes, from_own_row)
     score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
     parents_to = make_parents_to(relations.parent_of, lanes)
-    total, _copy_rows = make_reduction(nodes, words, lanes)
+    total = make_total(lanes)
     parent_stride, rounds = np.uint64(nodes), np.int64(nodes // lanes)
 
     @device_function
@@ -73,7 +81,7 @@ def make_ancestor_check(
         given: Any,  # IN OUT as tests/suites/test_moves_exhaustive.py has it
     ) -> None:
         base, g, r, p = tree * matrix_size, tree * _4, tree * _4, tree * _5
-        here = Here(tree, lane, given.mutations[_0] + np.int64(1))
+        here = Here(tree, lane)
         edit = Proposal(
             np.int64(0),
             given.edit[g],
@@ -82,7 +90,7 @@ def make_ancestor_check(
             given.edit[g + _3],
             np.int64(0),
         )
-        tree_update(given.ancestors, given.updated, base, lane, edit)
+        tree_update(Trees(given.ancestors, given.updated), base, base, lane, edit)
         mutations = np.uint64(given.mutations[_0])
         v = first_node(given.random[r + _1], mutations)
         number = given.random[r + _3]

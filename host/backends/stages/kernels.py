@@ -1,0 +1,94 @@
+"""Which kernels the macro-pipeline has, for one capacity, with the directions of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import Kernel, Parts, Record
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
+from syclade.kernels.arguments import Argument
+
+__all__ = ["DescribedKernel", "all_arguments", "stage_kernel", "stage_kernels"]
+
+
+@dataclass(frozen=True)
+class DescribedKernel:
+    """A kernel and what it does with its arguments.
+
+    Attributes:
+        name: for people and files.
+        kernel: what is compiled.
+        arguments: the same arguments as the kernel's, with directions.
+        meaning: what one launch does.
+    """
+
+    name: str
+    kernel: Kernel
+    arguments: tuple[StageArgument, ...]
+    meaning: str
+
+
+_MATRIX, _ROWS = ("nodes", "words"), ("nodes", "words", "lanes")
+
+_MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
+    "propose": (
+        ("moves",),
+        _MATRIX,
+        "draw the random words of each slot's next step; the move they mean on its tree, and the threshold "
+        "of the accept test",
+    ),
+    "find_parent": ((), _MATRIX, "the rows of the parents of the nodes that move"),
+    "tree_update": ((), _ROWS, "write the proposed trees"),
+    "score_mapping": (
+        (),
+        ("nodes", "words", "cells", "lanes", "values"),
+        "the score of every column at every node of the proposed trees, each independent of the others",
+    ),
+    "reduction": (
+        ("score", "moves"),
+        ("nodes", "words", "cells", "lanes"),
+        "the maximum over nodes and the sum over columns, accept or reject, keep the best tree, count the "
+        "step; nothing changes where step has reached last_step",
+    ),
+}
+"""Parts and constants that each stage's factory takes, and its meaning. Those without `lanes` have one."""
+
+
+def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
+    """The stages in order, for a plan and the encoding's capacities."""
+    parts: dict[str, Parts] = {
+        "moves": tuple(move.device for move in plan.moves),
+        "score": plan.score.device,
+    }
+    return tuple(stage_kernel(name, parts, encoding.constants) for name in STAGES)
+
+
+def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
+    """The arguments of several kernels, each once."""
+    return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
+
+
+def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) -> DescribedKernel:
+    """One stage.
+
+    Args:
+        name: one of `STAGES`.
+        parts: `moves` and `score`, as places of device code.
+        constants: capacities, with `lanes`; a stage takes those that it needs.
+    """
+    taken, needed, meaning = _MADE_OF[name]
+    capacity = f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells"
+    kernel = Kernel(
+        name=f"ancestor_{name}",
+        factory=f"syclade.kernels.ancestor.stages.{name}:make_{name}_stage",
+        parts={part: parts[part] for part in taken},
+        constants={constant: constants[constant] for constant in needed},
+        records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
+        group=AncestorEncoding.group,
+        lanes=constants["lanes"] if "lanes" in needed else 1,
+        size=f"the stage {name.replace('_', ' ')}, {capacity}",
+    )
+    return DescribedKernel(name, kernel, STAGES[name], meaning)

@@ -1,0 +1,83 @@
+"""Opens the macro-pipeline on the device that was asked for, or says why it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syclade.host.backends.array_runner import chain_arrays
+from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
+from syclade.host.backends.stages.launcher import Launcher
+from syclade.host.backends.stages.runner import StagedRunner
+from syclade.host.chains.kernel import chain_sizes
+from syclade.host.chains.plan import Plan
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
+from syclade.host.devices.targets import traits_of
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.errors import OptionError
+from syclade.kernels.ancestor.stages.propose import MOST_NODES
+
+__all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
+
+DEFAULT_SLOTS = 24
+"""Most chain states in flight unless the user says so: more than stages, and as many as bbSCITE has."""
+
+
+def open_stages(
+    device: str, plan: Plan, *, chains: int, slots: int | None, seed: int
+) -> tuple[StagedRunner, Device, int]:
+    """A runner of separate stages, its device and its number of slots.
+
+    Args:
+        device: as for `choose_device`.
+        plan: of chains; `check_plan` has found nothing against it.
+        chains: how many there will be.
+        slots: chain states in flight; None takes DEFAULT_SLOTS, or as many as there are chains.
+        seed: of the random numbers.
+
+    Raises:
+        DeviceError: the device does not open, cannot build a kernel, or has too little memory.
+        OptionError: separate stages do not run there, or cannot hold the problem.
+    """
+    chosen = choose_device(device)
+    if chosen.kind == "fpga":
+        raise OptionError("--stages separate has no image for cards", hint="use --device fpga-emu or cpu")
+    encoding = AncestorEncoding(plan.problem, traits_of(chosen))
+    nodes = encoding.constants["nodes"]
+    if nodes > MOST_NODES:
+        raise OptionError(
+            f"--stages separate takes {MOST_NODES} nodes, and this tree has {nodes}",
+            hint="use --stages fused",
+        )
+    count = min(chains, DEFAULT_SLOTS) if slots is None else slots
+    launcher = make_launcher(chosen, plan, encoding, count, seed)
+    return StagedRunner(plan, encoding, count, seed, launcher), chosen, count
+
+
+def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
+    """A launcher on a device, with arrays for so many slots."""
+    kernels = stage_kernels(plan, encoding)
+    if device.kind in ("native", "python", "numpy"):
+        from syclade.host.backends.stages import local_launcher as local
+
+        arrays = stage_arrays(kernels, plan, encoding, slots, seed)
+        if device.kind == "numpy":
+            stages = local.numpy_stages(plan, arrays)
+        elif device.kind == "native":
+            stages = local.native_stages(kernels, arrays)
+        else:
+            stages = local.python_stages(kernels, arrays)
+        return local.LocalLauncher(device, [one.name for one in kernels], arrays, stages)
+    from syclade.host.backends.stages.sycl_launcher import SyclLauncher
+
+    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
+    return SyclLauncher(device.filter, kernels, sizes, problem)
+
+
+def stage_arrays(
+    kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
+) -> NumpyArrays:
+    """All arrays of the stages in this process, with the problem in them and no chain yet."""
+    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
+    return NumpyArrays(all_arguments(kernels), sizes, problem)

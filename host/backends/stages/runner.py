@@ -1,0 +1,72 @@
+"""The runner of the macro-pipeline: chain states in slots, taken forward by stages that stand apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syclade.host.backends.array_runner import ArrayRunner
+from syclade.host.backends.stages.launcher import Launcher, run_pipeline
+from syclade.host.backends.stages.schedule import InStage
+from syclade.host.backends.stages.timeline import Timeline
+from syclade.host.chains.plan import Plan
+from syclade.host.encodings.base import Encoding
+
+__all__ = ["StagedRunner"]
+
+
+class StagedRunner(ArrayRunner):
+    """Keeps the pipeline full during a launch: c states, of which each stage has one at a time.
+
+    Attributes:
+        timeline: of the first steps.
+    """
+
+    def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int, launcher: Launcher) -> None:
+        super().__init__(plan, encoding, slots, seed)
+        self.executor = launcher.executor
+        self._arrays = launcher.arrays
+        self._launcher = launcher
+        self._ticks = 0
+        self._steps = 0
+        self.timeline = Timeline(launcher)
+
+    def _launch(self) -> None:
+        first = self._arrays.read("step")
+        steps = (self._arrays.read("last_step") - first).clip(0).tolist()
+        started = first.tolist()
+
+        def seen(stage: int, state: InStage, token: Any) -> None:
+            chain = self._put[state.slot].chain
+            self.timeline.see(stage, state, chain, started[state.slot] + state.step, token)
+
+        self._ticks += run_pipeline(self._launcher, steps, seen)
+        self._steps += sum(steps)
+        self.timeline.settle()
+
+    def close(self) -> None:
+        """See `Runner.close`."""
+        self._launcher.close()
+
+    def report(self) -> dict[str, Any]:
+        """Return how full the pipeline was, as plain values.
+
+        `fill_by_tick` is the share of stages with a state, over all ticks of the schedule; `fill_by_time` the
+        share of the time that stages worked, and `busy` that of each, over the first `timed_steps` chain
+        steps.
+        """
+        busy = self.timeline.busy()
+        return {
+            "stages": list(self._launcher.stages),
+            "slots": self.slots,
+            "ticks": self._ticks,
+            "steps": self._steps,
+            "fill_by_tick": self._steps / self._ticks if self._ticks else 0.0,
+            "fill_by_time": sum(busy.values()) / len(busy) if busy else None,
+            "busy": busy,
+            "timed_steps": self.timeline.steps,
+            "clock": self._launcher.clock,
+        }
+
+    def trace(self) -> str:
+        """Return the first steps in Chrome's trace format."""
+        return self.timeline.chrome_trace(self.report())

@@ -1,0 +1,131 @@
+"""Propose: the draws of the next step become a move and the threshold of its accept test.
+
+Two loops over all rows, whatever the move: the first counts the subtrees of both drawn nodes, the second
+finds the node of a given rank. Moves are written for relations that loop when asked (`kernels/moves`), so a
+step would run none to three loops. Here the relations answer from the first loop's counts, and a selection is
+deferred: it becomes a ticket in the place of the node, which the second loop exchanges for the node.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from syclade.kernels.ancestor.relations import make_relations
+from syclade.kernels.ancestor.stages.move_record import write_move
+from syclade.kernels.chain.batch import make_batch
+from syclade.kernels.chain.edits import Draw
+from syclade.kernels.chain.parts import Move, Relations
+from syclade.kernels.moves.choice import make_propose
+from syclade.kernels.target import address, control, device_function
+from syclade.kernels.words import WORD_SHIFT, bit_of
+
+_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (address(number) for number in range(6))
+
+MOST_NODES = 1 << 15
+"""A ticket holds a node, a rank and a bit in 31 bits."""
+
+_BITS, _BOTH = control(15), control(30)
+_MASK = control(MOST_NODES - 1)
+
+
+class Words(NamedTuple):
+    """What `draw_batch` takes, for a batch of one step."""
+
+    parameters: Any
+    chain: Any
+    move_below: Any
+    log_table: Any
+    drawn: Any
+
+
+class Counted(NamedTuple):
+    """What the first loop has found.
+
+    Attributes:
+        v: control, the first node drawn.
+        size_v: control, nodes of its subtree.
+        size_second: control, of the second node's.
+    """
+
+    v: Any
+    size_v: Any
+    size_second: Any
+
+
+@device_function
+def ticket_of(node, inside, rank):
+    """A negative number that stands for a node yet to be found; the arguments are those of `select`."""
+    return -(control(1) + node + (rank << _BITS) + (inside << _BOTH))
+
+
+@device_function
+def deferred_select(given, here, base, node, inside, rank):
+    """See `Relations.select`; a move may only put the result into its proposal, as t."""
+    return ticket_of(node, inside, rank)
+
+
+@device_function
+def counted_size(given, here, base, node):
+    """See `Relations.subtree_size`, for one of the nodes drawn."""
+    return here.size_second + (here.size_v - here.size_second) * control(node == here.v)
+
+
+def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
+    """The stage for matrices of `nodes` rows of `words` words. One work-item.
+
+    Raises:
+        ValueError: more nodes than MOST_NODES.
+    """
+    if nodes > MOST_NODES:
+        raise ValueError(f"{nodes} nodes are more than {MOST_NODES}")
+    matrix_size, row_stride = address(nodes * words), address(nodes)
+    relations = make_relations(nodes, words)
+    select = relations.select
+    propose = make_propose(
+        moves, Relations(relations.is_descendant, counted_size, deferred_select, relations.parent_of)
+    )
+    draw_batch = make_batch(moves, 1)
+
+    @device_function
+    def count(given, base, v, second):
+        """The first loop: the subtrees of both nodes."""
+        above, other_above = np.uint64(v), np.uint64(second)
+        start = base + (above >> WORD_SHIFT) * row_stride
+        other_start = base + (other_above >> WORD_SHIFT) * row_stride
+        size_v, size_second = np.uint64(0), np.uint64(0)
+        for row in range(nodes):
+            size_v = size_v + bit_of(given.ancestors[start + address(row)], above)
+            size_second = size_second + bit_of(given.ancestors[other_start + address(row)], other_above)
+        return Counted(v, control(size_v), control(size_second))
+
+    @device_function
+    def exchange(given, here, base, t):
+        """The second loop: the node that a ticket stands for; t itself, if it is none."""
+        is_ticket = control(t < control(0))
+        code = (-t - control(1)) * is_ticket
+        found = select(given, here, base, code & _MASK, code >> _BOTH, (code >> _BITS) & _MASK)
+        return found * is_ticket + t * (control(1) - is_ticket)
+
+    @device_function
+    def ancestor_propose(number, lane, given):
+        """Draw, propose, and write both down."""
+        mutations = control(given.parameters[_ZERO])
+        at, base = number * _FIVE, number * matrix_size
+        words_of_step = Words(given.parameters, given.chain, given.move_below, given.log_table, given.draws)
+        draw_batch(words_of_step, number, at, _ZERO, np.uint64(given.step[number]), np.uint64(mutations))
+        draw = Draw(
+            control(given.draws[at + _ONE]),
+            control(given.draws[at + _TWO]),
+            np.uint64(given.draws[at + _THREE]),
+            given.log_sizes,
+            number * address(mutations + control(2)),
+        )
+        here = count(given, base, draw.v, draw.second)
+        proposal = propose(given, here, base, control(given.draws[at]), draw, mutations)
+        t = exchange(given, here, base, proposal.t)
+        write_move(given.move, number, proposal)
+        given.move[at + _FOUR] = t
+        given.threshold[number] = given.draws[at + _FOUR] + proposal.correction
+
+    return ancestor_propose
