@@ -1,0 +1,86 @@
+"""Digests of outcomes, and how an outcome differs from a recorded one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.golden.outcome import Outcome
+
+__all__ = ["differences", "digest_of"]
+
+SHORT = 200
+"""Texts and lists of at most so many characters are recorded as they are; of longer ones the SHA-256 is."""
+
+DIGITS = 9
+LONG_NUMBER = re.compile(r"-?\d+\.\d{7,}(?:e[+-]?\d+)?")
+
+ROUNDED_KEYS = ("samples",)
+"""Keys of summary.json that are rounded in every run: effective sizes come from numpy's FFT and logarithm."""
+
+
+def digest_of(outcome: Outcome, rounded: bool) -> dict[str, Any]:
+    """Return what is recorded of an outcome: digests of texts, and values of JSON in a short form.
+
+    Args:
+        outcome: of a run.
+        rounded: whether long numbers are rounded to nine digits.
+    """
+    told = {}
+    for name, content in outcome.items():
+        if isinstance(content, str):
+            told[name] = _short(_rounded_text(content) if rounded else content)
+        else:
+            told[name] = _values(content, rounded)
+    return told
+
+
+def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:
+    """Yield what differs, in words. Keys and files that are new do not count.
+
+    Args:
+        recorded, found: of `digest_of`.
+        where: the file, and the keys that lead here.
+    """
+    if isinstance(recorded, dict) and isinstance(found, dict):
+        for key, value in recorded.items():
+            place = f"{where}: {key}" if where else key
+            if key not in found:
+                yield f"{place} is missing"
+            else:
+                yield from differences(value, found[key], place)
+    elif type(recorded) is not type(found) or recorded != found:
+        yield f"{where} is {json.dumps(found)}, recorded was {json.dumps(recorded)}"
+
+
+def _values(value: Any, rounded: bool) -> Any:
+    """Shorten JSON: dicts keep their keys, lists of dicts become a dict of lists, long lists are hashed."""
+    if isinstance(value, dict):
+        return {key: _values(inner, rounded or key in ROUNDED_KEYS) for key, inner in value.items()}
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        keys = {key: None for one in value for key in one}
+        return {key: _values([one.get(key) for one in value], rounded) for key in keys}
+    if isinstance(value, list):
+        text = json.dumps([_number(one, rounded) for one in value])
+        return json.loads(text) if len(text) <= SHORT else _short(text)
+    return _number(value, rounded)
+
+
+def _number(value: Any, rounded: bool) -> Any:
+    if rounded and isinstance(value, float) and math.isfinite(value):
+        return float(f"{value:.{DIGITS}g}")
+    return value
+
+
+def _rounded_text(text: str) -> str:
+    return LONG_NUMBER.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
+
+
+def _short(text: str) -> str:
+    if len(text) <= SHORT:
+        return text
+    return f"sha256 {hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,106 @@
+"""Carry out a golden run and collect what it leaves: its files and the last command's output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+from tests.golden.commands import call, call_apart, stop_when_kept
+from tests.golden.devices import nothing_in_numpy
+from tests.golden.inputs import Inputs
+from tests.golden.run import Run
+
+__all__ = ["NOT_COMPARED", "Outcome", "carry_out", "text_without_times"]
+
+NOT_COMPARED = ("run.json",)
+"""Files that differ between equal runs: device, times, date."""
+
+OWN_KEYS = ("run", "version", "matrix")
+"""Keys of printed or written JSON that differ between equal runs, versions or places of the input."""
+
+WORDS_ONLY = ("convert", "simulate")
+"""Commands whose standard output without --json only says in words what they wrote."""
+
+TIMES = re.compile(r"^Time elapsed: .*$", re.MULTILINE)
+PLACEHOLDER = re.compile(r"\{(?:(matrix):)?([\w-]+)\}")
+
+Outcome = dict[str, Any]
+"""By file name (and `standard output`): text, or the values of JSON."""
+
+
+def carry_out(
+    run: Run, device: str, folder: Path, inputs: Inputs, *, more: str = "", whole: bool = False
+) -> Outcome:
+    """Return what a run leaves.
+
+    Args:
+        run: what to run.
+        device: on which; a run that is to be stopped begins on native, and is resumed on this device.
+        folder: an empty folder; relative paths of the commands are in it.
+        inputs: the matrices.
+        more: further words for the last command, for controls.
+        whole: whether a run that is to be stopped shall run to its end at once.
+    """
+    lines = list(run.commands)
+    lines[-1] += f" {more}"
+    given = None if run.given is None else inputs.matrix(run.given)
+    with contextlib.chdir(folder):
+        if run.stopped and not whole:
+            begun = lines[0].replace("--out out", "")
+            words = _words(f"{begun} --checkpoint kept --checkpoint-every 0", "native", inputs)
+            stop_when_kept(words, folder / "kept")
+            lines = [f"{lines[0]} --resume kept"]
+        for line in lines:
+            words = _words(line, device, inputs)
+            with nothing_in_numpy():
+                called = call(words) if given is None else call_apart(words, given)
+            assert called.status == 0, f"{run.name} ended with status {called.status}: {called.messages}"
+        _check_tiers(folder / "out" / "run.json", device)
+    files = {path.name: path for path in sorted((folder / "out").glob("*")) if path.name not in NOT_COMPARED}
+    found = {
+        name: _content(path.read_text(encoding="utf-8"), name.endswith(".json"))
+        for name, path in files.items()
+    }
+    if "--json" in lines[-1] or not lines[-1].startswith(WORDS_ONLY):
+        found["standard output"] = _content(called.output, "--json" in lines[-1])
+    return found
+
+
+def _check_tiers(run_file: Path, device: str) -> None:
+    """Fail where steps or searches were done in numpy, and another device was to be checked."""
+    if device == "numpy" or not run_file.exists():
+        return
+    told = json.loads(run_file.read_text())
+    used = {*told.get("tiers", {}), told.get("search_tier", "")}
+    assert "numpy" not in used, f"{device} was to be checked, and numpy was used: {used}"
+
+
+def text_without_times(text: str) -> str:
+    """Leave out SCITE's line of the elapsed time."""
+    return TIMES.sub("Time elapsed", text)
+
+
+def _words(line: str, device: str, inputs: Inputs) -> list[str]:
+    """Split a command line, and fill in its placeholders."""
+
+    def fill(found: re.Match[str]) -> str:
+        if found[1]:
+            return str(inputs.matrix(found[2]))
+        if found[2] == "device":
+            return device
+        folder = {"forms": inputs.forms, "names": inputs.names}.get(found[2])
+        return str(folder() if folder else inputs.folder(found[2]))
+
+    return [PLACEHOLDER.sub(fill, word) for word in shlex.split(line)]
+
+
+def _content(text: str, is_json: bool) -> Any:
+    """Return the values of JSON, without those that are each run's own, or a text without times."""
+    if not is_json:
+        return text_without_times(text)
+    values = json.loads(text)
+    return {key: value for key, value in values.items() if key not in OWN_KEYS}

@@ -1,0 +1,86 @@
+"""The file of digests: written with one version of syclade, compared with by all later ones."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT
+from tests.golden.digests import differences, digest_of
+from tests.golden.inputs import Inputs
+from tests.golden.outcome import carry_out
+from tests.golden.run import Run
+
+__all__ = ["DIGESTS", "compare", "read_digests", "record", "versions", "write_digests"]
+
+DIGESTS = Path(__file__).with_name("digests.json")
+
+PACKAGES = ("syclade", "numpy", "numba", "numba-dpex", "dpctl", "scipy")
+
+
+def record(run: Run, folder: Path, inputs: Inputs) -> dict[str, Any]:
+    """Return the digest of a run on native, without a stop.
+
+    Args:
+        run: what to run.
+        folder: to be made for it.
+        inputs: the matrices.
+    """
+    folder.mkdir()
+    return digest_of(carry_out(run, "native", folder, inputs, whole=True), run.rounded)
+
+
+def compare(
+    run: Run, device: str, folder: Path, inputs: Inputs, known: dict[str, Any], *, more: str = ""
+) -> list[str]:
+    """Return how a run differs from what was recorded: a line for each file, and key of JSON, that does.
+
+    Args:
+        run: what to run.
+        device: on which.
+        folder: to be made for it.
+        inputs: the matrices.
+        known: of `read_digests`.
+        more: further words for the run's last command, for controls.
+    """
+    if run.name not in known["runs"]:
+        return ["not recorded"]
+    folder.mkdir()
+    found = digest_of(carry_out(run, device, folder, inputs, more=more), run.rounded)
+    return list(differences(known["runs"][run.name], found))
+
+
+def read_digests() -> dict[str, Any]:
+    """Return what was recorded; no runs where there is no file."""
+    if not DIGESTS.exists():
+        return {"recorded_with": {}, "runs": {}}
+    known: dict[str, Any] = json.loads(DIGESTS.read_text())
+    return known
+
+
+def write_digests(known: dict[str, Any]) -> None:
+    """Write the file, a line for each file of a run."""
+    runs = []
+    for name, files in sorted(known["runs"].items()):
+        lines = ",\n".join(f"   {json.dumps(file)}: {json.dumps(told)}" for file, told in files.items())
+        runs.append(f"  {json.dumps(name)}: {{\n{lines}\n  }}")
+    head = json.dumps(known["recorded_with"], indent=1).replace("\n", "\n ")
+    DIGESTS.write_text(f'{{\n "recorded_with": {head},\n "runs": {{\n' + ",\n".join(runs) + "\n }\n}\n")
+
+
+def versions() -> dict[str, Any]:
+    """Return what records: the last commit that changed the package, its date, versions of packages."""
+    sources = ("host", "kernels", "fallback", "src")
+    told = subprocess.run(
+        ["git", "log", "-1", "--format=%h %cs %s", "--", *sources],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    packages = {name: metadata.version(name) for name in PACKAGES}
+    return {"commit": told.stdout.strip(), "python": platform.python_version(), **packages}

@@ -1,0 +1,127 @@
+"""One golden run: its command lines, and the devices that check it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.golden.inputs import INPUTS, REAL
+
+__all__ = ["ALL", "CPU", "DEVICES", "SYCL", "Run", "infer", "scite", "search"]
+
+DEVICES = ("native", "cpu", "fpga-emu", "numpy")
+
+ALL = ("cpu", "fpga-emu", "numpy")
+SYCL = ("cpu", "fpga-emu")
+CPU = ("cpu",)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A golden run.
+
+    In a command line {device} is the device's name, {small} the folder of the input `small`, {matrix:small}
+    its matrix, {forms} the folder of one matrix in all formats, {names} that of names with blanks. Files in
+    the folder `out` and standard output are compared.
+
+    Attributes:
+        name: unique.
+        commands: the words behind `syclade`, one command after the other.
+        also: devices on which the normal suite checks the run besides `usual`.
+        own_kernel: whether no kernel for it comes with the package. To compile one takes 20 s of processor
+            time, so the normal suite checks the run on numpy; the marker `verification` has native.
+        never: devices on which it cannot run, or takes minutes. The marker `verification` has all others.
+        rounded: whether the last digits of numbers depend on the processor (numpy's exp and log). Numbers of
+            more than ten digits are then compared to nine digits.
+        stopped: whether the run is stopped after its first checkpoint and resumed. The run without a stop is
+            recorded.
+        given: the input whose matrix is standard input; the command then has a process of its own.
+        real: whether it needs ../shared.
+    """
+
+    name: str
+    commands: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    rounded: bool = False
+    stopped: bool = False
+    given: str | None = None
+    real: bool = False
+    own_kernel: bool = False
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that can run it; native alone for commands that use none."""
+        if not any("{device}" in command for command in self.commands):
+            return ("native",)
+        return tuple(device for device in DEVICES if device not in self.never)
+
+    @property
+    def usual(self) -> str:
+        """The device that checks it in the normal suite, besides those in `also`."""
+        return "numpy" if self.own_kernel else "native"
+
+    def marks(self, device: str) -> list[pytest.MarkDecorator]:
+        """Return the markers of a check on a device."""
+        marks = [pytest.mark.shared] if self.real else []
+        if device in SYCL:
+            marks.append(pytest.mark.sycl)
+        if device != self.usual and device not in self.also:
+            marks.append(pytest.mark.verification)
+        return marks
+
+
+def infer(
+    name: str,
+    given: str,
+    options: str,
+    *,
+    also: tuple[str, ...] = (),
+    never: tuple[str, ...] = (),
+    rounded: bool = False,
+    stopped: bool = False,
+    own_kernel: bool = False,
+    rates: str = "",
+) -> Run:
+    """Return a run of `syclade infer` on an input, with the input's rates unless others are given."""
+    rates = rates or INPUTS[given].rates
+    command = f"infer {{matrix:{given}}} {rates} --quiet --device {{device}} --out out {options}"
+    return Run(name, (command,), also, never, rounded, stopped, real=given in REAL, own_kernel=own_kernel)
+
+
+def search(
+    name: str,
+    given: str,
+    options: str = "",
+    *,
+    also: tuple[str, ...] = (),
+    numpy: bool = False,
+    rates: str = "",
+) -> Run:
+    """Return a run of a search. On numpy searches take minutes, but for the smallest."""
+    return infer(name, given, options, also=also, never=() if numpy else ("numpy",), rates=rates)
+
+
+def scite(
+    name: str,
+    given: str,
+    sizes: str,
+    options: str,
+    *,
+    rates: str = "-fd 0.01 -ad 0.2",
+    also: tuple[str, ...] = (),
+    rounded: bool = False,
+    own_kernel: bool = False,
+) -> Run:
+    """Return a run of `syclade scite` on an input with `sizes`, as in 12x20: rows and columns."""
+    rows, columns = sizes.split("x")
+    command = f"scite -i {{matrix:{given}}} -n {rows} -m {columns} {rates} -o out/base --device {{device}}"
+    return Run(
+        name,
+        (f"{command} {options}",),
+        also,
+        rounded=rounded,
+        real=given in REAL,
+        own_kernel=own_kernel,
+    )

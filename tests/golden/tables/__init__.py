@@ -1,0 +1,24 @@
+"""The tables of golden runs."""
+
+from __future__ import annotations
+
+from tests.golden.run import Run
+from tests.golden.tables import cell_trees, chains, others, rates_and_scores, resumed, scite, searches
+
+__all__ = ["RUNS"]
+
+_TABLES = (
+    searches.SEARCHES,
+    chains.CHAINS,
+    chains.SAMPLES,
+    rates_and_scores.LEARNED,
+    rates_and_scores.SUMS,
+    cell_trees.LEAVES,
+    scite.SCITE,
+    resumed.RESUMED,
+    resumed.ENDED,
+    others.OTHERS,
+)
+
+RUNS: dict[str, Run] = {run.name: run for table in _TABLES for run in table}
+"""All golden runs by name."""

@@ -1,0 +1,64 @@
+"""Runs that are stopped and resumed, and resumed ones that had ended."""
+
+from __future__ import annotations
+
+from tests.golden.run import CPU, Run, infer
+
+RESUMED = (
+    infer("resumed-steps", "small", "--chains 6 --steps 3000000", stopped=True, never=("numpy",), also=CPU),
+    infer(
+        "resumed-slots",
+        "small",
+        "--chains 5 --steps 3000000 --slots 2",
+        stopped=True,
+        never=("numpy", "fpga-emu"),
+    ),
+    infer(
+        "resumed-samples",
+        "small",
+        "--chains 4 --steps 2000000 --samples 2000 --burn-in 0",
+        stopped=True,
+        never=("numpy",),
+    ),
+    infer("resumed-rule", "n63", "--method chain --chains 4", stopped=True, never=("numpy", "fpga-emu")),
+    infer("resumed-search", "n127", "--method search", stopped=True, never=("numpy",)),
+    infer(
+        "resumed-learned",
+        "small",
+        "--chains 4 --steps 1000000 --samples 1000 --burn-in 0 --learn-fn 0.2",
+        stopped=True,
+        never=("numpy",),
+        rounded=True,
+    ),
+    infer(
+        "resumed-sum",
+        "small",
+        "--chains 4 --steps 1000000 --score sum",
+        stopped=True,
+        never=("numpy",),
+        rounded=True,
+    ),
+    infer(
+        "resumed-leaf",
+        "small",
+        "--tree leaf --chains 4 --steps 2000000 --samples 1000 --burn-in 0",
+        stopped=True,
+        never=("numpy",),
+    ),
+)
+
+COMMAND = "infer {matrix:small} --fp-rate 0.01 --fn-rate 0.2 --quiet --device {device}"
+CHAINS = f"{COMMAND} --chains 3 --steps 2000 --samples 20"
+
+ENDED = (
+    Run(
+        "resumed-ended-chains",
+        (f"{CHAINS} --checkpoint kept --out first", f"{CHAINS} --resume kept --out out"),
+        also=CPU,
+    ),
+    Run(
+        "resumed-ended-search",
+        (f"{COMMAND} --checkpoint kept --out first", f"{COMMAND} --resume kept --out out"),
+        never=("numpy",),
+    ),
+)
