@@ -18,7 +18,7 @@ from syclade.host.backends.tiers import GENERAL, SPECIALISED, begin
 from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import NEW_BEST, Recorder, every
-from syclade.host.compile import ahead, machine_code
+from syclade.host.compile import ahead, machine_code, program
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
@@ -36,6 +36,13 @@ QUICK: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "chains": 2, "steps": 
 PATIENCE = 600  # seconds
 
 on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", marks=pytest.mark.sycl)])
+
+
+@pytest.fixture
+def nothing_built(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No kernel is cached, nor in this process from another test."""
+    monkeypatch.setattr(machine_code, "_loaded", {})
+    monkeypatch.setattr(program, "_built", {})
 
 
 def opened(plan: Plan, device: str, encoding: str, *, explicit: bool = True) -> TieredRunner:
@@ -116,16 +123,15 @@ def test_auto_begins_in_numpy_what_no_kernel_of_the_package_does(
     runner.close()
 
 
+@pytest.mark.usefixtures("nothing_built")
 @on_devices
 @pytest.mark.parametrize(
-    ("encoding", "recorders"), [("ancestor", ()), ("preorder", (every(1), NEW_BEST))], ids=str
+    ("encoding", "recorders"),
+    [("ancestor", ()), ("preorder", (every(1), NEW_BEST))],
+    ids=["ancestor", "new bests"],
 )
 def test_a_device_that_was_asked_for_waits_for_its_compiler(
-    device: str,
-    encoding: str,
-    recorders: tuple[Recorder, ...],
-    own_cache: Path,
-    caplog: pytest.LogCaptureFixture,
+    device: str, encoding: str, recorders: tuple[Recorder, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
     """And says so once; what it compiled is kept."""
     caplog.set_level("INFO", "syclade")
@@ -179,9 +185,8 @@ def test_auto_stays_in_numpy_if_the_compiler_fails(
     runner.close()
 
 
-def test_numpy_is_no_answer_to_a_request_for_a_device(
-    own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("nothing_built")
+def test_numpy_is_no_answer_to_a_request_for_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_kernel: Kernel) -> None:
         raise DeviceError("the compiler has no memory")
 
