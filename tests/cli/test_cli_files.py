@@ -108,7 +108,8 @@ def test_scores_error_in_the_real_data(run: Any, shared_dir: Path) -> None:
     path = shared_dir / "data" / "dataHou18.csv"
     status, out, err = run("score", path, EXAMPLE / "true_tree.newick", *RATES)
     assert (status, out) == (2, "")
-    first, second = err.splitlines()
+    names, first, second = err.splitlines()
+    assert names == f"syclade: names of the mutations: {path.with_suffix('.geneNames')}"
     assert first.startswith(f"syclade: error: {path}:2: row 2, cell 2 is 2")
     assert second.startswith("hint: ")
 

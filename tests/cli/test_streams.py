@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is
 MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
 INFER = ["infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "numpy"]
 INFER += ["--chains", "2", "--steps", "20"]
-NUMBERS = tuple(str(number) for number in range(1, 21))
+NAMES = tuple(MATRIX.with_suffix(".geneNames").read_text().split())
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_standard_output_that_cannot_be_written_to(run: Any, redirected: str, wh
         assert b"Traceback" not in done.stderr
         assert b"Exception ignored" not in done.stderr
     parents = json.loads((kept_in(done.stderr) / "summary.json").read_text())["parents"]
-    assert read_tree(kept_in(done.stderr) / "tree.newick", NUMBERS).tolist() == parents
+    assert read_tree(kept_in(done.stderr) / "tree.newick", NAMES).tolist() == parents
 
 
 def test_neither_can_be_written_to(run: Any, tmp_path: Path) -> None:
@@ -78,13 +78,14 @@ def test_closed_streams_give_their_numbers_to_no_file(run: Any, tmp_path: Path) 
     """A library that complains to file 2 must not write into a result."""
     run("<&- >&- 2>&-", *INFER, "--out", tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert read_tree(tmp_path / "out" / "tree.newick", NUMBERS).tolist() == summary["parents"]
+    assert read_tree(tmp_path / "out" / "tree.newick", NAMES).tolist() == summary["parents"]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_names_that_an_encoding_lacks(run: Any, tmp_path: Path, encoding: str) -> None:
     names = tmp_path / "names"
-    names.write_text("".join(f"g\u00e8ne{number}\u2192\n" for number in NUMBERS), encoding="utf-8")
+    lines = (f"g\u00e8ne{number}\u2192\n" for number, _ in enumerate(NAMES, 1))
+    names.write_text("".join(lines), encoding="utf-8")
     done = run("", *INFER, "--names", names, PYTHONIOENCODING=encoding)
     assert done.returncode == 0
     newick = done.stdout.splitlines()[-1]
@@ -124,7 +125,7 @@ def test_a_failed_write_does_not_lose_the_result(tmp_path: Path, quiet: list[str
     assert b"error: cannot write " in done.stderr
     (tmp_path / "printed").write_bytes(done.stdout.splitlines()[-1])
     summary = json.loads((kept_in(done.stderr) / "summary.json").read_text())
-    assert read_tree(tmp_path / "printed", NUMBERS).tolist() == summary["parents"]
+    assert read_tree(tmp_path / "printed", NAMES).tolist() == summary["parents"]
     assert f"log-likelihood {summary['log_likelihood']:.6f}".encode() in done.stdout
 
 
