@@ -33,8 +33,7 @@ SUMMARY_FIELDS = {
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "tiers", "search_tier", "slots",
-    "seconds",
-    "steps_per_second", "options", "date", "version", "versions",
+    "pipeline", "seconds", "steps_per_second", "options", "date", "version", "versions",
 }  # fmt: skip
 
 
