@@ -33,8 +33,8 @@ SUMMARY_FIELDS = {
     "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
 }  # fmt: skip
 RUN_FIELDS = {
-    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "seconds",
-    "steps_per_second", "options", "date", "version", "versions",
+    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "pipeline",
+    "seconds", "steps_per_second", "options", "date", "version", "versions",
 }  # fmt: skip
 
 
