@@ -16,8 +16,6 @@ from syclade.host.encodings.plain import PlainEncoding
 from tests.support.backends import NUMPY, Case, assert_equal_chains, run_alone, seen
 from tests.support.numpy_chains import chains_of, runner_of
 
-pytestmark = pytest.mark.usefixtures("one_process")
-
 
 def test_what_is_interrupted_has_not_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     case, slots = Case(12, 9), 3

@@ -27,7 +27,7 @@ from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 
-pytestmark = [pytest.mark.statistical, pytest.mark.usefixtures("one_process")]
+pytestmark = pytest.mark.statistical
 
 SAMPLES, CHAINS = 8192, 1024
 MUTATIONS, GAMMA = 4, 1.5
