@@ -1,7 +1,7 @@
 """Find parent: the rows of the parents of v and w.
 
-Lemma (thesis 3.1.1): v is the parent of w iff A[v][w], and A[x][v] = A[x][w] for all x other than w. In rows of
-ancestors, the row of the parent of w is the row of w without the bit of w, so nothing is searched.
+Lemma (thesis 3.1.1): v is the parent of w iff A[v][w], and A[x][v] = A[x][w] for all x other than w. So in
+rows of ancestors the row of the parent of w is the row of w without the bit of w, and nothing is searched.
 """
 
 import numpy as np

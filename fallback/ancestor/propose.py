@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.ancestor.parts import Arrays, ChainParts
 from syclade.fallback.ancestor.rows import MatrixRelations
 from syclade.fallback.chain import propose as chain_propose
 from syclade.fallback.chain.propose import EXPONENTIAL, NUMBER
-from syclade.fallback.ancestor.parts import Arrays, ChainParts
 
 MUTATIONS, SEED = 0, 1
 """Of `parameters`."""

@@ -47,7 +47,7 @@ def parents_from(
     matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
     nodes: int,  # IN of the trees, root included
 ) -> NDArray[np.int64]:
-    """The parents of all nodes, (slots, nodes): of y the ancestor with one ancestor less; of the root, itself."""
+    """The parents of all nodes, (slots, nodes): the ancestor with one ancestor less; of the root, itself."""
     depth = popcount(matrix).sum(axis=1)[:, :nodes].astype(np.int64)
     above = np.stack([has_above(matrix, np.full(len(matrix), x))[:, :nodes] for x in range(nodes)], axis=2)
     parents = np.argmax(above & (depth[:, None, :] == depth[:, :, None] - 1), axis=2)

@@ -8,8 +8,8 @@ The lemmata, with the matrix A before and A' after the move, p the parent, and d
 - turn over (w above v, t below v): C = desc(v) is reattached to p(w), and B = desc(w) without C to t.
 - every other y: A'[x][y] = A[x][y].
 
-All rules read the matrix before the move. A subtree with the root r leaves its ancestors, those in row p(r), and
-gets others: `moved`. So `A[v][x] and A[x][y]` is row y without row p(v).
+All rules read the matrix before the move. A subtree with the root r leaves its ancestors, those in row p(r),
+and gets others: `moved`. So `A[v][x] and A[x][y]` is row y without row p(v).
 """
 
 import numpy as np

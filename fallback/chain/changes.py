@@ -1,8 +1,8 @@
 """Changes: how accepted proposals rearrange positions, and what else of the trees changes.
 
 A proposal takes a few runs of positions to other places, each as a whole. Only few proposals of a round are
-accepted, and for few numbers Python is faster than numpy: so the runs are found one proposal after another. All
-work on nodes and columns is numpy's.
+accepted, and for few numbers Python is faster than numpy. So the runs are found one proposal after another,
+and numpy does all work on nodes and columns.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -37,17 +37,35 @@ class Change(NamedTuple):
     adopted: tuple[tuple[int, int], ...] = ()
 
 
-def reattach(start: int, stop: int, target: int, end: int, parent: int) -> Change:
-    """The subtree becomes the first or the last child of the target, whose subtree ends before `end`."""
+def reattach(start: int, stop: int, target: int, gap: tuple[int, int], parent: int) -> Change:
+    """The subtree goes below the target, to whichever end of the gap moves fewer positions.
+
+    Args:
+        start, stop: the subtree.
+        target, parent: the new parent, and the old one.
+        gap: positions where a child of the target may begin, on both sides of what is nearest to the subtree.
+    """
     if target == parent:
         return Change(())
-    length, front = stop - start, target + 1
+    length, (front, end) = stop - start, gap
     goal = front if max(stop - front, front - start) <= max(stop - end, end - start) else end
     if goal > start:
         runs = ((start, stop, goal - length, INNER), (stop, goal, start, KEPT))
     else:
         runs = ((goal, start, goal + length, KEPT), (start, stop, goal, INNER))
     return Change(runs, ((length, target, 0), (-length, parent, 0)), ((start, target),))
+
+
+def gap_of(trees: Trees, slot: int, start: int, target: int) -> tuple[int, int]:
+    """Both ends of the target's child that the subtree at `start` is in, or of all its children."""
+    above, size = trees.above[slot], trees.size[slot]
+    end = target + int(size[target])
+    if not target < start < end:
+        return target + 1, end
+    child = start
+    while (parent := int(above[child])) != target:
+        child = parent
+    return child, child + int(size[child])
 
 
 def exchange_labels(a: int, b: int, c: int, d: int, related: bool) -> Change:
@@ -81,13 +99,14 @@ def changes_of(lanes: Lanes, parts: Intervals) -> list[Change]:
     _, a, b, c, d, _ = parts.cuts.tolist()
     related = parts.related.tolist()
     candidates = np.stack((parts.target, parts.above_first, parts.above_second)).T.tolist()
-    target_end = (parts.target + lanes.size_at(parts.target)).tolist()
+    slots = lanes.slots.tolist()
     changes = []
     for lane, edit in enumerate(parts.edit.tolist()):
         target, above_first, above_second = candidates[lane]
         cuts = a[lane], b[lane], c[lane], d[lane]
         if edit == REATTACH:
-            change = reattach(b[lane], c[lane], target, target_end[lane], above_second)
+            gap = gap_of(lanes.trees, slots[lane], b[lane], target)
+            change = reattach(b[lane], c[lane], target, gap, above_second)
         elif edit == EXCHANGE_LABELS:
             change = exchange_labels(*cuts, related[lane])
         elif edit == EXCHANGE_SUBTREES:
@@ -138,14 +157,10 @@ def _rearrange(trees: Trees, slots: NDArray[Any], changes: list[Change]) -> None
 
 def _offsets(changes: list[Change], nodes: int) -> NDArray[np.int64]:
     """How far every position moves, (slots, nodes)."""
-    lengths: list[int] = []
-    offsets: list[int] = []
-    for change in changes:
-        done = 0
-        for start, stop, target, _ in change.runs:
-            lengths += (start - done, stop - start)
-            offsets += (0, target - start)
-            done = stop
-        lengths.append(nodes - done)
-        offsets.append(0)
-    return np.repeat(offsets, lengths).reshape(len(changes), nodes)
+    runs = [(row, *run) for row, change in enumerate(changes) for run in change.runs]
+    row, start, stop, target, _ = np.array(runs).T
+    at, by = row * (nodes + 1), target - start
+    places, steps = np.concatenate((at + start, at + stop)), np.concatenate((by, -by))
+    # Of as many positions as there are, sums are exact in float64.
+    more = np.bincount(places, weights=steps, minlength=len(changes) * (nodes + 1))
+    return more.astype(np.int64).reshape(-1, nodes + 1).cumsum(axis=1)[:, :-1]

@@ -1,8 +1,8 @@
 """Proposals as intervals of positions: where their subtrees are, and what shifts the scores there.
 
-A proposal cuts the positions of a tree into five intervals (docs/model.md, "Intervals"): 0 to a, a to b, b to c,
-c to d, and d to the end. The outer two keep their scores. With v and w in the order of their positions, "first"
-and "second":
+A proposal cuts the positions of a tree into five intervals (docs/model.md, "Intervals"): 0 to a, a to b,
+b to c, c to d, and d to the end. The first and the last keep their scores. With v and w in the order of their
+positions, "first" and "second":
 
 | edit | a to b | b to c | c to d |
 |---|---|---|---|
@@ -11,8 +11,8 @@ and "second":
 | exchange labels, related | first's subtree before second's | kept | and after it |
 | turn over (v is second) | first's subtree before second's | second's subtree | and after it |
 
-The middle interval is shifted by one row over the columns, `inner`, and those beside it by another, `outer`, which
-changes its sign from a to b to c to d where v and w are unrelated.
+The scores from b to c are shifted by one row over the columns, `inner`, and those from a to b and from c to d
+by another, `outer`; where v and w are unrelated, those from c to d by `outer` with the opposite sign.
 """
 
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ _SHIFTS = {
     NOTHING: (ROOT, ROOT, ROOT, ROOT),
     JUMP_RATE: (ROOT, ROOT, ROOT, ROOT),
 }
-"""By edit: the outer shift is the first row less the second one, the inner shift the third less the fourth."""
+"""By edit: the outer shift is the first row minus the second, the inner shift the third minus the fourth."""
 
 _CHOICE = np.array([_SHIFTS[edit] for edit in range(len(_SHIFTS))]).T.copy()
 

@@ -1,8 +1,8 @@
 """Lookahead: how many steps of every chain to try at once.
 
-A rejected proposal leaves the tree as it is, so the proposals of the next steps can be scored from the same tables.
-The first one that is accepted counts, and those behind it are thrown away. A chain's step stays a function of its
-state and its number: only the time depends on the lookahead.
+A rejected proposal leaves the tree as it is, so the proposals of the next steps can be scored from the same
+tables. The first one that is accepted counts, and those behind it are thrown away. A chain's step stays a
+function of its state and its number: only the time depends on the lookahead.
 """
 
 import numpy as np

@@ -1,8 +1,10 @@
 """Range maxima over the positions of trees: a sparse table over the rows of scores.
 
-Row p of level k is the maximum, column by column, of rows p ... p + 2^k - 1 of the scores. The maximum over any
-interval is that of two rows: one begins where it begins, and one ends where it ends.
+Row p of level k is the maximum, column by column, of rows p ... p + 2^k - 1 of the scores. The maximum over
+an interval is that of two rows: one begins where the interval begins, and one ends where it ends.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +16,14 @@ def levels_of(nodes: int) -> int:
 
 
 def renew(
-    levels: NDArray[np.int32],  # IN OUT (levels, nodes, columns): level 0 is given
+    levels: Sequence[NDArray[np.int32]],  # IN OUT (nodes, columns) each: level 0 is given
     start: int,
     stop: int,
 ) -> None:
     """Make all maxima anew that positions `start` ... `stop - 1` have a part in."""
-    nodes, half = levels.shape[1], 1
-    below, *others = levels
-    for level in others:
+    below, half = levels[0], 1
+    nodes = len(below)
+    for level in levels[1:]:
         first, last = start + 1 - 2 * half, nodes + 1 - 2 * half
         first, last = first if first > 0 else 0, last if last < stop else stop
         np.maximum(below[first:last], below[first + half : last + half], level[first:last])

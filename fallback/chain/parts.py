@@ -1,4 +1,4 @@
-"""The parts of a chain in numpy. Every step in progress is a lane; arrays over lanes are int64 unless noted."""
+"""The parts of a chain in numpy. A step in progress is a lane; arrays over lanes are int64 unless noted."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias

@@ -1,7 +1,7 @@
 """Draws of many steps at once, and the proposals that come of them."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray

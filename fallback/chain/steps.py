@@ -197,7 +197,7 @@ class ChainSteps:
             if (step >= stop).any() or len(self._active(state, slots)) < len(slots):
                 return
             at = ((step + start)[:, None] + ways).ravel()
-            order = drawn[NUMBER].take(at).argsort(kind="stable")  # move by move
+            order = drawn[NUMBER].take(at).astype(np.int8).argsort(kind="stable")  # move by move
             self._one_round(state, round_, tables, drawn.take(at[order], axis=1), order)
 
     def _one_round(
@@ -208,7 +208,10 @@ class ChainSteps:
         drawn: NDArray[Any],
         order: NDArray[Any],
     ) -> None:
-        """Try `ahead` steps of every slot, drawn in this order of lanes, and take those up to the first accepted."""
+        """Try `ahead` steps of every slot, and take those up to the first accepted.
+
+        `drawn` has them move by move: its i-th step is that of lane order[i].
+        """
         lane_slots, lanes = round_.lane_slots[order], round_.lanes.of(order)
         proposals = propose(self._moves, lanes, drawn, lane_slots, state["log_sizes"], self._labels)
         prepared, score = self._score_lanes(state, lane_slots, tables, lanes, proposals)
@@ -304,8 +307,9 @@ class ChainSteps:
         full = np.cumsum(why != 0, axis=1) >= self._events - state["event_count"][slots, None]
         done = np.where(full.any(axis=1), np.minimum(tried.done, full.argmax(axis=1) + 1), tried.done)
         why[is_last | (way >= done[:, None])] = 0
-        slot, lane = at = why.nonzero()
-        record(state, slots[slot], step[at], score[at], why[at], tables.parents(round_.inside[slot]))
+        at = why.nonzero()
+        trees = tables.parents(round_.inside[at[0]])
+        record(state, slots[at[0]], step[at], score[at], why[at], trees)
         return tried._replace(done=done, accepted=tried.accepted & (done == tried.done))
 
     def _record(

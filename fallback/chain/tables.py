@@ -1,15 +1,15 @@
 """The tables of some slots: scores of all columns at all nodes, in preorder, and their range maxima."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain.changes import INNER, MINUS_OUTER, OUTER, Change, changes_of, follow
-from syclade.fallback.chain.intervals import A, B, C, D, Intervals, intervals_of
+from syclade.fallback.chain.intervals import START, A, B, C, D, Intervals, intervals_of
 from syclade.fallback.chain.maxima import Lookup, levels_of, renew
-from syclade.fallback.chain.parts import NOTHING, Proposals
+from syclade.fallback.chain.parts import NOTHING, REATTACH, Proposals
 from syclade.fallback.chain.trees import Lanes, Trees
 
 Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
@@ -17,6 +17,9 @@ Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
 
 CHUNK_BYTES = 2**20
 """Lanes are scored in groups whose rows fit in a level 2 cache."""
+
+WORTH_A_GAP = 64
+"""Maxima on both sides of so many positions that stay as they are, are made anew apart."""
 
 
 class Tables:
@@ -36,8 +39,10 @@ class Tables:
         self._table = np.empty((slots, self._levels + 1, nodes, columns), dtype=np.int32)
         self._table[:, -1] = weights
         self._table[:, 0] = scores_of(self.trees, weights)
-        for table in self._table:
-            renew(table[:-1], 0, nodes)
+        # Views of the levels, for slots are changed one by one.
+        self._levels_of = [[*table[:-1]] for table in self._table]
+        for levels in self._levels_of:
+            renew(levels, 0, nodes)
 
     @staticmethod
     def slot_bytes(nodes: int, columns: int) -> int:
@@ -80,24 +85,32 @@ class Tables:
         """Every column's score at its best node after the proposals, (lanes, columns)."""
         best = np.empty((len(lanes.slots), self._table.shape[3]), dtype=np.int32)
         step = max(1, CHUNK_BYTES // (14 * best.itemsize * best.shape[1]))
-        for at in range(0, len(best), step):
-            chunk = slice(at, at + step)
-            self._best(lanes.slots[chunk], parts.of(chunk), best[chunk])
+        # Lanes come move by move: of those that reattach a subtree, the outer intervals are empty.
+        others = np.append(parts.edit, NOTHING) != REATTACH
+        end = int(others.argmax())
+        starts = [*range(0, end, step), *range(end, len(best), step)]
+        for start, stop in zip(starts, [*starts[1:], len(best)], strict=True):
+            at = slice(start, stop)
+            self._best(lanes.slots[at], parts.of(at), start < end, best[at])
         return best
 
-    def _best(self, slots: NDArray[Any], parts: Intervals, best: NDArray[np.int32]) -> None:
+    def _best(self, slots: NDArray[Any], parts: Intervals, reattached: bool, best: NDArray[np.int32]) -> None:
         cuts = parts.cuts
-        rows = np.concatenate((*self._lookup.rows(cuts[:-1], cuts[1:]), parts.rows))
-        found = self._rows(slots, rows)
-        outer, inner = found[10], found[12]
-        outer -= found[11]
-        inner -= found[13]
-        intervals = np.maximum(found[:5], found[5:10], out=found[:5])
-        intervals[A] += outer
-        intervals[B] += inner
-        # Where c to d is empty there is the root's row: it must not be shifted.
-        outer *= np.where(parts.related, cuts[C] < cuts[D], -1).astype(np.int32)[:, None]
-        intervals[C] += outer
+        which = [START, B, D] if reattached else [START, B, D, A, C]
+        count = len(which)
+        rows = self._lookup.rows(cuts[which], cuts[1:][which]).reshape(2 * count, -1)
+        found = self._rows(slots, np.concatenate((rows, parts.rows[2:] if reattached else parts.rows)))
+        intervals = np.maximum(found[:count], found[count : 2 * count], out=found[:count])
+        inner = found[-2]
+        inner -= found[-1]
+        intervals[1] += inner
+        if not reattached:
+            outer = found[-4]
+            outer -= found[-3]
+            intervals[3] += outer
+            # Where c to d is empty there is the root's row: it must not be shifted.
+            outer *= np.where(parts.related, cuts[C] < cuts[D], -1).astype(np.int32)[:, None]
+            intervals[4] += outer
         np.maximum.reduce(intervals, axis=0, out=best)
 
     def all_after(self, lanes: Lanes, parts: Intervals, keep: Keep) -> NDArray[Any]:
@@ -138,7 +151,7 @@ class Tables:
         changes = changes_of(self.trees.lanes(slots), parts)
         for index, (slot, change) in enumerate(zip(slots.tolist(), changes, strict=True)):
             if change.runs:
-                _take_along(self._table[slot, :-1], change, outer[index], inner[index])
+                _take_along(self._levels_of[slot], change, outer[index], inner[index])
         follow(self.trees, slots, parts, changes)
 
 
@@ -158,23 +171,26 @@ def scores_of(trees: Trees, weights: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _take_along(
-    levels: NDArray[np.int32],  # IN OUT (levels, nodes, columns)
+    levels: Sequence[NDArray[np.int32]],  # IN OUT (nodes, columns) each
     change: Change,
     outer: NDArray[np.int32],
     inner: NDArray[np.int32],
 ) -> None:
     """Scores go where their positions go, shifted, and the maxima that they have a part in are made anew."""
     scores, start, stop = levels[0], change.runs[0][0], change.runs[-1][1]
-    old = scores[start:stop].copy()
+    old = scores[start:stop].copy() if change.adopted else scores[start:stop]  # or nothing moves
     for first, last, target, shift in change.runs:
-        rows = old[first - start : last - start]
-        goal = scores[target : target + last - first]
+        rows, goal = old[first - start : last - start], scores[target : target + last - first]
         if shift == OUTER:
-            np.add(rows, outer, out=goal)
+            np.add(rows, outer, goal)
         elif shift == MINUS_OUTER:
-            np.subtract(rows, outer, out=goal)
+            np.subtract(rows, outer, goal)
         elif shift == INNER:
-            np.add(rows, inner, out=goal)
+            np.add(rows, inner, goal)
         else:
             goal[...] = rows
-    renew(levels, start, stop)
+    if change.adopted or change.runs[1][0] - change.runs[0][1] < WORTH_A_GAP:
+        renew(levels, start, stop)
+    else:
+        for first, last, _, _ in change.runs:
+            renew(levels, first, last)

@@ -1,7 +1,7 @@
 """Trees of many slots in preorder: a subtree is an interval of positions.
 
-The nodes of a tree are numbered depth first, the root at position 0, so the subtree of the node at position p takes
-the positions p ... p + size - 1. A node is called by its label outside, and by its position in here.
+The nodes of a tree are numbered depth first, the root at position 0. So the subtree of the node at position p
+has the positions p ... p + size - 1. Moves call a node by its label, tables by its position.
 """
 
 from typing import Any, NamedTuple
@@ -113,7 +113,8 @@ def preorder(parent: list[int]) -> tuple[list[int], list[int], list[int]]:
     for node in range(root):
         children[parent[node]].append(node)
     start, size, above = [0] * len(parent), [1] * len(parent), [0] * len(parent)
-    order, pending = [], [root]
+    order: list[int] = []
+    pending = [root]
     while pending:
         node = pending.pop()
         start[node] = len(order)

@@ -18,7 +18,7 @@ __all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
 FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 """Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
 
-NUMPY_SLOTS = 128
+NUMPY_SLOTS = 256
 """Most slots of the fallback: the cost of its calls is spread over all of them."""
 
 UNIT_BYTES = 2**20

@@ -12,7 +12,15 @@ from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem
 
-__all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "encoding_name", "encodings_of", "make_encoding"]
+__all__ = [
+    "ENCODINGS",
+    "OF_CELL_LEAF_TREES",
+    "Encoding",
+    "choose_encoding",
+    "encoding_name",
+    "encodings_of",
+    "make_encoding",
+]
 
 logger = logging.getLogger("syclade.encodings")
 
@@ -26,7 +34,7 @@ OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
 """Those of cell-leaf trees, for which there are no others."""
 
 PREFERRED = {"fpga": ("ancestor", "preorder"), "numpy": (PlainEncoding.name, "ancestor")}
-"""Encodings by kind of device, the fastest first, where these are not the usual ones (docs/performance.md)."""
+"""Encodings by kind of device, the fastest first, where they are not the usual ones (docs/performance.md)."""
 
 _USUAL = ("preorder", "ancestor")
 
@@ -92,10 +100,11 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
 
 def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
     """The encoding for them; see `choose_encoding`."""
-    if wanted not in ("auto", *OF_CELL_LEAF_TREES):
+    own = (PlainEncoding.name,) if device.kind == "numpy" else tuple(OF_CELL_LEAF_TREES)
+    if wanted not in ("auto", *own):
         raise OptionError(
-            f"cell-leaf trees have no encoding {wanted!r}",
-            hint=f"use --encoding auto or {' or '.join(OF_CELL_LEAF_TREES)}",
+            f"cell-leaf trees have no encoding {wanted!r} on {device.filter}",
+            hint=f"use --encoding auto or {' or '.join(own)}",
         )
     if device.kind == "fpga":
         raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")

@@ -144,7 +144,9 @@ def test_the_lookahead_is_that_of_the_cheapest_step() -> None:
     """By trying all, with the mean number of steps counted out: far where rounds cost most."""
     for slots, cost, acceptance in ((1, 1.0, 0.15), (16, 1.0, 0.15), (256, 1.0, 0.15), (16, 20.0, 0.5)):
 
-        def price(ahead: int, slots: int = slots, cost: float = cost, acceptance: float = acceptance) -> float:
+        def price(
+            ahead: int, slots: int = slots, cost: float = cost, acceptance: float = acceptance
+        ) -> float:
             done = sum((1 - acceptance) ** step for step in range(ahead))
             return (lookahead.ROUND_COST / slots + ahead * cost) / done
 

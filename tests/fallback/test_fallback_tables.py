@@ -1,4 +1,4 @@
-"""The tables of the plain form: every proposal is scored and followed as by definition, on all kinds of trees."""
+"""The tables of the plain form: proposals are scored and followed as by definition, on all kinds of trees."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def test_proposals_are_scored_by_definition(given: list[tuple[ParentVector, Move
     expected = [scores_of(apply(move, tree), weights) for tree, move in given]
     best = tables.best_after(lanes, prepared)
     np.testing.assert_array_equal(best, [scores.max(axis=0) for scores in expected])
-    every = tables.all_after(lanes, prepared, lambda _, scores: np.sort(scores, axis=1).reshape(len(scores), -1))
+    every = tables.all_after(
+        lanes, prepared, lambda _, scores: np.sort(scores, axis=1).reshape(len(scores), -1)
+    )
     np.testing.assert_array_equal(every, [np.sort(scores, axis=0).ravel() for scores in expected])
 
 
@@ -91,21 +93,22 @@ def test_tables_follow_proposals(given: list[tuple[ParentVector, Move]]) -> None
             assert inside == set(range(here, here + int(size[here])))
             assert tables.trees.above[slot, here] == (0 if node == len(tree) - 1 else start[parent])
         levels = tables._table[slot, :-1]
-        np.testing.assert_array_equal(levels[0][start], scores_of(tree, weights))
+        assert np.array_equal(levels[0][start], scores_of(tree, weights))
         assert_are_maxima(levels)
 
 
 def assert_are_maxima(levels: NDArray[np.int32]) -> None:
     for level, rows in enumerate(levels):
-        for first in range(len(rows) + 1 - 2**level):
-            np.testing.assert_array_equal(rows[first], levels[0][first : first + 2**level].max(axis=0))
+        count, width = len(rows) + 1 - 2**level, 2**level
+        expected = np.max([levels[0][shift : shift + count] for shift in range(width)], axis=0)
+        assert np.array_equal(rows[:count], expected)
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 4, 5, 8, 9, 16, 17, 31])
 def test_two_rows_have_the_maximum_of_an_interval(nodes: int) -> None:
     levels = np.zeros((levels_of(nodes), nodes, 2), np.int32)
     levels[0] = np.random.default_rng(nodes).integers(-99, 99, (nodes, 2))
-    renew(levels, 0, nodes)
+    renew([*levels], 0, nodes)
     assert_are_maxima(levels)
     flat, lookup = levels.reshape(-1, 2), Lookup(nodes)
     for start in range(nodes):
@@ -124,9 +127,9 @@ def test_maxima_are_renewed_where_they_change(nodes: int) -> None:
         for stop in range(start + 1, nodes + 1):
             levels = np.zeros((levels_of(nodes), nodes, 1), np.int32)
             levels[0] = rng.integers(-99, 99, (nodes, 1))
-            renew(levels, 0, nodes)
+            renew([*levels], 0, nodes)
             levels[0, start:stop] = rng.integers(-99, 99, (stop - start, 1))
-            renew(levels, start, stop)
+            renew([*levels], start, stop)
             assert_are_maxima(levels)
 
 

@@ -1,4 +1,4 @@
-"""Each stage on ancestor matrices against definitions in Python's own sets: ancestors and descendants of nodes."""
+"""Each stage on ancestor matrices against definitions in Python's own sets of ancestors and descendants."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def move_of(slot: int, above: Sets, rng: np.random.Generator) -> tuple[int, int,
         related = [(x, y) for x, y in pairs if y in above[x]]
         apart = [(x, y) for x, y in pairs if y not in above[x] and x not in above[y]]
         edit = TURN_OVER if (edit == TURN_OVER and related) or not apart else EXCHANGE_SUBTREES
-        v, w = (related if edit == TURN_OVER else apart)[rng.integers(len(related if edit == TURN_OVER else apart))]
+        v, w = (related if edit == TURN_OVER else apart)[
+            rng.integers(len(related if edit == TURN_OVER else apart))
+        ]
         return edit, v, w, int(rng.choice(sorted(below(above, v)))) if edit == TURN_OVER else v
     return edit, v, w if edit == EXCHANGE_LABELS else v, v
 
@@ -100,7 +102,9 @@ def edited(parents: list[int], move: tuple[int, int, int, int]) -> list[int]:
         after[v], after[w] = parents[w], t
     elif edit == EXCHANGE_LABELS:
         name = {v: w, w: v}
-        after = [name.get(parents[name.get(node, node)], parents[name.get(node, node)]) for node in range(N + 1)]
+        after = [
+            name.get(parents[name.get(node, node)], parents[name.get(node, node)]) for node in range(N + 1)
+        ]
     return after
 
 
@@ -129,7 +133,9 @@ def arrays(moves: list[tuple[int, int, int, int]]) -> dict[str, NDArray[Any]]:
         "last_step": np.arange(SLOTS) * 11 + (np.arange(SLOTS) % 4 > 0),
         "planes": planes,
         "multiplicity": 1 + np.arange(PROBLEM.columns),
-        "weights": np.tile(np.array(PROBLEM.rates.weights), (SLOTS, 1)) * (1 + np.arange(SLOTS)[:, None]) // 64,
+        "weights": np.tile(np.array(PROBLEM.rates.weights), (SLOTS, 1))
+        * (1 + np.arange(SLOTS)[:, None])
+        // 64,
         "ancestors": matrix,
         "best_ancestors": np.full_like(matrix, 0xBE57),
         "move": np.array([(move[0], *move) for move in moves]),
@@ -192,7 +198,7 @@ def test_tree_update(arrays: dict[str, NDArray[Any]], moves: list[tuple[int, int
 
 
 def worth_by_sets(slot: int, arrays: dict[str, NDArray[Any]]) -> list[list[int]]:
-    """The scores of the columns at the nodes of the slot's tree: weights of what was observed of ancestors."""
+    """The scores of the columns at the nodes of the slot's tree: weights of values observed of ancestors."""
     weights, above = arrays["weights"][slot].tolist(), ancestors_of(trees()[slot])
     return [
         [sum(weights[PROBLEM.observed[gene, column]] for gene in one - {N}) for one in above]
@@ -208,7 +214,7 @@ def test_score_mapping(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def test_reduction(arrays: dict[str, NDArray[Any]]) -> None:
-    """A quarter of the slots are at their last step; of the others some accept, some of them the best tree."""
+    """A quarter of the slots are at their last step; of the others some accept, some of these a best tree."""
     rng = np.random.default_rng(2)
     arrays["proposal"][:] = arrays["ancestors"][::-1]
     arrays["worth"][:] = rng.integers(-1000, 1000, arrays["worth"].shape)
@@ -265,8 +271,17 @@ def test_stages_touch_only_the_slots_they_are_given(arrays: dict[str, NDArray[An
         for slot in reversed(EVERY.tolist()):
             before = {name: array.copy() for name, array in apart.items()}
             stage(apart, np.array([slot]), PARTS)
-            others = EVERY[EVERY != slot]
-            for name in ("draws", "move", "threshold", "parent_rows", "proposal", "worth", "score", "ancestors"):
+            others = EVERY[slot != EVERY]
+            for name in (
+                "draws",
+                "move",
+                "threshold",
+                "parent_rows",
+                "proposal",
+                "worth",
+                "score",
+                "ancestors",
+            ):
                 np.testing.assert_array_equal(apart[name][others], before[name][others], err_msg=name)
     for name, array in arrays.items():
         np.testing.assert_array_equal(apart[name], array, err_msg=name)

@@ -43,7 +43,11 @@ from tests.support.backends import Case, four_weights, run_kernel
 CUTS = Cuts(20000, 40000)
 LARGE = 199
 SIZES = [1, 2, 3, 4, LARGE]
-WHERE = ["numpy", "numpy stages", *(pytest.param(device, marks=pytest.mark.sycl) for device in ("cpu", "fpga-emu"))]
+WHERE = [
+    "numpy",
+    "numpy stages",
+    *(pytest.param(device, marks=pytest.mark.sycl) for device in ("cpu", "fpga-emu")),
+]
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,10 @@ def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
     given = Proposals(kind, kind, v, w, t, np.zeros_like(v))
     after, score = [], []
     for some in np.array_split(slots, max(1, len(slots) // 1000)):
-        tables, here = Tables(parent[some], np.broadcast_to(rows, (len(some), *rows.shape))), np.arange(len(some))
+        tables, here = (
+            Tables(parent[some], np.broadcast_to(rows, (len(some), *rows.shape))),
+            np.arange(len(some)),
+        )
         lanes, still = tables.lanes(here), given.of(some)._replace(edit=np.full(len(some), NOTHING))
         score.append(tables.best_after(lanes, tables.prepare(lanes, still)) @ problem.multiplicity)
         tables.follow(here, tables.prepare(lanes, given.of(some)))

@@ -52,7 +52,9 @@ def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(propose, "negative_log_uniform", lambda word, table: np.zeros(word.shape, np.int64))
 
 
-def change_swaps(monkeypatch: pytest.MonkeyPatch, change: Callable[[Relations, Draws, Proposals], Any]) -> None:
+def change_swaps(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Relations, Draws, Proposals], Any]
+) -> None:
     """Give the swaps of related subtrees another correction."""
     right = swap_subtrees.propose
 
