@@ -105,12 +105,6 @@ def compile_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the numpy fallback in this process, where a test has changed it."""
-    monkeypatch.setattr("syclade.host.backends.numpy_runner.WORKERS_AFTER", float("inf"))
-
-
-@pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give a test, and the processes it starts, an empty cache folder of its own."""
     from syclade.host.compile.cache import cache_folder

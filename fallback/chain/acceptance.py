@@ -11,7 +11,7 @@ _INDEX_MASK = np.uint64(0xFF)
 
 
 def negative_log_uniform(
-    word: NDArray[np.uint64],  # IN (slots,) < 2^32
+    word: NDArray[np.uint64],  # IN (slots, ...) < 2^32
     log_table: NDArray[np.int64],  # IN (slots, 257): ln(1 + j/256) / gamma in units of 2^-f
 ) -> NDArray[np.int64]:
     """E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f: linear between table entries."""
@@ -22,8 +22,8 @@ def negative_log_uniform(
     mantissa = odd << shift.astype(np.uint64)
     index = ((mantissa >> _FRACTION_BITS) & _INDEX_MASK).astype(np.int64)
     fraction = (mantissa & _FRACTION_MASK).astype(np.int64)
-    slot = np.arange(len(word))
+    slot = np.arange(len(word)).reshape(-1, *(1,) * (word.ndim - 1))
     low = log_table[slot, index]
     logarithm = low + (((log_table[slot, index + 1] - low) * fraction) >> 24)
-    result: Any = (shift + 1) * log_table[:, 256] - logarithm
+    result: Any = (shift + 1) * log_table[slot, 256] - logarithm
     return np.asarray(result, dtype=np.int64)

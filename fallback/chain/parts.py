@@ -1,7 +1,7 @@
-"""The parts of a chain in numpy. What is told of slots is an array over them, int64 unless said otherwise."""
+"""The parts of a chain in numpy. A step in progress is a lane; arrays over lanes are int64 unless noted."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -9,52 +9,65 @@ State: TypeAlias = Mapping[str, NDArray[Any]]
 """Arrays over all slots, by the names of the arguments of kernels."""
 
 REATTACH, EXCHANGE_LABELS, EXCHANGE_SUBTREES, TURN_OVER, NOTHING, JUMP_RATE = range(6)
-"""What moves do to a tree: see kernels/chain/edits.py."""
+"""Edits: see kernels/chain/edits.py."""
 
 
-class Trees(NamedTuple):
-    """The trees of some slots.
+class Relations(Protocol):
+    """Questions that moves may ask about the trees of some lanes, as `kernels.chain.parts.Relations`.
 
-    Attributes:
-        parent: (slots, nodes).
-        below: (slots, nodes, nodes) bool: [s, a, b] is true if a is b or above it.
+    Nodes, sizes and ranks are arrays over the lanes.
     """
 
-    parent: NDArray[Any]
-    below: NDArray[Any]
+    def of(self, at: Any) -> "Relations":
+        """The same for some of the lanes."""
 
-    def of(self, slots: NDArray[Any]) -> "Trees":
-        """The trees of some of them."""
-        return Trees(self.parent[slots], self.below[slots])
+    def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[Any]:
+        """True where `ancestor` is the node itself or above it; bool."""
+
+    def subtree_size(self, node: NDArray[Any]) -> NDArray[Any]:
+        """Number of nodes in the subtree of the node, itself included."""
+
+    def select(self, node: NDArray[Any], inside: bool, rank: NDArray[Any]) -> NDArray[Any]:
+        """The rank-th node, from 0 in the order of labels, inside the node's subtree or outside of it."""
+
+    def parent_of(self, node: NDArray[Any]) -> NDArray[Any]:
+        """The parent of the node; of the root, itself."""
 
 
 class Draws(NamedTuple):
-    """What the moves of some slots get of their steps' random words.
+    """The random draws of some lanes' steps, and the logarithms for corrections.
 
     Attributes:
         v: a node, uniform among the mutations.
-        word: the third word, uint64 < 2^32.
+        second: drawn by the move from the third word (`Move.second`).
         extra: a further random word, uint64 < 2^32.
+        slots: the lanes' rows of `log_sizes`.
         log_sizes: (slots, n + 2): ln(k) / gamma.
     """
 
     v: NDArray[Any]
-    word: NDArray[Any]
+    second: NDArray[Any]
     extra: NDArray[Any]
+    slots: NDArray[Any]
     log_sizes: NDArray[Any]
 
-    def of(self, slots: NDArray[Any]) -> "Draws":
-        """What some of them get."""
-        return Draws(*(field[slots] for field in self))
+    def of(self, at: Any) -> "Draws":
+        """The same for some of the lanes."""
+        return Draws(self.v[at], self.second[at], self.extra[at], self.slots[at], self.log_sizes)
+
+    def log_of(self, size: NDArray[Any]) -> NDArray[Any]:
+        """ln(size) / gamma in units of 2^-f."""
+        logarithm: NDArray[Any] = self.log_sizes[self.slots, size]
+        return logarithm
 
 
 class Proposals(NamedTuple):
-    """What the moves of some slots propose.
+    """The proposals of some lanes.
 
     Attributes:
-        kind: as what the step is counted: 0, 1, ... of the move's own kinds, or -1 for the null move.
-        edit: what is done to the tree.
-        v, w, t: its nodes; those that it has not are v.
+        kind: the step is counted as 0, 1, ... of the move's own kinds, or -1 for the null move.
+        edit: the change of the tree, one of the edits above.
+        v, w, t: its nodes; v where an edit has no use for w or t.
         correction: ln of the quotient of the proposal's probabilities there and back, divided by gamma.
     """
 
@@ -65,37 +78,38 @@ class Proposals(NamedTuple):
     t: NDArray[Any]
     correction: NDArray[Any]
 
+    def of(self, at: Any) -> "Proposals":
+        """The same for some of the lanes."""
+        return Proposals(*(field[at] for field in self))
+
 
 class Move(NamedTuple):
     """A way to propose.
 
     Attributes:
-        kinds: in how many ways its steps are counted.
-        propose: (trees, draws, mutations) -> Proposals.
+        kinds: number of kinds that its steps are counted by.
+        second: (word, first, mutations) -> int64: what is drawn besides the first node. It does not depend on
+            the tree, so it is drawn for many steps at once: arrays of any shape.
+        propose: (relations, draws, mutations) -> Proposals.
     """
 
     kinds: int
-    propose: Callable[[Trees, Draws, int], Proposals]
-
-
-def best_attachment(_state: State, _slots: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
-    """The score at the best node."""
-    best: NDArray[Any] = scores.max(axis=1)
-    return best
+    second: Callable[[NDArray[Any], NDArray[Any], int], NDArray[Any]]
+    propose: Callable[[Relations, Draws, int], Proposals]
 
 
 class Score(NamedTuple):
-    """What a cell is worth.
+    """The worth of a cell.
 
     Attributes:
-        of_cells: (state, slots, found) -> what cells add to the score, (slots, columns); `found` is what
-            `of_attachments` made of each.
-        of_attachments: (state, slots, scores) -> what is kept of the scores at all nodes, (slots, nodes,
-            columns): an array of shape (slots, columns).
+        of_cells: (state, slots, found) -> what cells add to the score, (lanes, columns). `found` is the score
+            of each cell at its best node, or the result of `of_attachments`.
+        of_attachments: (state, slots, scores) -> what is kept of the scores at all nodes, (lanes, nodes,
+            columns): an array of shape (lanes, columns). None where the best node is enough.
     """
 
     of_cells: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]]
-    of_attachments: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]] = best_attachment
+    of_attachments: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
 
 
 class Recorder(NamedTuple):

@@ -3,28 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.acceptance import negative_log_uniform
-from syclade.fallback.chain.parts import Draws, Move, Proposals, Recorder, Score
-from syclade.fallback.chain.philox import philox_4x32_10
+from syclade.fallback.chain.lookahead import steps_ahead
+from syclade.fallback.chain.parts import Move, Proposals, Recorder, Score
+from syclade.fallback.chain.propose import EXPONENTIAL, NUMBER, draw, propose
 from syclade.fallback.chain.tables import Tables
-from syclade.fallback.moves.words import chance_of_move, extra_word, first_node
-from syclade.fallback.recorders.ring import record
+from syclade.fallback.recorders.ring import record, wanted
 
-GROUP_BYTES = 2**26
-"""Slots whose scores take more than this are taken forward one group after another."""
+GROUP_BYTES = 2**25
+"""Slots whose tables take more than this go forward one group after another."""
 
-_LOW = np.uint64(0xFFFFFFFF)
+BATCH = 8192
+"""Steps to draw at once, over all slots of a group."""
+
+SHORTEST_BATCH = 64
+"""Steps to draw at once for each slot, at least, besides those ahead."""
+
+FIRST_ACCEPTANCE = 0.2
+"""Accepted proposals a proposal, before it is known."""
 
 
-def slots_at_once(observed: NDArray[np.uint8]) -> int:
-    """How many slots go forward together, and keep their tables between launches if there are no more."""
-    mutations, columns = observed.shape
-    return max(1, GROUP_BYTES // (4 * (mutations + 1) * columns))
+def slots_at_once(slot_bytes: int) -> int:
+    """How many slots go forward together, whose tables take so much each."""
+    return max(1, GROUP_BYTES // slot_bytes)
+
+
+class Round(NamedTuple):
+    """Slots that take steps together, `ahead` lanes each: lane i is of slot i // ahead.
+
+    Attributes:
+        slots: (slots,): their numbers in the state, ascending.
+        inside: (slots,): their numbers in the tables.
+        ahead: steps of each slot that are tried at once.
+        lane_slots: (lanes,): the lanes' slots in the state.
+        lanes: the trees as the lanes see them.
+    """
+
+    slots: NDArray[Any]
+    inside: NDArray[Any]
+    ahead: int
+    lane_slots: NDArray[Any]
+    lanes: Any
+
+
+class Tried(NamedTuple):
+    """The steps that a round tries.
+
+    Attributes:
+        kind, score: (slots, ahead): of every proposal.
+        done: (slots,): the number of steps to take.
+        accepted: (slots,) bool: whether the last one of them is accepted; all before it are rejected.
+    """
+
+    kind: NDArray[Any]
+    score: NDArray[Any]
+    done: NDArray[Any]
+    accepted: NDArray[Any]
+
+    @property
+    def lane(self) -> NDArray[Any]:
+        """(slots,): the lane of the last step taken."""
+        slots, ahead = self.kind.shape
+        return np.arange(slots) * ahead + self.done - 1
 
 
 class ChainSteps:
@@ -35,7 +79,7 @@ class ChainSteps:
         multiplicity: (columns,) int64.
         moves: ways to propose.
         move_below: their cumulative probabilities in 1/65536.
-        score: what a cell is worth.
+        score: the worth of a cell.
         recorders: which states leave the chain.
         events: length of a slot's ring.
     """
@@ -51,36 +95,21 @@ class ChainSteps:
         events: int = 0,
     ) -> None:
         self._observed, self._multiplicity = observed, multiplicity
-        self._moves, self._boundaries = moves, np.array(move_below[:-1], dtype=np.int64)
+        self._moves, self._move_below = moves, np.array(move_below, dtype=np.int64)
         self._score, self._recorders, self._events = score, recorders, events
         self._kinds = sum(move.kinds for move in moves) + 1
-        self._kept: tuple[NDArray[Any], NDArray[Any], Any] | None = None
+        self._kept: dict[int, tuple[NDArray[Any], NDArray[Any], Any]] = {}
+        self._acceptance = FIRST_ACCEPTANCE
 
     @property
     def memory_bytes(self) -> int:
         """Of the tables that are kept from launch to launch."""
-        return 0 if self._kept is None else int(self._kept[2].nbytes)
+        return sum(int(tables.nbytes) for _, _, tables in self._kept.values())
 
-    def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
-        """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
-        group = slots_at_once(self._observed)
-        busy = self._active(state, np.arange(len(state["step"])))
-        for start in range(0, len(busy), group):
-            self._advance_group(state, busy[start : start + group], seed)
-
-    def _advance_group(self, state: dict[str, NDArray[Any]], part: NDArray[Any], seed: int) -> None:
-        tables = self._tables_of(state, part)
-        while (active := self._active(state, part)).size:
-            self._one_step(state, part[active], active, tables, seed)
-        self._kept = (state["parent"][part].copy(), state["weights"][part].copy(), tables)
-
-    def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Any:
-        """The tables of some slots: those of the last launch, if the trees are the same."""
-        parent, weights = state["parent"][part], state["weights"][part]
-        kept, self._kept = self._kept, None  # what is interrupted leaves none
-        if kept and np.array_equal(kept[0], parent) and np.array_equal(kept[1], weights):
-            return kept[2]
-        return self._new_tables(parent, weights)
+    @property
+    def slot_bytes(self) -> int:
+        """Memory that the tables of a slot take."""
+        return Tables.slot_bytes(self._labels + 1, self._observed.shape[1])
 
     @property
     def _labels(self) -> int:
@@ -93,6 +122,29 @@ class ChainSteps:
         rows = weights.astype(np.int32)[:, np.concatenate((self._observed, root))]
         return Tables(parent, rows)
 
+    def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
+        """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
+        group = slots_at_once(self.slot_bytes)
+        busy = self._active(state, np.arange(len(state["step"])))
+        for start in range(0, len(busy), group):
+            self._advance_group(state, busy[start : start + group], seed)
+
+    def _advance_group(self, state: dict[str, NDArray[Any]], part: NDArray[Any], seed: int) -> None:
+        tables = self._tables_of(state, part)
+        while (active := self._active(state, part)).size:
+            self._run_batch(state, part[active], active, tables, seed)
+        parent = tables.parents(np.arange(len(part)))
+        state["parent"][part] = parent
+        self._kept[int(part[0])] = parent, state["weights"][part], tables
+
+    def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Any:
+        """The tables of some slots: those of the last launch, if the trees are the same."""
+        parent, weights = state["parent"][part], state["weights"][part]
+        kept = self._kept.pop(int(part[0]), None)  # an interrupted launch leaves none
+        if kept and np.array_equal(kept[0], parent) and np.array_equal(kept[1], weights):
+            return kept[2]
+        return self._new_tables(parent, weights)
+
     def _active(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> NDArray[Any]:
         """Which of the slots have steps to do, and room for their events."""
         going = state["step"][part] < state["last_step"][part]
@@ -100,7 +152,7 @@ class ChainSteps:
             going &= state["event_count"][part] < self._events
         return np.flatnonzero(going)
 
-    def _one_step(
+    def _run_batch(
         self,
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
@@ -108,81 +160,186 @@ class ChainSteps:
         tables: Any,
         seed: int,
     ) -> None:
-        """One step of some slots; `inside` is where they stand in the tables."""
-        step = state["step"][slots]
-        now, chain = step.astype(np.uint64), state["chain"][slots].astype(np.uint64)
-        words = philox_4x32_10(now & _LOW, now >> np.uint64(32), chain, 0, seed & 0xFFFFFFFF, seed >> 32)
-        proposals = self._propose(state, slots, inside, tables, words)
-        proposed = self._worth_after(state, slots, inside, tables, proposals)
-        threshold = negative_log_uniform(words[3], state["log_table"][slots]) + proposals.correction
-        accepted = proposed - state["score"][slots] + threshold >= 0
-        self._take(state, slots, inside, tables, proposals, proposed, accepted)
+        """Draw a batch of steps, and do them until a slot wants more, or none has any left."""
+        first, before = state["step"][slots], state["tallies"][slots]
+        cost = tables.cost_of_best if self._score.of_attachments is None else tables.cost_of_all
+        ahead = steps_ahead(len(slots), cost, self._acceptance)
+        left = int((state["last_step"][slots] - first).max())
+        length = min(left, max(BATCH // len(slots), SHORTEST_BATCH)) + ahead
+        steps = first[:, None] + np.arange(length)
+        chain, log_table = state["chain"][slots], state["log_table"][slots]
+        drawn = draw(self._moves, self._move_below, self._labels, seed, chain, steps, log_table)
+        rows = np.arange(len(slots))
+        while rows.size and (state["step"][slots] - first <= length - ahead).all():
+            self._run_rounds(state, slots[rows], inside[rows], tables, drawn[:, rows], first[rows], ahead)
+            rows = rows[self._active(state, slots[rows])]
+        more = (state["tallies"][slots] - before).reshape(len(slots), 2, -1).sum(axis=(0, 2))
+        self._acceptance = float((more[1] + 1) / (more[0] + 5))
 
-    def _worth_after(
+    def _run_rounds(
         self,
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
         inside: NDArray[Any],
         tables: Any,
-        proposals: Proposals,
-    ) -> NDArray[np.int64]:
-        """The scores after proposals."""
-        found = tables.found_after(
-            inside, proposals, lambda at, scores: self._score.of_attachments(state, slots[at], scores)
-        )
-        worth: NDArray[np.int64] = self._score.of_cells(state, slots, found).astype(np.int64)
-        return worth @ self._multiplicity
-
-    def _propose(
-        self,
-        state: dict[str, NDArray[Any]],
-        slots: NDArray[Any],
-        inside: NDArray[Any],
-        tables: Any,
-        words: tuple[NDArray[Any], ...],
-    ) -> Proposals:
-        """The slots' proposals; kinds are those of all moves."""
-        labels = self._labels
-        number = (chance_of_move(words[0])[:, None] >= self._boundaries).sum(axis=1)
-        draws = Draws(
-            first_node(words[1], labels),
-            words[2],
-            extra_word(words[0], words[1], labels),
-            state["log_sizes"][slots],
-        )
-        proposals = Proposals(*(np.zeros(len(slots), dtype=np.int64) for _ in Proposals._fields))
-        first_kind = 0
-        for index, move in enumerate(self._moves):
-            at = np.flatnonzero(number == index)
-            if at.size:
-                own = move.propose(tables.trees.of(inside[at]), draws.of(at), labels)
-                kind = np.where(own.kind < 0, self._kinds - 1, own.kind + first_kind)
-                for field, values in zip(proposals, own._replace(kind=kind), strict=True):
-                    field[at] = values
-            first_kind += move.kinds
-        return proposals
-
-    def _take(
-        self,
-        state: dict[str, NDArray[Any]],
-        slots: NDArray[Any],
-        inside: NDArray[Any],
-        tables: Any,
-        proposals: Proposals,
-        proposed: NDArray[Any],
-        accepted: NDArray[Any],
+        drawn: NDArray[Any],
+        first: NDArray[Any],
+        ahead: int,
     ) -> None:
-        """Take what is accepted, keep the best trees, count."""
-        best, step = state["best_score"][slots].copy(), state["step"][slots]
-        state["tallies"][slots, proposals.kind] += 1
-        state["tallies"][slots[accepted], proposals.kind[accepted] + self._kinds] += 1
-        changed = slots[accepted]
-        tables.follow(inside[accepted], Proposals(*(field[accepted] for field in proposals)))
-        state["score"][changed] = proposed[accepted]
-        state["parent"][changed] = tables.trees.parent[inside[accepted]]
-        improved = slots[accepted & (proposed > best)]
-        state["best_score"][improved] = state["score"][improved]
-        state["best_parent"][improved] = state["parent"][improved]
-        state["step"][slots] += 1
+        """Do steps that are drawn until a slot has no more of them, or has none to do."""
+        length, ways = drawn.shape[2], np.arange(ahead)
+        drawn, start = drawn.reshape(len(drawn), -1), np.arange(len(slots)) * length - first
+        lanes = tables.lanes(np.repeat(inside, ahead))
+        round_ = Round(slots, inside, ahead, np.repeat(slots, ahead), lanes)
+        stop = np.minimum(state["last_step"][slots], first + length - ahead + 1)
+        while True:
+            step = state["step"][slots]
+            if (step >= stop).any() or len(self._active(state, slots)) < len(slots):
+                return
+            at = ((step + start)[:, None] + ways).ravel()
+            order = drawn[NUMBER].take(at).astype(np.int8).argsort(kind="stable")  # move by move
+            self._one_round(state, round_, tables, drawn.take(at[order], axis=1), order)
+
+    def _one_round(
+        self,
+        state: dict[str, NDArray[Any]],
+        round_: Round,
+        tables: Any,
+        drawn: NDArray[Any],
+        order: NDArray[Any],
+    ) -> None:
+        """Try `ahead` steps of every slot, and take those up to the first accepted.
+
+        `drawn` has them move by move: its i-th step is that of lane order[i].
+        """
+        lane_slots, lanes = round_.lane_slots[order], round_.lanes.of(order)
+        proposals = propose(self._moves, lanes, drawn, lane_slots, state["log_sizes"], self._labels)
+        prepared, score = self._score_lanes(state, lane_slots, tables, lanes, proposals)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        worth = score + drawn[EXPONENTIAL] + proposals.correction
+        tried = _tried(state, round_.slots, proposals.kind[place], score[place], worth[place])
         if self._recorders:
-            record(state, self._recorders, slots, step, best, accepted)
+            tried = self._record_rejected(state, round_, tables, tried)
+        self._count(state, round_.slots, tried)
+        state["step"][round_.slots] += tried.done
+        (accepted,) = tried.accepted.nonzero()
+        if accepted.size:
+            slots, inside, lane = round_.slots[accepted], round_.inside[accepted], tried.lane[accepted]
+            at, best = place[lane], state["best_score"][slots]
+            state["score"][slots] = tried.score.ravel()[lane]
+            self._follow(state, slots, inside, tables, proposals.of(at), prepared.of(at))
+            if self._recorders:
+                self._record(state, slots, inside, tables, best)
+            better = state["score"][slots] > best
+            if better.any():
+                self._keep_best(state, slots[better], inside[better], tables)
+
+    def _score_lanes(
+        self,
+        state: dict[str, NDArray[Any]],
+        lane_slots: NDArray[Any],
+        tables: Any,
+        lanes: Any,
+        proposals: Proposals,
+    ) -> tuple[Any, NDArray[np.int64]]:
+        """What `follow` of the tables wants of the proposals, and the scores after them."""
+        prepared = tables.prepare(lanes, proposals)
+        return prepared, self._scores_after(state, lane_slots, tables, lanes, prepared)
+
+    def _scores_after(
+        self, state: dict[str, NDArray[Any]], lane_slots: NDArray[Any], tables: Any, lanes: Any, prepared: Any
+    ) -> NDArray[np.int64]:
+        """The scores after proposals, (lanes,)."""
+        of_attachments = self._score.of_attachments
+        if of_attachments is None:
+            found = tables.best_after(lanes, prepared)
+        else:
+            found = tables.all_after(
+                lanes, prepared, lambda at, scores: of_attachments(state, lane_slots[at], scores)
+            )
+        worth = self._score.of_cells(state, lane_slots, found).astype(np.int64)
+        summed: NDArray[np.int64] = np.einsum("lc,c->l", worth, self._multiplicity)
+        return summed
+
+    def _follow(
+        self,
+        state: dict[str, NDArray[Any]],
+        slots: NDArray[Any],
+        inside: NDArray[Any],
+        tables: Any,
+        proposals: Proposals,
+        prepared: Any,
+    ) -> None:
+        """Take accepted proposals."""
+        tables.follow(inside, prepared)
+
+    def _keep_best(
+        self, state: dict[str, NDArray[Any]], slots: NDArray[Any], inside: NDArray[Any], tables: Any
+    ) -> None:
+        """Take the trees for the best ones."""
+        state["best_score"][slots] = state["score"][slots]
+        state["best_parent"][slots] = tables.parents(inside)
+
+    def _count(self, state: dict[str, NDArray[Any]], slots: NDArray[Any], tried: Tried) -> None:
+        """Steps proposed and accepted, by kind of move."""
+        row, (count, ahead) = 2 * self._kinds * np.arange(len(slots)), tried.kind.shape
+        proposed = (row[:, None] + tried.kind)[np.arange(ahead) < tried.done[:, None]]
+        accepted = row + self._kinds + tried.kind.ravel()[tried.lane]
+        counted = np.concatenate((proposed, accepted[tried.accepted]))
+        more = np.bincount(counted, minlength=2 * self._kinds * count)
+        state["tallies"][slots] += more.reshape(count, -1)
+
+    def _record_rejected(
+        self, state: dict[str, NDArray[Any]], round_: Round, tables: Any, tried: Tried
+    ) -> Tried:
+        """Put states after rejected steps in the rings; a slot takes no step after its ring is full."""
+        slots, ahead = round_.slots, round_.ahead
+        way, count = np.arange(ahead), len(slots)
+        is_last = tried.accepted[:, None] & (way == tried.done[:, None] - 1)
+        step = state["step"][slots, None] + way
+        score = np.where(is_last, tried.score, state["score"][slots, None])
+        best = np.repeat(state["best_score"][slots], ahead)
+        why = wanted(
+            state, self._recorders, round_.lane_slots, step.ravel(), score.ravel(), best, is_last.ravel()
+        ).reshape(count, ahead)
+        why[way >= tried.done[:, None]] = 0
+        full = np.cumsum(why != 0, axis=1) >= self._events - state["event_count"][slots, None]
+        done = np.where(full.any(axis=1), np.minimum(tried.done, full.argmax(axis=1) + 1), tried.done)
+        why[is_last | (way >= done[:, None])] = 0
+        at = why.nonzero()
+        trees = tables.parents(round_.inside[at[0]])
+        record(state, slots[at[0]], step[at], score[at], why[at], trees)
+        return tried._replace(done=done, accepted=tried.accepted & (done == tried.done))
+
+    def _record(
+        self,
+        state: dict[str, NDArray[Any]],
+        slots: NDArray[Any],
+        inside: NDArray[Any],
+        tables: Any,
+        best: NDArray[Any],
+    ) -> None:
+        """Put states after accepted steps in the rings."""
+        step, score = state["step"][slots] - 1, state["score"][slots]
+        yes = np.ones(len(slots), dtype=np.bool_)
+        why = wanted(state, self._recorders, slots, step, score, best, yes)
+        (at,) = why.nonzero()
+        record(state, slots[at], step[at], score[at], why[at], tables.parents(inside[at]))
+
+
+def _tried(
+    state: dict[str, NDArray[Any]],
+    slots: NDArray[Any],
+    kind: NDArray[Any],  # IN (lanes,)
+    score: NDArray[Any],  # IN likewise
+    worth: NDArray[Any],  # IN likewise: the score, with all that is added to it in the accept test
+) -> Tried:
+    """The steps up to the first that is accepted, or all that slots have left."""
+    count = len(slots)
+    accepts = worth.reshape(count, -1) >= state["score"][slots, None]
+    left = state["last_step"][slots] - state["step"][slots]
+    first = accepts.argmax(axis=1)
+    accepted = accepts[np.arange(count), first] & (first < left)
+    done = np.where(accepted, first + 1, np.minimum(left, accepts.shape[1]))
+    return Tried(kind.reshape(count, -1), score.reshape(count, -1), done, accepted)

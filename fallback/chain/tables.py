@@ -1,20 +1,25 @@
-"""The tables of some slots: descendants, and the score of every column at every node."""
+"""The tables of some slots: scores of all columns at all nodes, in preorder, and their range maxima."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.edits import Shifts, edited, exchange, shifts_of
-from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, Proposals, Trees
-from syclade.fallback.chain.trees import below_of
+from syclade.fallback.chain.changes import INNER, MINUS_OUTER, OUTER, Change, changes_of, follow
+from syclade.fallback.chain.intervals import START, A, B, C, D, Intervals, intervals_of
+from syclade.fallback.chain.maxima import Lookup, levels_of, renew
+from syclade.fallback.chain.parts import NOTHING, REATTACH, Proposals
+from syclade.fallback.chain.trees import Lanes, Trees
 
 Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
-"""From (which of the slots, their scores at all nodes) to what is kept of them."""
+"""From (which of the lanes, their scores at all nodes) to what is kept of them, (lanes, columns)."""
 
-CHUNK_BYTES = 2**18
-"""Slots are scored in groups whose scores fit in a level 2 cache."""
+CHUNK_BYTES = 2**20
+"""Lanes are scored in groups whose rows fit in a level 2 cache."""
+
+WORTH_A_GAP = 64
+"""Maxima on both sides of so many positions that stay as they are, are made anew apart."""
 
 
 class Tables:
@@ -26,70 +31,166 @@ class Tables:
     """
 
     def __init__(self, parent: NDArray[np.int32], weights: NDArray[np.int32]) -> None:
-        self._weights = weights
-        self.trees = Trees(parent.copy(), below_of(parent))
-        slots, nodes = parent.shape
-        self._scores = np.zeros((slots, nodes, weights.shape[2]), dtype=np.int32)
-        for node in range(nodes - 1):
-            self._scores += self.trees.below[:, node, :, None] * weights[:, None, node, :]
+        self.trees = Trees(parent)
+        slots, nodes, columns = weights.shape
+        self._levels = levels_of(nodes)
+        self._lookup = Lookup(nodes)
+        # A slot's rows: the levels of maxima, the scores first, and the weights by label.
+        self._table = np.empty((slots, self._levels + 1, nodes, columns), dtype=np.int32)
+        self._table[:, -1] = weights
+        self._table[:, 0] = scores_of(self.trees, weights)
+        # Views of the levels, for slots are changed one by one.
+        self._levels_of = [[*table[:-1]] for table in self._table]
+        for levels in self._levels_of:
+            renew(levels, 0, nodes)
+
+    @staticmethod
+    def slot_bytes(nodes: int, columns: int) -> int:
+        """Memory that the tables of a slot take."""
+        return 4 * columns * nodes * (levels_of(nodes) + 1)
+
+    @property
+    def cost_of_best(self) -> float:
+        """Microseconds for the best nodes after one proposal, about."""
+        return 0.3 + 0.006 * self._table.shape[3]
+
+    @property
+    def cost_of_all(self) -> float:
+        """Microseconds for the scores at all nodes after one proposal, about."""
+        return 3 + 0.005 * self._table.shape[2] * self._table.shape[3]
 
     @property
     def nbytes(self) -> int:
         """Memory that they take."""
-        return self._scores.nbytes + self._weights.nbytes + self.trees.below.nbytes
+        return self._table.nbytes + self.trees.nbytes
 
     def replace(self, slots: NDArray[Any], others: "Tables") -> None:
-        """Some slots' tables become others."""
-        self._weights[slots], self._scores[slots] = others._weights, others._scores
-        self.trees.parent[slots], self.trees.below[slots] = others.trees.parent, others.trees.below
+        """Put other tables in some slots."""
+        self._table[slots] = others._table
+        self.trees.replace(slots, others.trees)
 
-    def found_after(self, slots: NDArray[Any], proposals: Proposals, keep: Keep) -> NDArray[Any]:
-        """What is kept of every column's scores at all nodes after proposals, (slots, columns)."""
-        step = max(1, CHUNK_BYTES // self._scores[0].nbytes)
-        chunks = [slice(at, at + step) for at in range(0, len(slots), step)]
+    def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
+        """The parent vectors of some slots, (slots, nodes)."""
+        return self.trees.parents(slots)
+
+    def lanes(self, slots: NDArray[Any]) -> Lanes:
+        """The trees as lanes in these slots see them."""
+        return self.trees.lanes(slots)
+
+    def prepare(self, lanes: Lanes, proposals: Proposals) -> Intervals:
+        """What the methods below want of some lanes' proposals."""
+        return intervals_of(lanes, proposals, self._levels * self.trees.nodes)
+
+    def best_after(self, lanes: Lanes, parts: Intervals) -> NDArray[np.int32]:
+        """Every column's score at its best node after the proposals, (lanes, columns)."""
+        best = np.empty((len(lanes.slots), self._table.shape[3]), dtype=np.int32)
+        step = max(1, CHUNK_BYTES // (14 * best.itemsize * best.shape[1]))
+        # Lanes come move by move: of those that reattach a subtree, the outer intervals are empty.
+        others = np.append(parts.edit, NOTHING) != REATTACH
+        end = int(others.argmax())
+        starts = [*range(0, end, step), *range(end, len(best), step)]
+        for start, stop in zip(starts, [*starts[1:], len(best)], strict=True):
+            at = slice(start, stop)
+            self._best(lanes.slots[at], parts.of(at), start < end, best[at])
+        return best
+
+    def _best(self, slots: NDArray[Any], parts: Intervals, reattached: bool, best: NDArray[np.int32]) -> None:
+        cuts = parts.cuts
+        which = [START, B, D] if reattached else [START, B, D, A, C]
+        count = len(which)
+        rows = self._lookup.rows(cuts[which], cuts[1:][which]).reshape(2 * count, -1)
+        found = self._rows(slots, np.concatenate((rows, parts.rows[2:] if reattached else parts.rows)))
+        intervals = np.maximum(found[:count], found[count : 2 * count], out=found[:count])
+        inner = found[-2]
+        inner -= found[-1]
+        intervals[1] += inner
+        if not reattached:
+            outer = found[-4]
+            outer -= found[-3]
+            intervals[3] += outer
+            # Where c to d is empty there is the root's row: it must not be shifted.
+            outer *= np.where(parts.related, cuts[C] < cuts[D], -1).astype(np.int32)[:, None]
+            intervals[4] += outer
+        np.maximum.reduce(intervals, axis=0, out=best)
+
+    def all_after(self, lanes: Lanes, parts: Intervals, keep: Keep) -> NDArray[Any]:
+        """What is kept of every column's scores at all nodes after the proposals, (lanes, columns)."""
+        step = max(1, CHUNK_BYTES // self._table[0, 0].nbytes)
+        chunks = [slice(at, at + step) for at in range(0, len(lanes.slots), step)]
         return np.concatenate(
-            [
-                self._found_after(slots[at], Proposals(*(field[at] for field in proposals)), at, keep)
-                for at in chunks
-            ]
+            [keep(chunk, self._all(lanes.slots[chunk], parts.of(chunk))) for chunk in chunks]
         )
 
-    def _found_after(self, slots: NDArray[Any], proposals: Proposals, at: slice, keep: Keep) -> NDArray[Any]:
-        shifts = self._shifts(slots, proposals)
-        if len(slots) > 1:
-            return keep(at, self._shifted(slots, shifts))
-        # Large scores are shifted where they stand, and back: most shifts are of few nodes.
-        (slot,) = slots
-        self._shift_one(slot, shifts, 1)
-        alone = keep(at, self._scores[slot][None])
-        self._shift_one(slot, shifts, -1)
-        return alone
-
-    def _shift_one(self, slot: int, shifts: Shifts, sign: int) -> None:
-        self._scores[slot][shifts.nodes_1[0]] += sign * shifts.row_1[0]
-        self._scores[slot][shifts.nodes_2[0]] += sign * shifts.row_2[0]
-
-    def _shifts(self, slots: NDArray[Any], proposals: Proposals) -> Shifts:
-        return shifts_of(self.trees.of(slots), proposals, slots, self._scores, self._weights)
-
-    def _shifted(self, slots: NDArray[Any], shifts: Shifts) -> NDArray[np.int32]:
-        scores = self._scores[slots]
-        scores += shifts.nodes_1[:, :, None] * shifts.row_1[:, None, :]
-        scores += shifts.nodes_2[:, :, None] * shifts.row_2[:, None, :]
+    def _all(self, slots: NDArray[Any], parts: Intervals) -> NDArray[np.int32]:
+        outer, inner = self._shifts(slots, parts)
+        scores = self._table[slots, 0]
+        for lane, (_, a, b, c, d, _) in enumerate(parts.cuts.T.tolist()):
+            scores[lane, a:b] += outer[lane]
+            scores[lane, b:c] += inner[lane]
+            scores[lane, c:d] += outer[lane] if parts.related[lane] else -outer[lane]
         return scores
 
-    def follow(self, slots: NDArray[Any], proposals: Proposals) -> None:
-        """Trees take the proposals."""
-        real = proposals.edit != NOTHING
-        slots, proposals = slots[real], Proposals(*(field[real] for field in proposals))
+    def _shifts(self, slots: NDArray[Any], parts: Intervals) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The outer and the inner shifts, (lanes, columns) each."""
+        rows = self._rows(slots, parts.rows)
+        return rows[0] - rows[1], rows[2] - rows[3]
+
+    def _rows(self, slots: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int32]:
+        """Rows of slots' tables by their numbers."""
+        table = self._table
+        first = slots * (table.shape[1] * table.shape[2])
+        return table.reshape(-1, table.shape[3]).take(rows + first, axis=0)
+
+    def follow(self, slots: NDArray[Any], parts: Intervals) -> None:
+        """Trees take the proposals, one a slot."""
+        (real,) = (parts.edit != NOTHING).nonzero()
+        slots, parts = slots[real], parts.of(real)
         if not slots.size:
             return
-        self._scores[slots] = self._shifted(slots, self._shifts(slots, proposals))
-        self.trees.parent[slots] = edited(self.trees.parent[slots], proposals)
-        labels = proposals.edit == EXCHANGE_LABELS
-        at, v, w = slots[labels], proposals.v[labels], proposals.w[labels]
-        exchange(self._scores, at, v, w)
-        exchange(self.trees.below, at, v, w)
-        exchange(self.trees.below.transpose(0, 2, 1), at, v, w)
-        moved = slots[~labels]
-        self.trees.below[moved] = below_of(self.trees.parent[moved])
+        outer, inner = self._shifts(slots, parts)
+        changes = changes_of(self.trees.lanes(slots), parts)
+        for index, (slot, change) in enumerate(zip(slots.tolist(), changes, strict=True)):
+            if change.runs:
+                _take_along(self._levels_of[slot], change, outer[index], inner[index])
+        follow(self.trees, slots, parts, changes)
+
+
+def scores_of(trees: Trees, weights: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The scores at all positions, (slots, nodes, columns): sums of weights over the ancestors.
+
+    The weights of ever more ancestors are added: of one, two, four, ...
+    """
+    row = np.arange(len(weights))[:, None]
+    label = np.empty_like(trees.start)
+    label[row, trees.start] = np.arange(trees.nodes)
+    scores, above = weights[row, label], trees.above
+    while above.any():
+        scores = scores + scores[row, above]
+        above = above[row, above]
+    return scores
+
+
+def _take_along(
+    levels: Sequence[NDArray[np.int32]],  # IN OUT (nodes, columns) each
+    change: Change,
+    outer: NDArray[np.int32],
+    inner: NDArray[np.int32],
+) -> None:
+    """Scores go where their positions go, shifted, and the maxima that they have a part in are made anew."""
+    scores, start, stop = levels[0], change.runs[0][0], change.runs[-1][1]
+    old = scores[start:stop].copy() if change.adopted else scores[start:stop]  # or nothing moves
+    for first, last, target, shift in change.runs:
+        rows, goal = old[first - start : last - start], scores[target : target + last - first]
+        if shift == OUTER:
+            np.add(rows, outer, goal)
+        elif shift == MINUS_OUTER:
+            np.subtract(rows, outer, goal)
+        elif shift == INNER:
+            np.add(rows, inner, goal)
+        else:
+            goal[...] = rows
+    if change.adopted or change.runs[1][0] - change.runs[0][1] < WORTH_A_GAP:
+        renew(levels, start, stop)
+    else:
+        for first, last, _, _ in change.runs:
+            renew(levels, first, last)

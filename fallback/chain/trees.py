@@ -1,38 +1,126 @@
-"""Trees of many slots: descendants from parents, and questions that moves ask."""
+"""Trees of many slots in preorder: a subtree is an interval of positions.
 
-from typing import Any
+The nodes of a tree are numbered depth first, the root at position 0. So the subtree of the node at position p
+has the positions p ... p + size - 1. Moves call a node by its label, tables by its position.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-def below_of(
-    parent: NDArray[np.int32],  # IN (slots, nodes)
-) -> NDArray[np.bool_]:
-    """(slots, nodes, nodes): [s, a, b] is true if a is b or above it."""
-    slots, nodes = parent.shape
-    below = np.zeros((slots, nodes, nodes), dtype=np.bool_)
-    slot, node = np.ogrid[:slots, :nodes]
-    above = np.broadcast_to(node, parent.shape)
-    while True:
-        below[slot, above, node] = True
-        if (above == nodes - 1).all():
-            return below
-        above = parent[slot, above]
+Positions = NDArray[np.int64]
 
 
-def is_descendant(
-    below: NDArray[np.bool_],  # IN (slots, nodes, nodes)
-    node: NDArray[Any],  # IN (slots,)
-    ancestor: NDArray[Any],  # IN (slots,)
-) -> NDArray[np.bool_]:
-    """Is `ancestor` the node itself or above it? (slots,)"""
-    return below[np.arange(len(node)), ancestor, node]
+class Trees:
+    """The trees of some slots.
+
+    Args:
+        parent: (slots, nodes) int32, the root last.
+
+    Attributes:
+        start: (slots, nodes): the position of every label.
+        size: (slots, nodes): of every position, the number of nodes of its subtree.
+        above: (slots, nodes): of every position, the position of the parent; 0 of the root.
+    """
+
+    def __init__(self, parent: NDArray[np.int32]) -> None:
+        shape = parent.shape
+        self.start, self.size, self.above = (np.empty(shape, dtype=np.int64) for _ in range(3))
+        for slot in range(shape[0]):
+            self.start[slot], self.size[slot], self.above[slot] = preorder(parent[slot].tolist())
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes of a tree."""
+        return self.start.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that they take."""
+        return self.start.nbytes + self.size.nbytes + self.above.nbytes
+
+    def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
+        """The parent vectors of some slots, (slots, nodes)."""
+        start, above = self.start[slots], self.above[slots]
+        label, row = np.empty_like(start), np.arange(len(slots))[:, None]
+        label[row, start] = np.arange(self.nodes)
+        return label[row, above[row, start]].astype(np.int32)
+
+    def replace(self, slots: NDArray[Any], others: "Trees") -> None:
+        """Put other trees in some slots."""
+        self.start[slots], self.size[slots], self.above[slots] = others.start, others.size, others.above
+
+    def lanes(self, slots: NDArray[Any]) -> "Lanes":
+        """The trees as lanes in these slots see them."""
+        return Lanes(self, slots, slots * self.nodes)
 
 
-def select(
-    members: NDArray[np.bool_],  # IN (slots, nodes)
-    rank: NDArray[np.int64],  # IN (slots,), counted from 0
-) -> NDArray[np.int64]:
-    """The rank-th member of each slot in the order of labels, (slots,)."""
-    return np.argmax(np.cumsum(members, axis=1) > rank[:, None], axis=1)
+class Lanes(NamedTuple):
+    """Questions to the trees of some lanes (`chain.parts.Relations`).
+
+    Attributes:
+        trees: of all slots.
+        slots: (lanes,): the lanes' slots.
+        base: (lanes,): where these begin in flat arrays.
+    """
+
+    trees: Trees
+    slots: NDArray[Any]
+    base: NDArray[Any]
+
+    def of(self, at: Any) -> "Lanes":
+        """See `Relations`."""
+        return Lanes(self.trees, self.slots[at], self.base[at])
+
+    def start_of(self, node: NDArray[Any]) -> Positions:
+        """Positions of labels."""
+        return self.trees.start.take(self.base + node)
+
+    def size_at(self, position: NDArray[Any]) -> Positions:
+        """Sizes of the subtrees at positions."""
+        return self.trees.size.take(self.base + position)
+
+    def above_at(self, position: NDArray[Any]) -> Positions:
+        """Positions of the parents of positions."""
+        return self.trees.above.take(self.base + position)
+
+    def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[np.bool_]:
+        """See `Relations`."""
+        below, above = self.start_of(node), self.start_of(ancestor)
+        return (below >= above) & (below < above + self.size_at(above))
+
+    def subtree_size(self, node: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`."""
+        return self.size_at(self.start_of(node))
+
+    def select(self, node: NDArray[Any], inside: bool, rank: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`."""
+        starts, top = self.trees.start[self.slots], self.start_of(node)[:, None]
+        members = ((starts >= top) & (starts < top + self.size_at(top[:, 0])[:, None])) == inside
+        return np.argmax(np.cumsum(members, axis=1) > rank[:, None], axis=1)
+
+    def parent_of(self, node: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`."""
+        above = self.above_at(self.start_of(node))
+        return np.argmax(self.trees.start[self.slots] == above[:, None], axis=1)
+
+
+def preorder(parent: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """Positions by label; sizes and positions of parents by position."""
+    root = len(parent) - 1
+    children: list[list[int]] = [[] for _ in parent]
+    for node in range(root):
+        children[parent[node]].append(node)
+    start, size, above = [0] * len(parent), [1] * len(parent), [0] * len(parent)
+    order: list[int] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        start[node] = len(order)
+        above[len(order)] = start[parent[node]]
+        order.append(node)
+        pending += children[node]
+    for position in range(root, 0, -1):
+        size[above[position]] += size[position]
+    return start, size, above

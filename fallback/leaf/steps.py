@@ -15,6 +15,11 @@ class LeafChainSteps(ChainSteps):
     """Chain steps in numpy; what is observed has a row a cell, and mutations are the columns."""
 
     @property
+    def slot_bytes(self) -> int:
+        """Memory that the tables of a slot take."""
+        return LeafTables.slot_bytes(self._labels + 1, *self._observed.shape)
+
+    @property
     def _labels(self) -> int:
         """Nodes besides the root."""
         return 2 * self._observed.shape[0] - 2

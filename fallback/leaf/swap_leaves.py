@@ -1,21 +1,27 @@
 """Swap leaves (the mirror of `kernels/clade/moves/swap_leaves.py`)."""
 
-import numpy as np
+from typing import Any
 
-from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, Draws, Move, Proposals, Trees
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.parts import EXCHANGE_LABELS, NOTHING, Draws, Move, Proposals, Relations
 from syclade.fallback.moves.words import draw_below
 
 
-def propose(trees: Trees, draws: Draws, root: int) -> Proposals:
+def second(word: NDArray[Any], first: NDArray[Any], root: int) -> NDArray[np.int64]:
+    """One of the cells."""
+    return draw_below(word, root // 2 + 1)
+
+
+def propose(trees: Relations, draws: Draws, root: int) -> Proposals:
     """Two distinct cells change places."""
-    one = draw_below(draws.word, root // 2 + 1)
-    other = draw_below(draws.extra, root // 2)
+    one, other = draws.second, draw_below(draws.extra, root // 2)
     other = other + (other >= one)
-    slot = np.arange(len(one))
-    together = trees.parent[slot, one] == trees.parent[slot, other]
+    together = trees.parent_of(one) == trees.parent_of(other)
     edit = np.where(together, NOTHING, EXCHANGE_LABELS)
-    none = np.zeros_like(one)
+    none = np.zeros(len(one), dtype=np.int64)
     return Proposals(none, edit, one, other, one, none)
 
 
-MOVE = Move(kinds=1, propose=propose)
+MOVE = Move(kinds=1, second=second, propose=propose)

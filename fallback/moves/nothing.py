@@ -8,5 +8,5 @@ from syclade.fallback.chain.parts import NOTHING, Proposals
 
 def nothing(v: NDArray[np.int64]) -> Proposals:
     """The proposals to leave the trees as they are."""
-    none = np.zeros_like(v)
-    return Proposals(none - 1, np.full_like(v, NOTHING), v, v, v, none)
+    none = np.zeros(len(v), dtype=np.int64)
+    return Proposals(none - 1, none + NOTHING, v, v, v, none)

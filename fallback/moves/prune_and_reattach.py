@@ -1,22 +1,30 @@
 """Prune and reattach (the mirror of `kernels/moves/prune_and_reattach.py`)."""
 
-import numpy as np
+from typing import Any
 
-from syclade.fallback.chain.parts import REATTACH, Draws, Move, Proposals, Trees
-from syclade.fallback.chain.trees import is_descendant, select
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.parts import REATTACH, Draws, Move, Proposals, Relations
 from syclade.fallback.moves.words import any_node, draw_below
 
 
-def propose(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+def second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[Any]:
+    """The candidate for the new parent, any node."""
+    return any_node(word, mutations)
+
+
+def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
     """v goes below a candidate, or, if that is a descendant, below a non-descendant of a random rank."""
-    v = draws.v
-    t = any_node(draws.word, mutations)
-    wrong = np.flatnonzero(is_descendant(trees.below, t, v))
+    v, t = draws.v, draws.second
+    (wrong,) = trees.is_descendant(t, v).nonzero()
     if wrong.size:
-        outside = ~trees.below[wrong, v[wrong]]
-        t[wrong] = select(outside, draw_below(draws.extra[wrong], outside.sum(axis=1)))
-    none = np.zeros_like(v)
-    return Proposals(none, np.full_like(v, REATTACH), v, v, t, none)
+        those, pruned = trees.of(wrong), v[wrong]
+        outside = mutations + 1 - those.subtree_size(pruned)
+        t = t.copy()
+        t[wrong] = those.select(pruned, False, draw_below(draws.extra[wrong], outside))
+    none = np.zeros(len(v), dtype=np.int64)
+    return Proposals(none, none + REATTACH, v, v, t, none)
 
 
-MOVE = Move(kinds=1, propose=propose)
+MOVE = Move(kinds=1, second=second, propose=propose)

@@ -2,31 +2,31 @@
 
 import numpy as np
 
-from syclade.fallback.chain.parts import EXCHANGE_SUBTREES, TURN_OVER, Draws, Move, Proposals, Trees
-from syclade.fallback.chain.trees import is_descendant, select
+from syclade.fallback.chain.parts import EXCHANGE_SUBTREES, TURN_OVER, Draws, Move, Proposals, Relations
 from syclade.fallback.moves.nothing import nothing
 from syclade.fallback.moves.words import draw_below, second_node
 
 
-def propose(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
     """Two distinct mutations change places with all below them."""
     if mutations == 1:
         return nothing(draws.v)
-    first, second = draws.v, second_node(draws.word, draws.v, mutations)
+    first, second = draws.v, draws.second
     # Of related ones, v is the lower.
-    turned = is_descendant(trees.below, second, first)
+    turned = trees.is_descendant(second, first)
     v, w = np.where(turned, second, first), np.where(turned, first, second)
-    related = turned | is_descendant(trees.below, first, second)
-    t, correction = v.copy(), np.zeros_like(v)
-    at = np.flatnonzero(related)
+    related = turned | trees.is_descendant(first, second)
+    t, correction = v.copy(), np.zeros(len(v), dtype=np.int64)
+    (at,) = related.nonzero()
     if at.size:
-        in_v = trees.below[at, v[at]]
-        size_c = in_v.sum(axis=1)
-        size_b = trees.below[at, w[at]].sum(axis=1) - size_c
-        t[at] = select(in_v, draw_below(draws.extra[at], size_c))
-        correction[at] = draws.log_sizes[at, size_c] - draws.log_sizes[at, size_b]
+        those, lower = trees.of(at), v[at]
+        size_c = those.subtree_size(lower)
+        size_b = those.subtree_size(w[at]) - size_c
+        t[at] = those.select(lower, True, draw_below(draws.extra[at], size_c))
+        logs = draws.of(at)
+        correction[at] = logs.log_of(size_c) - logs.log_of(size_b)
     edit = np.where(related, TURN_OVER, EXCHANGE_SUBTREES)
     return Proposals(related.astype(np.int64), edit, v, w, t, correction)
 
 
-MOVE = Move(kinds=2, propose=propose)
+MOVE = Move(kinds=2, second=second_node, propose=propose)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.parts import JUMP_RATE, Draws, Move, Proposals, Trees
+from syclade.fallback.chain.parts import JUMP_RATE, Draws, Move, Proposals, Relations
 
 FN, FP = 0, 1
 
@@ -16,14 +16,18 @@ def reflected(place: NDArray[np.int64], points: Any) -> NDArray[np.int64]:
     return np.where(inside < points, inside, 2 * points - 1 - inside)
 
 
-def _make(rate: int) -> Move:
-    def propose(trees: Trees, draws: Draws, mutations: int) -> Proposals:
-        """v is twice the number of the jump's length, and 1 more where it goes down; w is the rate."""
-        none = np.zeros_like(draws.v)
-        jump = (draws.word >> np.uint64(23)).astype(np.int64)
-        return Proposals(none, np.full_like(none, JUMP_RATE), jump, np.full_like(none, rate), none, none)
+def second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[np.int64]:
+    """Twice the number of the jump's length, and 1 more where it goes down."""
+    return (word >> np.uint64(23)).astype(np.int64)
 
-    return Move(kinds=1, propose=propose)
+
+def _make(rate: int) -> Move:
+    def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
+        """v is what was drawn, w is the rate."""
+        none = np.zeros(len(draws.v), dtype=np.int64)
+        return Proposals(none, none + JUMP_RATE, draws.second, none + rate, none, none)
+
+    return Move(kinds=1, second=second, propose=propose)
 
 
 LEARN_FN = _make(FN)

@@ -61,53 +61,57 @@ class LearnedChainSteps(ChainSteps):
         super().__init__(*given)
         self._rates = rates
 
-    def _worth_after(
+    def _score_lanes(
         self,
         state: dict[str, NDArray[Any]],
-        slots: NDArray[Any],
-        inside: NDArray[Any],
+        lane_slots: NDArray[Any],
         tables: Any,
+        lanes: Any,
         proposals: Proposals,
-    ) -> NDArray[np.int64]:
+    ) -> tuple[Any, NDArray[np.int64]]:
         """Scores of the trees after edits, or by the rates after jumps, with what these are worth."""
         is_jump = proposals.edit == JUMP_RATE
-        edits, jumps = np.flatnonzero(~is_jump), np.flatnonzero(is_jump)
-        worth = np.zeros(len(slots), dtype=np.int64)
+        prepared = tables.prepare(lanes, _still(proposals, is_jump))
+        score = np.empty(len(lane_slots), dtype=np.int64)
+        (edits,), (jumps,) = (~is_jump).nonzero(), is_jump.nonzero()
         if edits.size:
-            of_edits = Proposals(*(field[edits] for field in proposals))
-            worth[edits] = super()._worth_after(state, slots[edits], inside[edits], tables, of_edits)
-            worth[edits] += self._rates.worth(state["rate_at"][slots[edits]])
+            slots = lane_slots[edits]
+            after = self._scores_after(state, slots, tables, lanes.of(edits), prepared.of(edits))
+            score[edits] = after + self._rates.worth(state["rate_at"][slots])
         if jumps.size:
-            of_jumps = Proposals(*(field[jumps] for field in proposals))
-            places = self._rates.after(state["rate_at"][slots[jumps]], of_jumps)
-            anew = self._new_tables(state["parent"][slots[jumps]], self._rates.weights(places))
-            own, still = np.arange(len(jumps)), _still(of_jumps, np.ones(len(jumps), dtype=bool))
-            worth[jumps] = super()._worth_after(state, slots[jumps], own, anew, still)
-            worth[jumps] += self._rates.worth(places)
-        return worth
+            slots = lane_slots[jumps]
+            places = self._rates.after(state["rate_at"][slots], proposals.of(jumps))
+            anew = self._new_tables(tables.parents(lanes.of(jumps).slots), self._rates.weights(places))
+            own = anew.lanes(np.arange(len(jumps)))
+            still = anew.prepare(own, _still(proposals.of(jumps), is_jump[jumps]))
+            score[jumps] = self._scores_after(state, slots, anew, own, still) + self._rates.worth(places)
+        return prepared, score
 
-    def _take(
+    def _follow(
         self,
         state: dict[str, NDArray[Any]],
         slots: NDArray[Any],
         inside: NDArray[Any],
         tables: Any,
         proposals: Proposals,
-        proposed: NDArray[Any],
-        accepted: NDArray[Any],
+        prepared: Any,
     ) -> None:
-        """Rates jump first; then as for fixed ones, with the rates of the best trees."""
-        is_jump = proposals.edit == JUMP_RATE
-        jumps = np.flatnonzero(is_jump & accepted)
+        """Rates jump, and trees follow edits."""
+        (jumps,) = (proposals.edit == JUMP_RATE).nonzero()
         if jumps.size:
-            at, of_jumps = slots[jumps], Proposals(*(field[jumps] for field in proposals))
-            state["rate_at"][at] = self._rates.after(state["rate_at"][at], of_jumps)
+            at = slots[jumps]
+            state["rate_at"][at] = self._rates.after(state["rate_at"][at], proposals.of(jumps))
             state["weights"][at] = self._rates.weights(state["rate_at"][at])
-            tables.replace(inside[jumps], self._new_tables(state["parent"][at], state["weights"][at]))
-        improved = slots[accepted & (proposed > state["best_score"][slots])]
-        state["best_rate_at"][improved] = state["rate_at"][improved]
-        still = _still(proposals, is_jump)
-        super()._take(state, slots, inside, tables, still, proposed, accepted)
+            anew = self._new_tables(tables.parents(inside[jumps]), state["weights"][at])
+            tables.replace(inside[jumps], anew)
+        super()._follow(state, slots, inside, tables, proposals, prepared)
+
+    def _keep_best(
+        self, state: dict[str, NDArray[Any]], slots: NDArray[Any], inside: NDArray[Any], tables: Any
+    ) -> None:
+        """Take the trees for the best ones, with the rates."""
+        state["best_rate_at"][slots] = state["rate_at"][slots]
+        super()._keep_best(state, slots, inside, tables)
 
 
 def _still(proposals: Proposals, is_jump: NDArray[Any]) -> Proposals:

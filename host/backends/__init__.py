@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from syclade.host.backends.base import Runner
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
-from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.encodings.base import Encoding
 
@@ -19,8 +18,8 @@ __all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
 FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
 """Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
 
-NUMPY_SLOTS = 64
-"""Most slots a core of the fallback: its cost a call is spread over all of them."""
+NUMPY_SLOTS = 256
+"""Most slots of the fallback: the cost of its calls is spread over all of them."""
 
 UNIT_BYTES = 2**20
 """More than the fewest slots only if those of a unit take no more than this, which its own cache holds."""
@@ -34,7 +33,7 @@ def make_runner(
     Args:
         device: a usable one.
         plan: what the chains are put together from.
-        encoding: how trees stand in the device's memory; the numpy fallback has its own.
+        encoding: how trees stand in the device's memory; one of `encodings_of` the device.
         slots: chain states at once.
         seed: of the random numbers, 0 … 2^64-1.
         image: a precompiled kernel.
@@ -45,7 +44,7 @@ def make_runner(
     if device.kind == "numpy":
         from syclade.host.backends.numpy_runner import NumpyRunner
 
-        return NumpyRunner(plan, slots, seed)
+        return NumpyRunner(plan, encoding, slots, seed)
     if device.kind == "native":
         from syclade.host.backends.native_runner import NativeRunner
 
@@ -62,9 +61,9 @@ def make_runner(
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """How many slots keep a device busy, and no more than there are chains."""
     if device.kind == "numpy":
-        from syclade.fallback.chain.steps import slots_at_once
+        from syclade.host.backends.numpy_steps import slots_at_once
 
-        wanted = usable_cores() * min(NUMPY_SLOTS, slots_at_once(plan.space.table(plan.problem)[0]))
+        wanted = min(NUMPY_SLOTS, slots_at_once(plan))
     else:
         fitting = UNIT_BYTES // slot_bytes(plan, encoding)
         wanted = device.units * min(max(FEWEST_A_UNIT, fitting), MOST_A_UNIT)

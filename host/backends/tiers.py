@@ -21,6 +21,7 @@ from syclade.host.compile import machine_code, program
 from syclade.host.compile.ahead import Ahead, can_compile
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import NUMPY, Device
+from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.base import Encoding
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def begin(
     if explicit or not compilable:
         return TieredRunner(own(), SPECIALISED)  # which compiles it, or says why that cannot be
     better = Better(SPECIALISED, start, own, 0.0)
-    return TieredRunner(make_runner(NUMPY, plan, encoding, slots, seed), NUMPY.kind, better)
+    own_form = choose_encoding("auto", NUMPY, plan.problem)
+    return TieredRunner(make_runner(NUMPY, plan, own_form, slots, seed), NUMPY.kind, better)
 
 
 def _compile_ahead(device: Device, kernel: Kernel) -> Ahead:

@@ -223,7 +223,7 @@ def encoding_option() -> Callable[[Command], Command]:
     """``--encoding``, ``auto`` by default."""
     return click.option(
         "--encoding",
-        type=click.Choice(["auto", "preorder", "ancestor", "clade"]),
+        type=click.Choice(["auto", "preorder", "ancestor", "clade", "plain"]),
         default="auto",
         show_default=True,
         help="How trees stand in the device's memory; changes the speed only.",

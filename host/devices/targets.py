@@ -10,9 +10,11 @@ from syclade.kernels.target.traits import Traits
 
 __all__ = ["traits_of"]
 
-_TRAITS = {"native": NATIVE, "python": PYTHON}
+NUMPY = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
+
+_TRAITS = {"native": NATIVE, "python": PYTHON, "numpy": NUMPY}
 
 
 def traits_of(device: Device) -> Traits:
-    """The target's traits. The numpy fallback has none, and its encoding asks for none."""
+    """The target's traits. The numpy fallback has a single lane, so it pads nothing."""
     return _TRAITS.get(device.kind, SYCL)

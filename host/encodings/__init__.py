@@ -12,7 +12,15 @@ from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem
 
-__all__ = ["ENCODINGS", "OF_CELL_LEAF_TREES", "Encoding", "choose_encoding", "encoding_name", "make_encoding"]
+__all__ = [
+    "ENCODINGS",
+    "OF_CELL_LEAF_TREES",
+    "Encoding",
+    "choose_encoding",
+    "encoding_name",
+    "encodings_of",
+    "make_encoding",
+]
 
 logger = logging.getLogger("syclade.encodings")
 
@@ -25,8 +33,8 @@ ENCODINGS = {
 OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
 """Those of cell-leaf trees, for which there are no others."""
 
-PREFERRED = {"fpga": ("ancestor", "preorder")}
-"""What `auto` takes by kind of device, fastest first, where that is not preorder (docs/performance.md)."""
+PREFERRED = {"fpga": ("ancestor", "preorder"), "numpy": (PlainEncoding.name, "ancestor")}
+"""Encodings by kind of device, the fastest first, where they are not the usual ones (docs/performance.md)."""
 
 _USUAL = ("preorder", "ancestor")
 
@@ -48,14 +56,24 @@ def make_encoding(name: str) -> type[Encoding]:
     return _loaded(ENCODINGS[name])
 
 
+def encodings_of(device: Device) -> tuple[str, ...]:
+    """The encodings of mutation trees that a device can have, the fastest first."""
+    return PREFERRED.get(device.kind, _USUAL)
+
+
 def encoding_name(wanted: str, device: Device) -> str:
-    """What a request means on a device, as long as the problem fits: the numpy fallback has one form only.
+    """The encoding that a request means on a device, as long as the problem fits.
 
     Raises:
-        OptionError: there is no such encoding.
+        OptionError: the device has no such encoding.
     """
-    name = PREFERRED.get(device.kind, _USUAL)[0] if wanted == "auto" else make_encoding(wanted).name
-    return PlainEncoding.name if device.kind == "numpy" else name
+    own = encodings_of(device)
+    name = own[0] if wanted == "auto" else make_encoding(wanted).name
+    if name not in own:
+        raise OptionError(
+            f"{device.filter} has no encoding {name!r}", hint=f"use --encoding auto, or {' or '.join(own)}"
+        )
+    return name
 
 
 def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
@@ -66,8 +84,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     """
     if problem.of_cells:
         return _of_cell_leaf_trees(wanted, device, problem)
-    first = encoding_name(wanted, device)
-    candidates = PREFERRED.get(device.kind, _USUAL) if wanted == "auto" and first in ENCODINGS else (first,)
+    candidates = encodings_of(device) if wanted == "auto" else (encoding_name(wanted, device),)
     traits = traits_of(device)
     reasons: list[str] = []
     for name in candidates:
@@ -83,10 +100,11 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
 
 def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
     """The encoding for them; see `choose_encoding`."""
-    if wanted not in ("auto", *OF_CELL_LEAF_TREES):
+    own = (PlainEncoding.name,) if device.kind == "numpy" else tuple(OF_CELL_LEAF_TREES)
+    if wanted not in ("auto", *own):
         raise OptionError(
-            f"cell-leaf trees have no encoding {wanted!r}",
-            hint=f"use --encoding auto or {' or '.join(OF_CELL_LEAF_TREES)}",
+            f"cell-leaf trees have no encoding {wanted!r} on {device.filter}",
+            hint=f"use --encoding auto or {' or '.join(own)}",
         )
     if device.kind == "fpga":
         raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")

@@ -12,7 +12,7 @@ from typing import Any
 
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
-from syclade.host.encodings import ENCODINGS, encoding_name
+from syclade.host.encodings import encodings_of
 from syclade.host.errors import DeviceError
 from syclade.quality.bench.measure import measure
 
@@ -63,7 +63,7 @@ def run_suite(
     reports = []
     for cells, mutations in SIZES:
         for device in devices:
-            for encoding in sorted({encoding_name(name, device) for name in ENCODINGS}, reverse=True):
+            for encoding in sorted(encodings_of(device), reverse=True):
                 measured = measure(
                     device, encoding, cells=cells, mutations=mutations, seconds=seconds, repeats=repeats
                 )

@@ -11,7 +11,13 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.cli import infer
 from syclade.host.devices import targets
 from syclade.host.devices.device import NUMPY, PYTHON, Device
-from syclade.host.encodings import ENCODINGS, OF_CELL_LEAF_TREES, choose_encoding, make_encoding
+from syclade.host.encodings import (
+    ENCODINGS,
+    OF_CELL_LEAF_TREES,
+    choose_encoding,
+    encodings_of,
+    make_encoding,
+)
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_general import MADE_FOR
@@ -25,6 +31,8 @@ from syclade.kernels.target import python
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.kernels.target.traits import Traits
+from tests.support.backends import Case
+from tests.support.learned import learned_plan
 
 CPU = Device("opencl:cpu:0", "a processor", "cpu", 3)
 FPGA = Device("opencl:fpga:0", "an accelerator", "fpga", 1)
@@ -40,7 +48,7 @@ def test_auto_is_what_is_faster_there() -> None:
     assert choose_encoding("auto", FPGA, problem).name == "ancestor"
     assert choose_encoding("ancestor", CPU, problem).name == "ancestor"
     assert choose_encoding("auto", NUMPY, problem).name == "plain"
-    assert choose_encoding("ancestor", NUMPY, problem).name == "plain"
+    assert choose_encoding("ancestor", NUMPY, problem).name == "ancestor"
 
 
 def test_an_unknown_encoding_is_refused() -> None:
@@ -48,6 +56,19 @@ def test_an_unknown_encoding_is_refused() -> None:
         make_encoding("leaf")
     with pytest.raises(OptionError, match=r"no encoding 'leaf'"):
         choose_encoding("leaf", NUMPY, problem_of(20, 10))
+
+
+def test_numpy_refuses_what_it_has_not() -> None:
+    """It never takes another form than the one that was asked for."""
+    with pytest.raises(OptionError, match="numpy has no encoding 'preorder'") as caught:
+        choose_encoding("preorder", NUMPY, problem_of(20, 10))
+    assert caught.value.hint == "use --encoding auto, or plain or ancestor"
+    learned = learned_plan(Case(8, 13)).problem
+    with pytest.raises(OptionError, match=r"ancestor cannot hold this matrix: .* rates shall be learned"):
+        choose_encoding("ancestor", NUMPY, learned)
+    assert choose_encoding("auto", NUMPY, learned).name == "plain"
+    assert encodings_of(NUMPY) == ("plain", "ancestor")
+    assert encodings_of(CPU) == ("preorder", "ancestor")
 
 
 def test_sizes_are_those_that_suit_the_target() -> None:

@@ -57,7 +57,6 @@ def tree_of(parents: NDArray[np.int32]) -> Clades:
     return frozenset(clades_below(parents.tolist()))
 
 
-@pytest.mark.usefixtures("one_process")
 @on_every_leaf_backend
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.n}x{case.m}-{case.kind}")
 def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None:
@@ -87,7 +86,6 @@ def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None
     assert kinds[1] > 10 or case.moves[1] == 0
 
 
-@pytest.mark.usefixtures("one_process")
 @on_every_other_leaf_backend
 @pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
 def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) -> None:
@@ -110,7 +108,6 @@ def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) ->
 # ---- however it is run
 
 
-@pytest.mark.usefixtures("one_process")
 @on_every_leaf_backend
 def test_slots_and_launches_do_not_matter(backend: LeafBackend) -> None:
     case = LeafCase(9, 8, gamma=0.3)
@@ -125,7 +122,6 @@ def test_slots_and_launches_do_not_matter(backend: LeafBackend) -> None:
         np.testing.assert_array_equal(outcome.best.best_parents, expected.best.best_parents)
 
 
-@pytest.mark.usefixtures("one_process")
 @pytest.mark.sycl
 def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
     """Every backend in turn takes it on; what is kept between launches belongs to the chain that has left."""
@@ -148,7 +144,6 @@ def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
     assert_equal_chains(*found)
 
 
-@pytest.mark.usefixtures("one_process")
 def test_a_checkpoint_goes_on(tmp_path: object) -> None:
     from pathlib import Path
 

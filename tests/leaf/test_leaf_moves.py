@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.parts import Draws, Move, Proposals, Trees
-from syclade.fallback.chain.trees import below_of
+from syclade.fallback.chain.parts import Draws, Move, Proposals
 from syclade.fallback.leaf import prune_and_reattach, swap_leaves
 from syclade.fallback.leaf.edits import edited
+from syclade.fallback.leaf.trees import LeafLanes, below_of
 from syclade.quality.oracle.leaf import (
     Clades,
     all_leaf_trees,
@@ -34,9 +34,10 @@ def all_proposals(tree: Clades, move: Move, bounds: tuple[int, int, int]) -> Cou
     parents = parents_of(tree)
     v, word, extra = (axis.ravel() for axis in np.indices(bounds))
     parent = np.tile(np.array(parents, dtype=np.int32), (len(v), 1))
-    none = np.zeros((len(v), 1), dtype=np.int64)
-    draws = Draws(v, words_for(word, bounds[1]), words_for(extra, bounds[2]), none)
-    proposed = move.propose(Trees(parent, below_of(parent)), draws, len(parents) - 1)
+    slots, root = np.arange(len(v)), len(parents) - 1
+    second = move.second(words_for(word, bounds[1]), v, root)
+    draws = Draws(v, second, words_for(extra, bounds[2]), slots, np.zeros((len(v), 1), dtype=np.int64))
+    proposed = move.propose(LeafLanes(parent, below_of(parent), slots), draws, root)
     assert not proposed.correction.any()
     after = edited(parent, Proposals(*(np.broadcast_to(field, v.shape) for field in proposed)))
     different, counts = np.unique(after, axis=0, return_counts=True)

@@ -31,8 +31,10 @@ def test_the_suite_measures_every_size_and_encoding() -> None:
     told: list[dict[str, object]] = []
     reports = run_suite([NUMPY], seconds=0.01, repeats=1, done=told.append)
     assert reports == told
-    assert [(report["cells"], report["encoding"]) for report in reports] == [(4, "plain"), (32, "plain")]
-    assert [report["times_scite_core"] is None for report in reports] == [True, False]
+    assert [(report["cells"], report["encoding"]) for report in reports] == [
+        (cells, encoding) for cells in (4, 32) for encoding in ("plain", "ancestor")
+    ]
+    assert [report["times_scite_core"] is None for report in reports] == [True, True, False, False]
     assert suite_table(reports).count("\n") == 1 + len(reports)
 
 

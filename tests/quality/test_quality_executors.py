@@ -11,6 +11,7 @@ import pytest
 import syclade
 from syclade.host.backends.numpy_runner import NumpyRunner
 from syclade.host.devices.choice import choose_device
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import DeviceError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.rates import Rates
@@ -31,7 +32,7 @@ def in_numpy(matrix: Any, **settings: Any) -> syclade.Result:
 
 
 def make_numpy_runner(_device: Any, plan: Any, _encoding: Any, slots: int, seed: int) -> NumpyRunner:
-    return NumpyRunner(plan, slots, seed)
+    return NumpyRunner(plan, PlainEncoding(plan.problem), slots, seed)
 
 
 def test_tost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from syclade.host.chains.pipeline import Outcome, initial_state, run_chains
 from syclade.host.chains.plan import Plan
 from tests.support.backends import NUMPY, Backend, Case, seen
 
-DEVICES = ("cpu", "fpga-emu", "native")
+DEVICES = ("cpu", "fpga-emu", "native", "numpy")
 SIZES = ((1, 1), (3, 5), (15, 16), (31, 32), (41, 50), (63, 64), (95, 96), (127, 128))
 """Mutations and cells."""
 SIZES_OF_NATIVE = ((1, 1), (41, 50))

@@ -122,7 +122,6 @@ def visits(plan: Plan, temper: int) -> NDArray[np.int64]:
 
 
 @pytest.mark.statistical
-@pytest.mark.usefixtures("one_process")
 def test_the_chain_samples_what_the_score_says() -> None:
     """And not what another setting of the slot says: the check would see that."""
     plan, temper = plan_of(SAMPLED), 100

@@ -16,12 +16,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.fallback.chain.edits import edited
-from syclade.fallback.chain.parts import NOTHING, Draws, Proposals, Trees
+from syclade.fallback.ancestor.find_parent import find_parent
+from syclade.fallback.ancestor.parts import ChainParts
+from syclade.fallback.ancestor.rows import MatrixRelations, parents_from
+from syclade.fallback.ancestor.score_mapping import score_mapping
+from syclade.fallback.ancestor.tree_update import tree_update
+from syclade.fallback.chain.parts import NOTHING, Proposals
+from syclade.fallback.chain.propose import propose
 from syclade.fallback.chain.tables import Tables
-from syclade.fallback.chain.trees import below_of
 from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtrees
 from syclade.fallback.moves.words import extra_word, first_node
+from syclade.fallback.scores.best_attachment import SCORE as BEST
 from syclade.host.chains.initial import initial_parents
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import make_plan
@@ -38,7 +43,11 @@ from tests.support.backends import Case, four_weights, run_kernel
 CUTS = Cuts(20000, 40000)
 LARGE = 199
 SIZES = [1, 2, 3, 4, LARGE]
-WHERE = ["numpy", *(pytest.param(device, marks=pytest.mark.sycl) for device in ("cpu", "fpga-emu"))]
+WHERE = [
+    "numpy",
+    "numpy stages",
+    *(pytest.param(device, marks=pytest.mark.sycl) for device in ("cpu", "fpga-emu")),
+]
 
 
 @dataclass(frozen=True)
@@ -140,38 +149,81 @@ def log_sizes(n: int) -> NDArray[np.int64]:
     return np.random.default_rng(99).integers(0, 2**40, n + 2)
 
 
-def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
-    """All of it by the parts of the fallback."""
-    problem, parent = problem_of(n), np.array(trees, np.int32)
+def draws_of(n: int) -> NDArray[np.int64]:
+    """What the words draw, (5, trees), and no exponential."""
     words, number = random_words(n), numbers(n)
+    v = first_node(words[:, 1], n)
+    ways = [move.MOVE.second(words[:, 2], v, n) for move in (prune_and_reattach, swap_labels, swap_subtrees)]
+    extra = extra_word(words[:, 0], words[:, 1], n).astype(np.int64)
+    return np.stack((number, v, np.choose(number, ways), extra, np.zeros_like(v)))
+
+
+def proposed_by(n: int, relations: Any) -> NDArray[np.int64]:
+    """Kind, v, w, t and correction of the moves that the words make, (trees, 5)."""
+    order = np.argsort(numbers(n), kind="stable")
+    moves = [move.MOVE for move in (prune_and_reattach, swap_labels, swap_subtrees)]
+    logs = np.broadcast_to(log_sizes(n), (len(order), n + 2))
+    made = propose(moves, relations.of(order), draws_of(n)[:, order], order, logs, n)
+    drawn = np.zeros((len(order), 5), np.int64)
+    drawn[order] = np.stack((made.kind, made.v, made.w, made.t, made.correction), axis=1)
+    return drawn
+
+
+def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
+    """All of it by the plain form of the fallback."""
+    problem, parent, slots = problem_of(n), np.array(trees, np.int32), np.arange(len(trees))
+    rows = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), np.int32)))
     kind, v, w, t = np.array(moves).T
     given = Proposals(kind, kind, v, w, t, np.zeros_like(v))
-    logs = np.broadcast_to(log_sizes(n), (len(trees), n + 2))
-    extra = extra_word(words[:, 0], words[:, 1], n)
-    draws = Draws(first_node(words[:, 1], n), words[:, 2], extra, logs)
-    seen = Trees(parent, below_of(parent))
-    drawn = np.zeros((len(trees), 5), np.int64)
-    for index, (move, first) in enumerate(((prune_and_reattach, 0), (swap_labels, 1), (swap_subtrees, 2))):
-        at = np.flatnonzero(number == index)
-        own = move.propose(seen.of(at), draws.of(at), n)
-        kind = np.where(own.kind < 0, Kind.NULL, own.kind + first)
-        drawn[at] = np.stack((kind, own.v, own.w, own.t, own.correction), axis=1)
-    rows = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), np.int32)))
-    tables = Tables(parent, np.broadcast_to(rows, (len(trees), *rows.shape)))
-    still = given._replace(edit=np.full(len(trees), NOTHING), w=v, t=v)
-    score = (
-        tables.found_after(np.arange(len(trees)), still, lambda _at, scores: scores.max(axis=1))
-        @ problem.multiplicity
-    )
-    after = [tuple(tree) for tree in edited(parent, given).tolist()]
-    return Outcome(rows_of(n, after), drawn, score, parent)
+    after, score = [], []
+    for some in np.array_split(slots, max(1, len(slots) // 1000)):
+        tables, here = (
+            Tables(parent[some], np.broadcast_to(rows, (len(some), *rows.shape))),
+            np.arange(len(some)),
+        )
+        lanes, still = tables.lanes(here), given.of(some)._replace(edit=np.full(len(some), NOTHING))
+        score.append(tables.best_after(lanes, tables.prepare(lanes, still)) @ problem.multiplicity)
+        tables.follow(here, tables.prepare(lanes, given.of(some)))
+        after += [tuple(tree) for tree in tables.parents(here).tolist()]
+    seen = Tables(parent, np.zeros((len(trees), n + 1, 1), np.int32))
+    drawn = proposed_by(n, seen.lanes(slots))
+    return Outcome(rows_of(n, after), drawn, np.concatenate(score), seen.parents(slots))
+
+
+def in_numpy_stages(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
+    """All of it by the stages on ancestor matrices."""
+    problem, slots, parts = problem_of(n), np.arange(len(trees)), ChainParts((), BEST)
+    encoding = AncestorEncoding(problem, TRAITS)
+    matrix, move = rows_of(n, trees), np.array(moves, np.int64)
+    count, words, nodes = matrix.shape
+    arrays = {
+        **encoding.problem_arrays(),
+        "weights": np.tile(np.array(problem.rates.weights, np.int64), (count, 1)),
+        "ancestors": matrix,
+        "move": np.concatenate((move[:, :1], move), axis=1),
+        "parent_rows": np.zeros((count, 2, words), np.uint64),
+        "proposal": np.full_like(matrix, 0xABCDEF),
+        "worth": np.zeros((1, encoding.constants["cells"], nodes), np.int32),
+    }
+    find_parent(arrays, slots, parts)
+    tree_update(arrays, slots, parts)
+    score = np.zeros(count, np.int64)
+    for slot in slots.tolist():
+        one = {**arrays, "proposal": matrix[slot : slot + 1], "weights": arrays["weights"][:1]}
+        score_mapping(one, np.array([0]), parts)
+        score[slot] = one["worth"][0].max(axis=1) @ arrays["multiplicity"]
+    drawn = proposed_by(n, MatrixRelations(matrix, slots, n + 1))
+    return Outcome(arrays["proposal"], drawn, score, parents_from(matrix, n + 1).astype(np.int32))
+
+
+IN_NUMPY = {"numpy": in_numpy, "numpy stages": in_numpy_stages}
 
 
 @cache
 def outcome(where: str, n: int) -> Outcome:
     trees, moves = (list(part) for part in zip(*inputs(n), strict=True))
-    if where == "numpy":
-        return in_numpy(n, trees, moves)
+    if where in IN_NUMPY:
+        return IN_NUMPY[where](n, trees, moves)
     problem, ancestors = problem_of(n), rows_of(n, trees)
     encoding = AncestorEncoding(problem, TRAITS)
     parts = encoding.problem_arrays()

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.fallback.chain import steps
-from syclade.fallback.chain.parts import TURN_OVER, Draws, Move, Proposals, Trees
+from syclade.fallback.chain import propose
+from syclade.fallback.chain.parts import TURN_OVER, Draws, Proposals, Relations
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves import prune_and_reattach, swap_subtrees
 from syclade.fallback.moves.words import draw_below
@@ -27,7 +27,7 @@ from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 
-pytestmark = [pytest.mark.statistical, pytest.mark.usefixtures("one_process")]
+pytestmark = pytest.mark.statistical
 
 SAMPLES, CHAINS = 8192, 1024
 MUTATIONS, GAMMA = 4, 1.5
@@ -49,28 +49,29 @@ def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
 
 def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accept only what is no worse, apart from the neighbourhood correction."""
-    monkeypatch.setattr(steps, "negative_log_uniform", lambda word, table: np.zeros(len(word), np.int64))
+    monkeypatch.setattr(propose, "negative_log_uniform", lambda word, table: np.zeros(word.shape, np.int64))
 
 
-def change_swaps(monkeypatch: pytest.MonkeyPatch, change: Callable[[Trees, Draws, Proposals], Any]) -> None:
+def change_swaps(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Relations, Draws, Proposals], Any]
+) -> None:
     """Give the swaps of related subtrees another correction."""
     right = swap_subtrees.propose
 
-    def wrong(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+    def wrong(trees: Relations, draws: Draws, mutations: int) -> Proposals:
         swaps = right(trees, draws, mutations)
         related = swaps.edit == TURN_OVER
         return swaps._replace(correction=np.where(related, change(trees, draws, swaps), swaps.correction))
 
-    monkeypatch.setattr(swap_subtrees, "MOVE", Move(kinds=2, propose=wrong))
+    monkeypatch.setattr(swap_subtrees, "MOVE", swap_subtrees.MOVE._replace(propose=wrong))
 
 
 def correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
     """|C| / |desc(w)| in place of |C| / |B|."""
 
-    def change(trees: Trees, draws: Draws, swaps: Proposals) -> Any:
-        at = np.arange(len(swaps.v))
-        of_v, of_w = (trees.below[at, node].sum(axis=1) for node in (swaps.v, swaps.w))
-        return draws.log_sizes[at, of_v] - draws.log_sizes[at, of_w]
+    def change(trees: Relations, draws: Draws, swaps: Proposals) -> Any:
+        of_v, of_w = (trees.subtree_size(node) for node in (swaps.v, swaps.w))
+        return draws.log_of(of_v) - draws.log_of(of_w)
 
     change_swaps(monkeypatch, change)
 
@@ -96,7 +97,7 @@ def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], 
         change(words)
         return tuple(words)
 
-    monkeypatch.setattr(steps, "philox_4x32_10", wrong)
+    monkeypatch.setattr(propose, "philox_4x32_10", wrong)
 
 
 def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,6 @@ def sampled(target: Target) -> Any:
 
 
 @pytest.mark.statistical
-@pytest.mark.usefixtures("one_process")
 def test_the_chain_samples_its_posterior(target: Target) -> None:
     case = sampled(target)
     assert case.holds
@@ -82,7 +81,6 @@ def test_the_chain_samples_its_posterior(target: Target) -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.usefixtures("one_process")
 def test_the_check_finds_a_chain_that_merges(target: Target) -> None:
     """It scores a homozygous observation as if it were a heterozygous one."""
     plan = target.plan

@@ -74,7 +74,11 @@ def _encoding(name: str, plan: Plan, traits: Traits) -> Encoding:
 
 
 NUMPY = Backend("numpy", "plain")
-BACKENDS = [*(Backend(device, name) for name in (*ENCODINGS, "general") for device in DEVICES), NUMPY]
+BACKENDS = [
+    *(Backend(device, name) for name in (*ENCODINGS, "general") for device in DEVICES),
+    Backend("numpy", "ancestor"),
+    NUMPY,
+]
 
 
 def _marked(backend: Backend) -> Any:

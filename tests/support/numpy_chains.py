@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.encodings.plain import PlainEncoding
 from tests.support.backends import Case, Seen, seen
 
 
 def runner_of(case: Case, slots: int) -> NumpyRunner:
-    runner = NumpyRunner(case.plan(), slots, case.seed)
+    plan = case.plan()
+    runner = NumpyRunner(plan, PlainEncoding(plan.problem), slots, case.seed)
     for slot in range(slots):
         runner.put(slot, case.start(slot))
     return runner

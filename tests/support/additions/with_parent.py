@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain import parts as numpy_parts
-from syclade.fallback.chain.parts import Draws, Proposals, Trees
+from syclade.fallback.chain.parts import Draws, Proposals
 from syclade.host.chains.moves import Move
 from syclade.kernels.chain import parts as device_parts
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, Proposal
@@ -44,16 +44,21 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
 DEVICE = device_parts.Move(kinds=1, second=second, make_propose=make_propose)
 
 
-def propose(trees: Trees, draws: Draws, mutations: int) -> Proposals:
+def numpy_second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[Any]:
+    """Nothing more is drawn."""
+    return first
+
+
+def propose(trees: numpy_parts.Relations, draws: Draws, mutations: int) -> Proposals:
     """The same in numpy."""
     v = draws.v
-    above: NDArray[np.int64] = trees.parent[np.arange(len(v)), v].astype(np.int64)
+    above = trees.parent_of(v)
     still = above == mutations
     kind, edit = np.where(still, -1, 0), np.where(still, numpy_parts.NOTHING, numpy_parts.EXCHANGE_LABELS)
     return Proposals(kind, edit, v, np.where(still, v, above), v, np.zeros_like(v))
 
 
-NUMPY = numpy_parts.Move(kinds=1, propose=propose)
+NUMPY = numpy_parts.Move(kinds=1, second=numpy_second, propose=propose)
 
 WITH_PARENT = Move(
     "exchange with parent", ("exchange with parent",), f"{__name__}:DEVICE", f"{__name__}:NUMPY"

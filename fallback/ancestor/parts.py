@@ -1,0 +1,26 @@
+"""What the stages share: the arrays they work on, and the parts that a chain is put together from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import NDArray
+
+from syclade.fallback.chain.parts import Move, Score
+
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+"""By name, in the shapes that kernels/ancestor/stage_arguments.py declares."""
+
+KIND, EDIT, V, W, T = range(5)
+"""Columns of `move`."""
+
+
+class ChainParts(NamedTuple):
+    """The parts that stages depend on.
+
+    Attributes:
+        moves: ways to propose.
+        score: the worth of a cell.
+    """
+
+    moves: Sequence[Move]
+    score: Score

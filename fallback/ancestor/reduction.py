@@ -1,0 +1,48 @@
+"""Reduction: the best node of every cell, the sum over cells, the accept test; the step is counted."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.fallback.ancestor.parts import KIND, Arrays, ChainParts
+
+NODES, KINDS = 0, 2
+"""Of `parameters`: mutations, and kinds of moves."""
+
+
+def worth_of_cells(
+    arrays: Arrays,  # IN worth, and the score's settings
+    slots: NDArray[np.int64],
+    parts: ChainParts,
+) -> NDArray[np.int64]:
+    """The worth of every cell, (slots, cells): of its best node, or of all nodes."""
+    worth, score = arrays["worth"][slots], parts.score
+    nodes = int(arrays["parameters"][NODES]) + 1
+    if score.of_attachments is None:
+        found = worth.max(axis=2)
+    else:
+        found = score.of_attachments(arrays, slots, worth[:, :, :nodes].transpose(0, 2, 1))
+    return score.of_cells(arrays, slots, found).astype(np.int64)
+
+
+def reduction(
+    arrays: Arrays,  # IN multiplicity, worth, move, threshold, proposal, last_step
+    # OUT shares; IN OUT step, score, best_score, ancestors, best_ancestors, tallies
+    slots: NDArray[np.int64],
+    parts: ChainParts,
+) -> None:
+    """Accept or reject, keep the best tree, count. A slot whose step has reached its last does nothing."""
+    cells = worth_of_cells(arrays, slots, parts) * arrays["multiplicity"]
+    lanes = arrays["shares"].shape[1]
+    shares = cells.reshape(len(slots), -1, lanes).sum(axis=1)
+    arrays["shares"][slots] = shares
+    going = arrays["step"][slots] < arrays["last_step"][slots]
+    proposed, kind = shares.sum(axis=1), arrays["move"][slots, KIND]
+    accepted = going & (proposed - arrays["score"][slots] + arrays["threshold"][slots] >= 0)
+    better = accepted & (proposed > arrays["best_score"][slots])
+    kinds = int(arrays["parameters"][KINDS])
+    arrays["tallies"][slots[going], kind[going]] += 1
+    arrays["tallies"][slots[accepted], kinds + kind[accepted]] += 1
+    for taken, score, tree in ((accepted, "score", "ancestors"), (better, "best_score", "best_ancestors")):
+        arrays[score][slots[taken]] = proposed[taken]
+        arrays[tree][slots[taken]] = arrays["proposal"][slots[taken]]
+    arrays["step"][slots[going]] += 1

@@ -1,0 +1,95 @@
+"""Bit rows: row y of a matrix has a bit for every ancestor of node y, y included, in words of 64 bits."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ONE = np.uint64(1)
+
+_PAIRS = np.uint64(0x5555555555555555)
+_NIBBLE_PAIRS = np.uint64(0x3333333333333333)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_BYTES = np.uint64(0x0101010101010101)
+
+
+def bit_of(node: NDArray[Any]) -> NDArray[np.uint64]:
+    """The word with the node's bit alone; the word's index in a row is node // 64."""
+    return ONE << (node & 63).astype(np.uint64)
+
+
+def row_of(
+    matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
+    node: NDArray[Any],  # IN (slots,)
+) -> NDArray[np.uint64]:
+    """Each slot's row of its node, (slots, words)."""
+    return matrix[np.arange(len(node)), :, node]
+
+
+def has_above(
+    matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
+    ancestor: NDArray[Any],  # IN (slots,)
+) -> NDArray[np.bool_]:
+    """(slots, nodes): A[ancestor][y] of all nodes y, so the members of the ancestor's subtree."""
+    words = matrix[np.arange(len(ancestor)), ancestor // 64]
+    return (words & bit_of(ancestor)[:, None]) != 0
+
+
+def popcount(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Number of bits set in each word."""
+    word = word - ((word >> ONE) & _PAIRS)
+    word = (word & _NIBBLE_PAIRS) + ((word >> np.uint64(2)) & _NIBBLE_PAIRS)
+    word = (word + (word >> np.uint64(4))) & _NIBBLES
+    return (word * _BYTES) >> np.uint64(56)
+
+
+def parents_from(
+    matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
+    nodes: int,  # IN of the trees, root included
+) -> NDArray[np.int64]:
+    """The parents of all nodes, (slots, nodes): the ancestor with one ancestor less; of the root, itself."""
+    depth = popcount(matrix).sum(axis=1)[:, :nodes].astype(np.int64)
+    above = np.stack([has_above(matrix, np.full(len(matrix), x))[:, :nodes] for x in range(nodes)], axis=2)
+    parents = np.argmax(above & (depth[:, None, :] == depth[:, :, None] - 1), axis=2)
+    parents[:, nodes - 1] = nodes - 1
+    return parents
+
+
+class MatrixRelations(NamedTuple):
+    """Questions to the matrices of some lanes (`chain.parts.Relations`).
+
+    Attributes:
+        matrix: (slots, words, nodes) uint64.
+        slots: (lanes,): where each lane's matrix is.
+        nodes: of the trees, root included; further rows are padding.
+    """
+
+    matrix: NDArray[np.uint64]
+    slots: NDArray[Any]
+    nodes: int
+
+    def of(self, at: Any) -> "MatrixRelations":
+        """See `Relations`."""
+        return self._replace(slots=self.slots[at])
+
+    def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[np.bool_]:
+        """See `Relations`: one bit."""
+        return (self.matrix[self.slots, ancestor // 64, node] & bit_of(ancestor)) != 0
+
+    def subtree_size(self, node: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`: the bits of a column."""
+        return self._subtree(node).sum(axis=1)
+
+    def select(self, node: NDArray[Any], inside: bool, rank: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`: counts through a column."""
+        members = self._subtree(node) == inside
+        return np.argmax(np.cumsum(members, axis=1) > rank[:, None], axis=1)
+
+    def parent_of(self, node: NDArray[Any]) -> NDArray[np.int64]:
+        """See `Relations`."""
+        return parents_from(self.matrix[self.slots], self.nodes)[np.arange(len(node)), node]
+
+    def _subtree(self, node: NDArray[Any]) -> NDArray[np.bool_]:
+        """(lanes, nodes)."""
+        words = self.matrix[self.slots, node // 64, : self.nodes]
+        return (words & bit_of(node)[:, None]) != 0
