@@ -10,6 +10,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to import
 
 if TYPE_CHECKING:
+    from syclade import quality
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
     from syclade.host.input.door import read_matrix
@@ -27,6 +28,7 @@ __all__ = [
     "__version__",
     "infer",
     "infer_leaf",
+    "quality",
     "read_matrix",
     "score",
     "simulate",
@@ -56,6 +58,8 @@ if not TYPE_CHECKING:
             from importlib.metadata import version
 
             value = version("syclade")
+        elif name == "quality":
+            value = import_module("syclade.quality")
         elif name in _HOME:
             value = getattr(import_module(_HOME[name]), name)
         else:

@@ -84,7 +84,7 @@ def test_searches_are_compared_too(run: Any, reference: Path, tmp_path: Path) ->
     assert " 0 worse than SCITE" in said
     status, said = run(reference, "--method", "search", "--chains", 3, out="other")
     assert status == 2
-    assert "--chains is for chains" in said
+    assert "(--chains) is for chains" in said
 
 
 def report_of(folder: Path) -> dict[str, Any]:
