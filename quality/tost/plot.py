@@ -55,7 +55,7 @@ def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figur
     )
     axes.set_xlabel("difference in log-likelihood, syclade − SCITE [bit flips]")
     axes.set_ylabel("number of inputs")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.spines[["top", "right"]].set_visible(False)
     delta = result.delta
     to_nats = (lambda flips: np.multiply(flips, delta), lambda nats: np.divide(nats, delta))
