@@ -1,6 +1,7 @@
 # make demo   infers a tree from the bundled example on a SYCL device
 # make test   runs all tests but those of make verify, which repeat at length what others show
 # make quick  runs a sample of them, some from each file      make verify  runs the long ones
+# make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
 # make lint   checks format, style and types      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
 # make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
@@ -20,7 +21,7 @@ EXAMPLE := host/data/example
 # An activated environment, or a path of the user's, must not leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help demo test quick verify lint format kernels lock clean
+.PHONY: help demo test quick verify quality lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -40,6 +41,9 @@ quick: $(VENV)/.dev
 
 verify: $(VENV)/.dev
 	$(PYTEST) -m verification $(PYTEST_ARGS)
+
+quality: $(VENV)/.dev
+	$(BIN)/syclade quality all --out quality-out --force
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -65,7 +69,7 @@ lock: $(VENV)/.dev
 	$(LOCK) --extra sycl --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) build dist demo-out *.egg-info
+	rm -rf $(VENV) build dist demo-out quality-out *.egg-info
 
 # ---- the environment: made anew when a lock's content changes, the package installed anew with its metadata
 

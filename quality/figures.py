@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from syclade.host.errors import OutputError
 from syclade.host.output.files import write_files
+from syclade.host.values import path_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure", "write_figure"]
+__all__ = ["new_figure", "save_figure", "write_figure"]
 
 DOTS_PER_INCH = 150
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, sizes in inches, that belongs to no window system and no global state."""
+    """Return an empty figure, sizes in inches, that belongs to no window system and no global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -26,13 +29,29 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def write_figure(figure: Figure, path: Path) -> None:
-    """Write a PNG file, all of it or nothing; whether it may replace one is the caller's to check.
+def write_figure(figure: Figure, path: Path, force: bool = True) -> None:
+    """Write a PNG file, all of it or nothing.
+
+    Args:
+        figure: to write.
+        path: of the file.
+        force: replace a file that is there.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the file is there and force is not set, or it cannot be written.
     """
     picture = io.BytesIO()
     # Without the version of matplotlib in it, equal figures are equal files.
     figure.savefig(picture, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-    write_files(path.parent, {path.name: picture.getvalue()}, force=True)
+    write_files(path.parent, {path.name: picture.getvalue()}, force)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str] | None, force: bool) -> Figure:
+    """Write a figure if there is a path, see `write_figure`, and return it.
+
+    Raises:
+        OutputError: the path makes no sense, or see `write_figure`.
+    """
+    if path is not None:
+        write_figure(figure, path_of("the figure", path, OutputError), force)
+    return figure

@@ -14,7 +14,7 @@ import statistics
 import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.values import real, whole
 
+if TYPE_CHECKING:
+    from syclade.quality.bench.energy import EnergyMeter
+
 __all__ = ["Measurement", "Timing", "measure", "versions"]
 
 FP_RATE, FN_RATE, MISSING = 1e-6, 0.25, 0.25
@@ -51,11 +54,13 @@ class Timing:
         steps: chain steps over all slots.
         seconds: wall time.
         cpu_seconds: processor time of the whole process.
+        joules: energy of the processor and its memory meanwhile; None where it was not measured.
     """
 
     steps: int
     seconds: float
     cpu_seconds: float
+    joules: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,12 @@ class Measurement:
         """Processor time a chain step, that is on one core, in ns; median."""
         return statistics.median(1e9 * timing.cpu_seconds / timing.steps for timing in self.timings)
 
+    @property
+    def joules_per_step(self) -> float | None:
+        """Energy of a chain step, in joules; median of the runs, None unless all of them have it."""
+        known = [each.joules / each.steps for each in self.timings if each.joules is not None]
+        return statistics.median(known) if len(known) == len(self.timings) else None
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
         return {
@@ -120,6 +131,7 @@ class Measurement:
             "steps_per_second_max": max(self.rates),
             "ns_per_step": self.ns_per_step,
             "cpu_ns_per_step": self.cpu_ns_per_step,
+            "joules_per_step": self.joules_per_step,
         }
 
 
@@ -136,6 +148,7 @@ def measure(
     tree: str = "mutation",
     score: str = "max",
     learn_fn: float | None = None,
+    meter: EnergyMeter | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
 
@@ -150,6 +163,7 @@ def measure(
         tree: what the trees are of: mutation, or leaf for cell-leaf trees.
         score: of mutation trees: max or sum.
         learn_fn: of mutation trees: as for `infer`.
+        meter: measures the energy of each run.
 
     Raises:
         SycladeError: a number makes no sense, or the device cannot run, or another one did.
@@ -169,7 +183,7 @@ def measure(
         runner.put_all([state_at(plan, begin, chain) for chain in range(count)])
         launch_steps = _warm_up(runner, seconds)
         before = runner.read_all("tallies").sum(axis=0)
-        timings = tuple(_timed_run(runner, launch_steps, seconds) for _ in range(repeats))
+        timings = tuple(_timed_run(runner, launch_steps, seconds, meter) for _ in range(repeats))
         tallies = runner.read_all("tallies").sum(axis=0) - before
         memory = runner.memory_bytes
     finally:
@@ -236,16 +250,19 @@ def _warm_up(runner: Runner, seconds: float) -> int:
         launch_steps = max(1, min(fitting, 4 * launch_steps))
 
 
-def _timed_run(runner: Runner, launch_steps: int, seconds: float) -> Timing:
+def _timed_run(runner: Runner, launch_steps: int, seconds: float, meter: EnergyMeter | None) -> Timing:
     """One launch at least, and as many as fit in so many seconds."""
     steps = 0
+    before = None if meter is None else meter.joules()
     started, cpu_started = time.perf_counter(), runner.cpu_seconds()
     while True:
         _launch(runner, launch_steps)
         steps += launch_steps * runner.slots
         elapsed = time.perf_counter() - started
         if elapsed >= seconds:
-            return Timing(steps, elapsed, runner.cpu_seconds() - cpu_started)
+            cpu_seconds = runner.cpu_seconds() - cpu_started
+            joules = None if meter is None or before is None else meter.joules() - before
+            return Timing(steps, elapsed, cpu_seconds, joules)
 
 
 def _launch(runner: Runner, steps: int) -> None:

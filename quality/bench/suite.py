@@ -15,14 +15,12 @@ from syclade.host.devices.device import Device
 from syclade.host.encodings import encodings_of
 from syclade.host.errors import DeviceError
 from syclade.quality.bench.measure import measure
+from syclade.quality.bench.stored import SCITE_KSTEPS
 
 __all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
 
 SIZES = ((32, 31), (64, 63), (95, 94), (128, 127), (1000, 500), (5000, 100))
 """Cells and mutations: bbSCITE's three, then larger ones."""
-
-SCITE_KSTEPS = {(32, 31): 204, (64, 63): 76, (95, 94): 18, (128, 127): 8.3, (1000, 500): 0.11}
-"""SCITE at -O3 -march=native on one core of a machine of the same class (SCIENCE.md 4)."""
 
 CELLS = (16, 32, 64, 128, 256, 512, 1024)
 MUTATIONS = (15, 31, 63, 127, 255, 511)

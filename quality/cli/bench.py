@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,19 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.errors import OptionError
+from syclade.quality.cli.energy import energy_meter
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from syclade.quality.bench.energy import EnergyMeter
     from syclade.quality.bench.measure import Measurement
+    from syclade.quality.bench.thesis import Point
 
 __all__ = ["command"]
+
+Measured = tuple[Any, str, "Callable[[], Figure] | None"]
+"""A measurement's report for JSON, its text, and what draws its figure, if it has one."""
 
 
 @click.command("bench")
@@ -38,87 +47,153 @@ __all__ = ["command"]
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
 )
-@click.option("--suite", is_flag=True, help="Measure all sizes, usable devices and encodings.")
+@click.option(
+    "--suite",
+    is_flag=False,
+    flag_value="sizes",
+    type=click.Choice(("sizes", "thesis")),
+    help="sizes (or no name): all sizes, usable devices and encodings. thesis: the parameters of figure 4.1 "
+    "of the ffSCITE thesis (three sizes, 6 and 12 chains, four lengths), beside SCITE.",
+)
 @click.option("--scaling", is_flag=True, help="Vary cells, mutations, slots and threads.")
-@click.option("--plot", type=options.INPUT_FILE, metavar="FILE", help="With --scaling: a plot, as PNG.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    metavar="R",
+    help="Runs of each combination (--suite thesis); 10 without.",
+)
+@click.option(
+    "--scite",
+    type=options.INPUT_FILE,
+    metavar="PATH",
+    help="A SCITE program to measure in turns with ours (--suite thesis); stored figures without.",
+)
+@click.option("--energy", is_flag=True, help="Measure joules too, by the processor's RAPL counters.")
+@click.option(
+    "--plot",
+    type=options.INPUT_FILE,
+    metavar="FILE",
+    help="With --scaling or --suite thesis: a plot, as PNG.",
+)
+@options.seed_option()
 @options.force_option()
 @options.json_option()
 def command(
     device: str,
     encoding: str,
-    tree: str,
-    score: str,
-    learn_fn: float | None,
-    cells: int,
-    mutations: int,
-    slots: int | None,
+    suite: str | None,
+    scaling: bool,
+    runs: int | None,
+    scite: Path | None,
+    energy: bool,
+    plot: Path | None,
     seconds: float,
     repeats: int,
-    suite: bool,
-    scaling: bool,
-    plot: Path | None,
+    seed: int,
     force: bool,
     as_json: bool,
+    **single: Any,
 ) -> None:
     """Measure chain steps per second on a simulated input, after a warm-up.
 
     Prints the median of the timed runs. The input has the rates of the ffSCITE thesis: false positives 1e-6,
     false negatives 0.25, a quarter missing.
     """
-    from syclade.host.devices.choice import choose_device
-    from syclade.quality.bench.measure import measure
-
-    if suite and scaling:
-        raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
-    if tree != "mutation" and (suite or scaling):
-        raise OptionError("--suite and --scaling measure mutation trees", hint="leave out --tree")
-    if score != "max" and (suite or scaling or tree != "mutation"):
-        raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
-    if learn_fn is not None and (suite or scaling or tree != "mutation"):
-        raise OptionError("--learn-fn is for one size, of mutation trees", hint="leave out --learn-fn")
+    _check_options(suite, scaling, runs, scite, energy, single)
     if plot is not None:
-        _check_plot(plot, scaling, force)
-    if suite:
-        _suite(device, seconds, repeats, as_json)
-        return
-    if scaling:
-        _scaling(device, encoding, seconds, repeats, plot, as_json)
-        return
-    chosen = choose_device(device)
-    measured = measure(
-        chosen,
-        encoding,
-        cells=cells,
-        mutations=mutations,
-        slots=slots,
-        seconds=seconds,
-        repeats=repeats,
-        tree=tree,
-        score=score,
-        learn_fn=learn_fn,
-    )
+        _check_plot(plot, scaling or suite == "thesis", force)
+    with energy_meter(energy) as (meter, told):
+        if suite == "thesis":
+            report, text, figure = _thesis(device, encoding, runs, scite, seed, meter, told)
+        elif suite == "sizes":
+            report, text, figure = _suite(device, seconds, repeats)
+        elif scaling:
+            report, text, figure = _scaling(device, encoding, seconds, repeats)
+        else:
+            report, text, figure = _single(device, encoding, seconds, repeats, seed, meter, told, single)
     if as_json:
         import json
 
-        click.echo(json.dumps(measured.as_dict(), indent=2))
+        click.echo(json.dumps(report, indent=2))
     else:
-        _print_table(measured)
+        click.echo(text)
+    if plot is not None and figure is not None:
+        from syclade.quality.figures import write_figure
+
+        write_figure(figure(), plot)
 
 
-def _check_plot(plot: Path, scaling: bool, force: bool) -> None:
-    """Raises an error now, before all measurements, if the plot could not be made after them."""
+def _check_options(
+    suite: str | None,
+    scaling: bool,
+    runs: int | None,
+    scite: Path | None,
+    energy: bool,
+    single: dict[str, Any],
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        OptionError: some do not.
+    """
+    many = scaling or suite is not None
+    if suite is not None and scaling:
+        raise OptionError("--suite and --scaling are two measurements", hint="ask for one at a time")
+    if single["tree"] != "mutation" and many:
+        raise OptionError("--suite and --scaling measure mutation trees", hint="leave out --tree")
+    leaf = single["tree"] != "mutation"
+    if single["score"] != "max" and (many or leaf):
+        score = single["score"]
+        raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
+    if single["learn_fn"] is not None and (many or leaf):
+        raise OptionError("--learn-fn is for one size, of mutation trees", hint="leave out --learn-fn")
+    for name, value in (("--runs", runs), ("--scite", scite)):
+        if value is not None and suite != "thesis":
+            raise OptionError(f"{name} is for --suite thesis", hint="give both, or neither")
+    if energy and many and suite != "thesis":
+        raise OptionError("--energy is for one size, and for --suite thesis", hint="leave out --energy")
+
+
+def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
+    """Raise an error now, before all measurements, if the plot could not be made after them."""
     from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
 
-    if not scaling:
-        raise OptionError("--plot is for --scaling", hint="give both, or neither")
+    if not drawn:
+        raise OptionError("--plot is for --scaling and --suite thesis", hint="give one of them too")
     require_extras("matplotlib")
     check_output(plot.parent, [plot.name], force)
 
 
-def _suite(device: str, seconds: float, repeats: int, as_json: bool) -> None:
-    import json
+def _thesis(
+    device: str,
+    encoding: str,
+    runs: int | None,
+    scite: Path | None,
+    seed: int,
+    meter: EnergyMeter | None,
+    energy: str,
+) -> Measured:
+    from syclade.host.devices.choice import choose_device
+    from syclade.quality.bench.thesis import RUNS, run_thesis
+    from syclade.quality.bench.thesis_report import thesis_figure, thesis_table
+    from syclade.quality.reference.scite_program import find_scite
 
+    program = None if scite is None else find_scite(scite)
+    bench = run_thesis(
+        choose_device(device),
+        encoding,
+        runs=RUNS if runs is None else runs,
+        seed=seed,
+        scite=program,
+        meter=meter,
+        energy=energy,
+        done=_tell_point,
+    )
+    return bench.to_dict(), thesis_table(bench), lambda: thesis_figure(bench)
+
+
+def _suite(device: str, seconds: float, repeats: int) -> Measured:
     from syclade.host.devices.choice import choose_device, list_devices
     from syclade.quality.bench.suite import run_suite
     from syclade.quality.bench.tables import suite_table
@@ -126,18 +201,15 @@ def _suite(device: str, seconds: float, repeats: int, as_json: bool) -> None:
     every = [each for each in list_devices() if each.usable]
     chosen = every if device == "auto" else [choose_device(device)]
     reports = run_suite(chosen, seconds=seconds, repeats=repeats, done=_tell)
-    click.echo(json.dumps(reports, indent=2) if as_json else suite_table(reports))
+    return reports, suite_table(reports), None
 
 
-def _scaling(
-    device: str, encoding: str, seconds: float, repeats: int, plot: Path | None, as_json: bool
-) -> None:
-    import json
+def _scaling(device: str, encoding: str, seconds: float, repeats: int) -> Measured:
     from dataclasses import asdict
 
     from syclade.host.devices.choice import choose_device
     from syclade.quality.bench.suite import run_scaling
-    from syclade.quality.bench.tables import plot_scaling, scaling_table
+    from syclade.quality.bench.tables import scaling_figure, scaling_table
 
     points = run_scaling(
         choose_device(device),
@@ -146,15 +218,37 @@ def _scaling(
         repeats=repeats,
         done=lambda point: _tell(point.report),
     )
-    click.echo(
-        json.dumps([asdict(point) for point in points], indent=2) if as_json else scaling_table(points)
+    return [asdict(point) for point in points], scaling_table(points), lambda: scaling_figure(points)
+
+
+def _single(
+    device: str,
+    encoding: str,
+    seconds: float,
+    repeats: int,
+    seed: int,
+    meter: EnergyMeter | None,
+    energy: str,
+    settings: dict[str, Any],
+) -> Measured:
+    from syclade.host.devices.choice import choose_device
+    from syclade.quality.bench.measure import measure
+
+    measured = measure(
+        choose_device(device), encoding, seconds=seconds, repeats=repeats, seed=seed, meter=meter, **settings
     )
-    if plot is not None:
-        plot_scaling(points, plot)
+    report = measured.as_dict()
+    return (report | {"energy": energy} if energy else report), _table(measured, energy), None
+
+
+def _tell_point(point: Point) -> None:
+    """Print one line of progress on standard error."""
+    chains = f"{point.chains} chains of {point.steps} steps"
+    click.echo(f"{point.cells} x {point.mutations}, {chains}: {point.seconds:.3g} s", err=True)
 
 
 def _tell(report: dict[str, Any]) -> None:
-    """One line of progress on standard error."""
+    """Print one line of progress on standard error."""
     click.echo(
         f"{report['cells']} x {report['mutations']}, {report['slots']} slots, {report['kind']}, "
         f"{report['encoding']}: {report['steps_per_second'] / 1e3:.4g} ksteps/s",
@@ -162,7 +256,8 @@ def _tell(report: dict[str, Any]) -> None:
     )
 
 
-def _print_table(measured: Measurement) -> None:
+def _table(measured: Measurement, energy: str) -> str:
+    """Return one measurement as lines of text."""
     report = measured.as_dict()
     low, high = (report[f"steps_per_second_{end}"] / 1e3 for end in ("min", "max"))
     rows = {
@@ -175,5 +270,7 @@ def _print_table(measured: Measurement) -> None:
         "accepted": f"{100 * measured.acceptance:.1f} %",
         "versions": ", ".join(f"{name} {version}" for name, version in measured.versions.items()),
     }
-    for name, value in rows.items():
-        click.echo(f"{name:9} {value}")
+    if energy:
+        joules = measured.joules_per_step
+        rows["energy"] = energy if joules is None else f"{joules * 1e6:.3g} µJ a step; {energy}"
+    return "\n".join(f"{name:9} {value}" for name, value in rows.items())

@@ -10,6 +10,7 @@ __all__ = ["command"]
 
 # Each check's module is imported when it is used, so that help comes at once.
 _CHECKS = {
+    "all": ("syclade.quality.cli.all_checks", "Run all checks that need no SCITE, and print one table."),
     "tost": ("syclade.quality.cli.tost", "Compare optima with SCITE's: two one-sided t-tests."),
     "reference": ("syclade.quality.cli.reference", "Make a reference folder with your own SCITE."),
     "posterior": ("syclade.quality.cli.posterior", "Compare visit frequencies with the exact posterior."),

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.quality.figures import new_figure, write_figure
+from syclade.quality.figures import new_figure
 from syclade.quality.posterior.check import PosteriorCase
 
-__all__ = ["plot_posterior"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["posterior_figure"]
 
 BAND = 3.0
 """Standard errors that the lower panels mark."""
 
 
-def plot_posterior(cases: Sequence[PosteriorCase], path: Path) -> None:
-    """Draw a column of two panels for each case.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+def posterior_figure(cases: Sequence[PosteriorCase]) -> Figure:
+    """Draw a column of two panels for each case."""
     figure = new_figure(max(4.0 * len(cases), 6.0), 6.5)
     panels = figure.subplots(2, len(cases), squeeze=False, sharex="col", height_ratios=(3, 2))
     for (above, below), case in zip(panels.T, cases, strict=True):
@@ -43,7 +42,7 @@ def plot_posterior(cases: Sequence[PosteriorCase], path: Path) -> None:
     panels[0, 0].set_ylabel("visit frequency")
     panels[1, 0].set_ylabel("deviation [standard errors]")
     panels[0, 0].legend(loc="upper left")
-    write_figure(figure, path)
+    return figure
 
 
 def _title(case: PosteriorCase) -> str:

@@ -16,6 +16,7 @@ from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
+from syclade.quality.work import executor_of
 
 __all__ = ["ChainSamples", "sample_chain"]
 
@@ -34,6 +35,7 @@ class ChainSamples:
         thinning: steps between reads.
         steps: steps over all chains, burn-in included.
         seconds: wall time of the steps and reads.
+        executor: what executed all steps: a dpctl filter string, native, numpy or python.
     """
 
     visits: NDArray[np.int64]
@@ -42,6 +44,7 @@ class ChainSamples:
     thinning: int
     steps: int
     seconds: float
+    executor: str
 
 
 def sample_chain(
@@ -92,4 +95,6 @@ def sample_chain(
     finally:
         runner.close()
     table = moves.reshape(size, size)
-    return ChainSamples(table.sum(axis=1), table, slots, thinning, last * slots, seconds)
+    return ChainSamples(
+        table.sum(axis=1), table, slots, thinning, last * slots, seconds, executor_of(runner, device)
+    )

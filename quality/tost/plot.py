@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.quality.figures import new_figure, write_figure
+from syclade.quality.figures import new_figure
 from syclade.quality.tost.report import mean_interval
 from syclade.quality.tost.runs import Comparison
-from syclade.quality.tost.test import Equivalence
+from syclade.quality.tost.test import TOLERANCE, Equivalence
 
-__all__ = ["plot_tost"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["tost_figure"]
 
 WIDTHS = ((2.0, 0.05), (8.0, 0.25), (math.inf, 1.0))
 """Up to which difference a bar is how wide, in bit flips; zero and whole flips are in the middle of one.
@@ -21,42 +25,69 @@ WIDTHS = ((2.0, 0.05), (8.0, 0.25), (math.inf, 1.0))
 The smaller kind of flip, one that a false negative explains, is a tenth of a bit flip at the usual rates.
 """
 
+COLOURS = {-1: "#c44e52", 0: "#8c8c8c", 1: "#4c72b0"}
+"""Of inputs on which SCITE is better, both are equal, and syclade is better."""
 
-def plot_tost(result: Equivalence, comparisons: Sequence[Comparison], path: Path) -> None:
-    """Draw how many inputs have each difference, with the margin and the interval of the mean.
+
+def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figure:
+    """Draw how many inputs have each difference, with the margin and the confidence interval of the mean.
 
     TOST rejects both hypotheses iff the interval of confidence 1 - 2 · significance lies within the margin.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
-    flips = np.array([each.ours - each.scite for each in comparisons]) / result.delta
-    width = next(width for most, width in WIDTHS if np.abs(flips).max() <= most)
-    low, high = np.floor(min(flips.min(), -1) / width), np.ceil(max(flips.max(), 1) / width)
-    edges = (np.arange(low, high + 2) - 0.5) * width
-    figure = new_figure(7.0, 4.2)
+    from matplotlib.ticker import MaxNLocator
+
+    figure = new_figure(7.0, 4.4)
     axes = figure.add_subplot()
-    counts = np.histogram(flips, edges)[0]
-    centres = edges[:-1] + width / 2
-    bars = axes.bar(centres, counts, 0.9 * width, color="C0")
-    axes.bar_label(bars, [str(count) if count else "" for count in counts.tolist()], fontsize=8)
-    for side, label in ((-1, "margin: one bit flip"), (1, None)):
-        axes.axvline(side, color="C3", linestyle="--", linewidth=1, label=label, zorder=0)
+    tallest = _draw_bars(axes, result, comparisons)
+    axes.set_ylim(0, 1.25 * tallest)
+    for side, label in ((-1, "margin of equivalence: 1 bit flip"), (1, None)):
+        axes.axvline(side, color="0.2", linestyle="--", linewidth=1, label=label, zorder=0)
     axes.errorbar(
         result.mean_flips,
-        0.5 * float(counts.max()),
+        1.16 * tallest,
         xerr=result.mean_flips - mean_interval(result)[0],
-        color="C1",
+        color="black",
         marker="o",
         markersize=4,
         capsize=4,
-        label=f"mean, {1 - 2 * result.significance:.0%} confidence",
+        linestyle="none",
+        label=f"mean difference, {1 - 2 * result.significance:.0%} confidence interval",
     )
-    axes.set_xlabel("log-likelihood of syclade's tree less SCITE's [bit flips]")
-    axes.set_ylabel("inputs")
+    axes.set_xlabel("difference in log-likelihood, syclade − SCITE [bit flips]")
+    axes.set_ylabel("number of inputs")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    axes.spines[["top", "right"]].set_visible(False)
+    delta = result.delta
+    to_nats = (lambda flips: np.multiply(flips, delta), lambda nats: np.divide(nats, delta))
+    above = axes.secondary_xaxis("top", functions=to_nats)
+    above.set_xlabel("[nats]", fontsize=8)
+    above.tick_params(labelsize=8)
+    verdict = "equivalent" if result.equivalent else "not shown to be equivalent"
     axes.set_title(
-        f"{result.equal} equal, {result.better} better, {result.worse} worse: "
-        f"{'equivalent' if result.equivalent else 'not shown to be equivalent'}"
+        f"{result.equal} equal, {result.better} better, {result.worse} worse than SCITE: {verdict}", pad=10
     )
-    figure.legend(loc="outside lower center", ncols=2)
-    write_figure(figure, path)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return figure
+
+
+def _draw_bars(axes: Axes, result: Equivalence, comparisons: Sequence[Comparison]) -> int:
+    """Draw the bars of worse, equal and better inputs, and return the greatest count."""
+    differences = np.array([each.ours - each.scite for each in comparisons])
+    flips = differences / result.delta
+    width = next(width for most, width in WIDTHS if np.abs(flips).max() <= most)
+    low, high = np.floor(min(flips.min(), -1) / width), np.ceil(max(flips.max(), 1) / width)
+    edges = (np.arange(low, high + 2) - 0.5) * width
+    centres = edges[:-1] + width / 2
+    sides = np.where(np.abs(differences) <= TOLERANCE, 0, np.sign(differences))
+    names = {-1: "SCITE better", 0: "equal", 1: "syclade better"}
+    below = np.zeros(len(centres), dtype=np.int64)
+    for side, colour in COLOURS.items():
+        counts = np.histogram(flips[sides == side], edges)[0]
+        axes.bar(centres, counts, 0.9 * width, bottom=below, color=colour, label=names[side])
+        below += counts
+    for centre, count in zip(centres, below.tolist(), strict=True):
+        if count:
+            axes.annotate(
+                str(count), (centre, count), (0, 2), textcoords="offset points", ha="center", fontsize=9
+            )
+    return int(below.max())

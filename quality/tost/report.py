@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from syclade.quality.reference.scores import ScoredInput
-from syclade.quality.tost.runs import Comparison
+from syclade.quality.tost.result import TostResult
 from syclade.quality.tost.test import POWER, TOLERANCE, Equivalence
+from syclade.quality.work import work_text
 
 __all__ = ["mean_interval", "tost_lines", "tost_report"]
 
@@ -26,58 +25,71 @@ def mean_interval(result: Equivalence) -> tuple[float, float]:
     return result.mean_flips - radius, result.mean_flips + radius
 
 
-def tost_report(
-    result: Equivalence,
-    comparisons: Sequence[Comparison],
-    scored: Sequence[ScoredInput],
-    settings: dict[str, Any],
-) -> dict[str, Any]:
-    """All of it for JSON; log-likelihoods in nats."""
+def tost_report(result: TostResult) -> dict[str, Any]:
+    """Return everything for JSON; log-likelihoods in nats, `work` as shares by executor."""
+    test = result.test
     return {
         "check": "tost",
-        "holds": result.equivalent,
-        "settings": settings,
-        "result": asdict(result),
-        "mean_interval_flips": mean_interval(result),
+        "holds": result.holds,
+        "settings": {**result.settings.values(), "device_name": result.device_name},
+        "work": result.work,
+        "result": asdict(test),
+        "mean_interval_flips": mean_interval(test),
         "power": POWER,
         "tolerance": TOLERANCE,
         "smallest_effects_in_flips": {
-            "told_from_no_difference": result.detectable_shift / result.delta,
-            "makes_the_test_fail": result.failing_shift / result.delta,
+            "told_from_no_difference": test.detectable_shift / test.delta,
+            "makes_the_test_fail": test.failing_shift / test.delta,
         },
-        "largest_discrepancy_from_scites_logs": max(abs(each.discrepancy) for each in scored),
-        "chain_seconds": sum(each.seconds for each in comparisons),
+        "largest_discrepancy_from_scites_logs": _discrepancy(result),
+        "chain_seconds": result.seconds,
         "inputs": [
             {
                 "name": each.name,
                 "syclade": each.ours,
                 "scite": each.scite,
                 "difference": each.ours - each.scite,
-                "flips": (each.ours - each.scite) / result.delta,
+                "flips": (each.ours - each.scite) / test.delta,
                 "seconds": each.seconds,
+                "work": dict(each.work),
+                "kept": each.kept,
             }
-            for each in comparisons
+            for each in result.comparisons
         ],
     }
 
 
-def tost_lines(result: Equivalence) -> list[str]:
-    """What the command prints."""
-    verdict = "equivalent" if result.equivalent else "NOT SHOWN TO BE EQUIVALENT"
-    inferior = "not inferior" if result.non_inferior else "NOT SHOWN TO BE NOT INFERIOR"
-    low, high = mean_interval(result)
-    counts = f"{result.equal} equal, {result.better} better, {result.worse} worse than SCITE"
+def tost_lines(result: TostResult) -> list[str]:
+    """Return the outcome as the command prints it."""
+    test, settings = result.test, result.settings
+    verdict = "equivalent" if test.equivalent else "NOT SHOWN TO BE EQUIVALENT"
+    inferior = "not inferior" if test.non_inferior else "NOT SHOWN TO BE NOT INFERIOR"
+    low, high = mean_interval(test)
+    rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.told().items() if "rate" in name)
+    runs = "searches" if settings.chains is None else f"{settings.chains} chains of {settings.steps} steps"
+    kept = sum(each.kept for each in result.comparisons)
     lines = [
-        f"{result.inputs} inputs: {counts}",
-        f"mean difference {result.mean:+.4f} nats = {result.mean_flips:+.4f} bit flips "
-        f"(margin {result.delta:.4f} nats = 1 bit flip, standard deviation {result.deviation:.4f} nats)",
+        f"{test.inputs} inputs, {runs} on {settings.device} "
+        f"({result.device_name}, {settings.encoding}), error rates {rates}",
+        f"scores of SCITE's trees: ours are those of its logs, within {_discrepancy(result):.1e} nat",
+        f"{test.inputs} inputs: {test.equal} equal, {test.better} better, {test.worse} worse than SCITE",
+        f"mean difference {test.mean:+.4f} nats = {test.mean_flips:+.4f} bit flips "
+        f"(margin {test.delta:.4f} nats = 1 bit flip, standard deviation {test.deviation:.4f} nats)",
         f"the mean lies between {low:+.4f} and {high:+.4f} bit flips "
-        f"({1 - 2 * result.significance:.0%} confidence interval)",
-        f"p = {result.p_worse:.2e} against worse by a bit flip, "
-        f"{result.p_better:.2e} against better by one (significance {result.significance} each)",
+        f"({1 - 2 * test.significance:.0%} confidence interval)",
+        f"p = {test.p_worse:.2e} against worse by a bit flip, "
+        f"{test.p_better:.2e} against better by one (significance {test.significance} each)",
         f"verdict: {verdict}; {inferior}",
         f"with {POWER:.0%} probability finds a mean difference from "
-        f"{result.detectable_shift / result.delta:.3f} bit flips, and fails from "
-        f"{result.failing_shift / result.delta:.3f} bit flips",
+        f"{test.detectable_shift / test.delta:.3f} bit flips, and fails from "
+        f"{test.failing_shift / test.delta:.3f} bit flips",
+        *([test.note] if test.note else []),
+        f"our runs: {result.seconds:.1f} s" + (f" ({kept} inputs from an earlier run)" if kept else ""),
+        f"work done by: {work_text(result.work)}",
     ]
-    return lines + ([result.note] if result.note else [])
+    return lines
+
+
+def _discrepancy(result: TostResult) -> float:
+    """Return how far our scores of SCITE's trees are from its logs, at most, in nats."""
+    return max(abs(each.discrepancy) for each in result.scored)

@@ -1,4 +1,4 @@
-"""Our side of the comparison: an inference for each input, kept so that it need not be done again."""
+"""Our side of the comparison: an inference for each input, whose result may be kept for the next time."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.output.files import write_files
 from syclade.quality.reference.scores import ScoredInput
+from syclade.quality.work import Work, work_of
 
 __all__ = ["Comparison", "RunSettings", "compare"]
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What a run depends on, and so what must be equal for a kept one to count.
+    """Settings of our runs: a kept result counts only if all of them are equal.
 
     Attributes:
         rates: the error rates.
@@ -45,7 +46,7 @@ class RunSettings:
     encoding: str
 
     def values(self) -> dict[str, Any]:
-        """All of that as plain values, with the version."""
+        """Return the settings as plain values, with the version of syclade."""
         return {
             **asdict(self.rates),
             "method": self.method,
@@ -58,7 +59,7 @@ class RunSettings:
         }
 
     def key(self, scored: ScoredInput) -> dict[str, Any]:
-        """The same with the input's matrix: what a result must have been made with to be taken again."""
+        """Return the settings and the digest of an input's matrix: a kept result must have the same."""
         return {**self.values(), "matrix": scored.digest}
 
 
@@ -71,6 +72,7 @@ class Comparison:
         ours, scite: the log-likelihoods.
         parents: our tree, n + 1 parents.
         seconds: wall time of our chains, or searches.
+        work: share of our work by executor.
         kept: whether it was taken from an earlier run.
     """
 
@@ -79,22 +81,23 @@ class Comparison:
     scite: float
     parents: list[int]
     seconds: float
+    work: Work
     kept: bool
 
 
 def compare(
     scored: ScoredInput,
     settings: RunSettings,
-    folder: Path,
+    folder: Path | None = None,
     force: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Run our inference for an input, or take what an earlier run with the same settings left.
+    """Run our inference for an input, or take the result that an earlier run with the same settings kept.
 
     Args:
         scored: the input and SCITE's result.
         settings: of the run.
-        folder: where the results are kept, one file an input.
+        folder: where results are kept, one file for each input; without it nothing is kept.
         force: replace a result of other settings.
         progress: called with the steps done, over all chains.
 
@@ -103,8 +106,9 @@ def compare(
         DeviceError: another executor than the device did some of the work.
         SycladeError: see `infer`.
     """
-    place, key = folder / f"{scored.name}.json", settings.key(scored)
-    kept = _read_kept(place, key, force)
+    place = None if folder is None else folder / f"{scored.name}.json"
+    key = settings.key(scored)
+    kept = None if place is None else _read_kept(place, key, force)
     if kept is None:
         done = infer(
             scored.matrix,
@@ -122,26 +126,35 @@ def compare(
             "parents": done.parents.tolist(),
             "log_likelihood": done.log_likelihood,
             "seconds": done.seconds,
+            "work": work_of(done),
         }
-        text = json.dumps({"settings": key, "result": result}, indent=2) + "\n"
-        write_files(folder, {place.name: text}, force=True)  # _read_kept has refused what must stay
+        if place is not None:
+            text = json.dumps({"settings": key, "result": result}, indent=2) + "\n"
+            write_files(place.parent, {place.name: text}, force=True)  # _read_kept has refused what must stay
     else:
         result = kept
     parents = np.array(result["parents"], dtype=np.int32)
     ours = log_likelihood(scored.matrix, settings.rates, parents)
-    seconds, tree = float(result["seconds"]), parents.tolist()
-    return Comparison(scored.name, ours, scored.log_likelihood, tree, seconds, kept is not None)
+    return Comparison(
+        scored.name,
+        ours,
+        scored.log_likelihood,
+        parents.tolist(),
+        float(result["seconds"]),
+        dict(result["work"]),
+        kept is not None,
+    )
 
 
 def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:
-    """The result of an earlier run with these settings; None if there is none, or it may be replaced."""
+    """Return the result of an earlier run with these settings; None if there is none to use."""
     if not place.exists():
         return None
     try:
         found = json.loads(place.read_text(encoding="utf-8"))
         settings, result = found["settings"], found["result"]
         other = sorted(name for name in key if settings.get(name) != key[name])
-        complete = {"parents", "seconds"} <= set(result)
+        complete = {"parents", "seconds", "work"} <= set(result)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         other, complete, result = ["content"], False, {}
     if not other and complete:

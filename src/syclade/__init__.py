@@ -10,6 +10,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to import
 
 if TYPE_CHECKING:
+    from syclade import quality
     from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.errors import SycladeError
     from syclade.host.inference import infer, score
@@ -29,6 +30,7 @@ __all__ = [
     "infer",
     "infer_leaf",
     "prepare_sycl",
+    "quality",
     "read_matrix",
     "score",
     "simulate",
@@ -63,6 +65,8 @@ if not TYPE_CHECKING:
             from syclade.host.distributions import version_of
 
             value = version_of("syclade") or "unknown"
+        elif name == "quality":
+            value = import_module("syclade.quality")
         elif name in _HOME:
             value = getattr(import_module(_HOME[name]), name)
         else:

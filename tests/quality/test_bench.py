@@ -40,7 +40,7 @@ def test_figures_by_hand() -> None:
     assert measured.cpu_ns_per_step == pytest.approx(900_000.0)
     report = json.loads(json.dumps(measured.as_dict()))
     assert (report["steps_per_second_min"], report["steps_per_second_max"]) == (1000.0, 3000.0)
-    assert report["timings"][0] == {"steps": 1000, "seconds": 1.0, "cpu_seconds": 2.0}
+    assert report["timings"][0] == {"steps": 1000, "seconds": 1.0, "cpu_seconds": 2.0, "joules": None}
     assert report["versions"] == {"python": "3"}
 
 

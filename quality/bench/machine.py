@@ -1,0 +1,33 @@
+"""The machine that a measurement was made on, for its report."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+from syclade.host.devices.cores import usable_cores
+
+__all__ = ["machine"]
+
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def machine() -> dict[str, str | int]:
+    """Return the processor's name, the cores in all and those that this process may use, and the system."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "usable_cores": usable_cores(),
+        "system": platform.platform(),
+    }
+
+
+def _processor() -> str:
+    """Return the processor's name as Linux has it, else as Python finds it."""
+    try:
+        lines = CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,0 +1,69 @@
+"""``syclade quality all``: every check that needs nothing but the package, and one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
+
+__all__ = ["command"]
+
+
+@click.command("all")
+@click.option(
+    "--reference",
+    type=options.INPUT_FILE,
+    metavar="DIR",
+    help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
+)
+@options.device_option()
+@click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
+@click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
+@click.option(
+    "--mutations",
+    type=click.IntRange(2, 5),
+    multiple=True,
+    default=DEFAULT_MUTATIONS,
+    show_default=True,
+    metavar="N",
+    help="Size of the trees of the posterior check; may be given more than once.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1000),
+    default=DEFAULT_SAMPLES,
+    show_default=True,
+    help="Samples of the posterior check, for each size.",
+)
+@options.seed_option()
+@options.out_option(required=True)
+@options.force_option()
+@options.json_option()
+def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
+    """Run all checks: our trees against SCITE's, by chains and by search, and the exact posterior.
+
+    DIR gets tost-chain.json, tost-search.json, posterior.json, a figure of each as PNG, and summary.json.
+    Nothing is taken from earlier runs.
+    """
+    import json
+
+    from syclade.host.output.files import check_output
+    from syclade.quality.check_all import FILES, check_all
+    from syclade.quality.extras import require_extras
+
+    require_extras()
+    check_output(out, FILES, force)
+    with progress_bar() as show:
+        checked = check_all(progress=show, **settings)
+    paths = checked.write(out, force=force)
+    if as_json:
+        click.echo(json.dumps(checked.to_dict(), indent=2))
+    else:
+        click.echo(checked.table())
+        click.echo(f"wrote {', '.join(map(str, paths))}")
+    return 0 if checked.holds else 1

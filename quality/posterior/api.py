@@ -1,0 +1,167 @@
+"""`syclade.quality.posterior`: does the chain sample its posterior exactly?
+
+What takes time to import is imported inside the functions, so that ``import syclade.quality`` is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from syclade.host.errors import OptionError
+from syclade.host.model.defaults import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from syclade.host.chains.plan import Plan
+    from syclade.host.devices.device import Device
+    from syclade.quality.posterior.check import PosteriorCase
+    from syclade.quality.posterior.result import PosteriorResult
+
+__all__ = ["DEFAULT_GAMMA", "DEFAULT_MUTATIONS", "DEFAULT_SAMPLES", "posterior"]
+
+DEFAULT_MUTATIONS = (3, 4, 5)
+DEFAULT_SAMPLES = 1_000_000
+DEFAULT_GAMMA = 1.5
+
+MOVES_BELOW = 65536
+"""Moves are drawn by 16 bits: probabilities are multiples of 1/65536."""
+
+
+def posterior(
+    mutations: Sequence[int] = DEFAULT_MUTATIONS,
+    *,
+    device: str = "auto",
+    samples: int = DEFAULT_SAMPLES,
+    gamma: float = DEFAULT_GAMMA,
+    move_probabilities: tuple[float, float, float] | None = None,
+    tree: str = "mutation",
+    zygosity: bool = False,
+    learn: bool = False,
+    score: str = "max",
+    encoding: str = "auto",
+    seed: int = DEFAULT_SEED,
+    progress: Callable[[str, float, float], None] | None = None,
+) -> PosteriorResult:
+    """Compare what the chain does on small trees with what it should do, exactly.
+
+    All trees of a size are enumerated, and their exact posterior and the exact probability of each step are
+    computed from the definition of the moves. Three things must hold: the proposals are in detailed balance
+    (in exact fractions), independent reads visit the trees with the frequencies of the posterior, and single
+    steps have the probabilities of the exact chain. The last two are chi-square tests at significance 0.001.
+
+    Equal arguments give equal figures on every device. The defaults take about a minute on two cores.
+
+    Args:
+        mutations: sizes of the trees: 2 to 5 mutations (2 to 4 with `learn`), or 3 to 5 cells of cell trees.
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        samples: independent reads for each size, each with the step that follows it; at least 1000.
+        gamma: exponent of the likelihood; with 1 a chain that forgets it would not be detected.
+        move_probabilities: weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without.
+        tree: mutation, or leaf for trees of cells.
+        zygosity: some observations are homozygous, with their own error rates.
+        learn: learn the error rates too, on grids of few points.
+        score: of mutation trees: max or sum, as for `syclade.infer`.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
+        seed: 0 … 2^64-1.
+        progress: called with the current activity, and how much of how much is done.
+
+    Returns:
+        The verdict, and for each size the target, the counts and the three tests.
+
+    Raises:
+        OptionError: a setting makes no sense, settings exclude each other, or there are too few samples.
+        DeviceError: the device cannot run.
+
+    Source: Billingsley 1961 for the test of single steps.
+    """
+    import syclade
+    from syclade.host.devices.choice import choose_device
+    from syclade.host.encodings import choose_encoding
+    from syclade.host.values import whole
+    from syclade.quality.posterior.result import PosteriorResult
+
+    sizes = sorted({whole("mutations (--mutations)", size, 2, 5) for size in mutations})
+    if not sizes:
+        raise OptionError("mutations (--mutations) has no size", hint="use sizes such as (3, 4, 5)")
+    samples = whole("samples (--samples)", samples, 1000, 10**9)
+    chosen = choose_device(device)
+    plans = _plans(tree, sizes, gamma, move_probabilities, zygosity=zygosity, score=score, learn=learn)
+    made = choose_encoding(encoding, chosen, plans[0].problem).name
+    cases = tuple(_check(plan, chosen, samples, encoding, seed, progress) for plan in plans)
+    below = (0, *plans[0].move_below)
+    settings = {
+        "samples": samples,
+        "gamma": gamma,
+        "zygosity": zygosity,
+        "learn": learn,
+        "score": score,
+        "encoding": made,
+        "seed": seed,
+        "device": chosen.filter,
+        "device_name": chosen.name,
+        "tree": tree,
+        "move_probabilities": [(upper - lower) / MOVES_BELOW for lower, upper in pairwise(below)],
+        "version": syclade.__version__,
+    }
+    return PosteriorResult(cases, settings, chosen.name)
+
+
+def _plans(
+    tree: str,
+    sizes: Sequence[int],
+    gamma: float,
+    move_probabilities: tuple[float, float, float] | None,
+    *,
+    zygosity: bool,
+    score: str,
+    learn: bool,
+) -> list[Plan]:
+    """Return the chains to check.
+
+    Raises:
+        OptionError: settings do not go with the trees.
+    """
+    from syclade.quality.posterior.small_target import MOVE_PROBABILITIES, small_leaf_plan, small_plan
+
+    if tree == "mutation":
+        moves = move_probabilities or MOVE_PROBABILITIES
+        return [small_plan(size, gamma, moves, zygosity=zygosity, score=score, learn=learn) for size in sizes]
+    if tree != "leaf":
+        raise OptionError(f"tree (--tree) is {tree!r}", hint="use mutation or leaf")
+    if learn or score != "max" or move_probabilities is not None:
+        raise OptionError(
+            "cell-leaf trees have their own score and moves, and no learned rates",
+            hint="leave out --learn, --score and --move-probs, or --tree leaf",
+        )
+    return [small_leaf_plan(size, gamma, zygosity=zygosity) for size in sizes]
+
+
+def _check(
+    plan: Plan,
+    device: Device,
+    samples: int,
+    encoding: str,
+    seed: int,
+    progress: Callable[[str, float, float], None] | None,
+) -> PosteriorCase:
+    """Enumerate one size, sample it and test the samples."""
+    from syclade.quality.posterior.check import judge
+    from syclade.quality.posterior.samples import sample_chain
+    from syclade.quality.posterior.small_target import make_target
+
+    def show(what: str, done: float, total: float) -> None:
+        if progress is not None:
+            progress(what, done, total)
+
+    show("enumerating", 0, 1)
+    target = make_target(plan)
+    drawn = sample_chain(
+        target, device, encoding, samples, seed, progress=lambda done, total: show(target.size, done, total)
+    )
+    try:
+        return judge(target, drawn)
+    except ValueError as problem:
+        raise OptionError(
+            f"{target.size}: {problem}", hint="give more --samples, or a gamma nearer to 1"
+        ) from problem

@@ -1,0 +1,188 @@
+"""`syclade.quality.tost`: are our best trees as good as SCITE's?
+
+What takes time to import is imported inside the functions, so that ``import syclade.quality`` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from syclade.host.errors import OptionError
+from syclade.host.model.defaults import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from syclade.host.model.rates import Rates
+    from syclade.quality.reference.folder import Reference
+    from syclade.quality.reference.scores import ScoredInput
+    from syclade.quality.tost.result import TostResult
+    from syclade.quality.tost.runs import Comparison, RunSettings
+
+__all__ = ["METHODS", "Progress", "tost"]
+
+METHODS = ("chain", "search")
+
+FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
+"""Settings of the thesis's test, for a reference folder without reference.json."""
+
+Progress = Callable[[str, float, float], None]
+"""Takes the current activity, and how much of how much is done."""
+
+
+def tost(
+    reference: str | os.PathLike[str] | None = None,
+    *,
+    device: str = "auto",
+    method: str = "chain",
+    chains: int | None = None,
+    steps: int | None = None,
+    encoding: str = "auto",
+    fp_rate: float | None = None,
+    fn_rate: float | None = None,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    seed: int = DEFAULT_SEED,
+    limit: int | None = None,
+    keep: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> TostResult:
+    """Compare our best trees with SCITE's by two one-sided paired t-tests (TOST).
+
+    Each input of the reference is inferred, and both programs' trees are scored by one float64 scorer, which
+    must agree with the scores in SCITE's logs. The programs are equivalent if the mean difference is shown to
+    be less than one bit flip either way, each at significance 0.01. A bit flip is the largest effect that one
+    flipped entry of the mutation matrix has on the log-likelihood.
+
+    Equal arguments give equal log-likelihoods on every device. With the packaged reference and 6 chains of
+    1,000,000 steps this takes about a minute on two cores.
+
+    Args:
+        reference: a reference folder (docs/quality.md); without it, SCITE's results on 64 inputs that come
+            with the package.
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        method: chain, to run chains as SCITE does, or search.
+        chains: number of chains; without it, that of SCITE's runs. For method chain only.
+        steps: steps of each chain; without it, that of SCITE's runs. For method chain only.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
+        fp_rate, fn_rate: error rates of SCITE's runs, for a folder without reference.json; 1e-6 and 0.25
+            by default.
+        fn_rate_hom, hom_rate, merge_homozygous: as for `syclade.infer`, likewise.
+        seed: 0 … 2^64-1.
+        limit: take the first so many inputs only, at least 2.
+        keep: a folder for the result of each input; results that are there and were made with the same
+            settings are taken again. Without it nothing is written.
+        force: replace results in `keep` that were made with other settings.
+        progress: called with the current activity, and how much of how much is done.
+
+    Returns:
+        Counts of equal, better and worse inputs, p-values, the verdict, and every single comparison.
+
+    Raises:
+        OptionError: a setting makes no sense, or statsmodels is not installed (the extra `quality`).
+        ReferenceFolderError: the reference cannot be used, or its scores are not those of its logs.
+        DeviceError: the device cannot run.
+        OutputError: `keep` has a result of other settings and `force` is not given, or cannot be written.
+
+    Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
+    """
+    from syclade.host.devices.choice import choose_device
+    from syclade.host.encodings import encoding_name
+    from syclade.host.values import whole
+    from syclade.quality.extras import require_extras
+    from syclade.quality.reference.packaged import reference_at
+    from syclade.quality.reference.scores import score_reference
+    from syclade.quality.tost.result import TostResult
+    from syclade.quality.tost.runs import RunSettings
+    from syclade.quality.tost.test import Differences
+    from syclade.quality.tost.test import tost as tests
+
+    require_extras("statsmodels")
+    _check_method(method, chains, steps)
+    if limit is not None:
+        limit = whole("limit (--limit)", limit, 2, 2**31 - 1)
+    with reference_at(reference) as folder:
+        rates = _rates(folder, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+        found = choose_device(device)
+        by_chains = method == "chain"
+        settings = RunSettings(
+            rates=rates,
+            method=method,
+            chains=(chains or folder.settings.get("chains", CHAINS)) if by_chains else None,
+            steps=(steps or folder.settings.get("steps", STEPS)) if by_chains else None,
+            seed=seed,
+            device=found.filter,
+            encoding=encoding_name(encoding, found),
+        )
+        scored = score_reference(folder.inputs[:limit], rates)
+    comparisons = _compare_all(scored, settings, None if keep is None else Path(keep), force, progress)
+    differences = Differences.between(
+        [each.ours for each in comparisons], [each.scite for each in comparisons]
+    )
+    return TostResult(
+        tests(differences, rates.flip_effect()), tuple(comparisons), tuple(scored), settings, found.name
+    )
+
+
+def _check_method(method: str, chains: int | None, steps: int | None) -> None:
+    from syclade.host.values import whole
+
+    if method not in METHODS:
+        raise OptionError(f"method (--method) is {method!r}", hint=f"use {' or '.join(METHODS)}")
+    for name, value in (("chains", chains), ("steps", steps)):
+        if value is None:
+            continue
+        if method == "search":
+            raise OptionError(
+                f"{name} (--{name}) is for chains, and the method is search", hint=f"leave {name} out"
+            )
+        whole(f"{name} (--{name})", value, 1, 2**31 - 1)
+
+
+def _rates(
+    folder: Reference,
+    fp_rate: float | None,
+    fn_rate: float | None,
+    fn_rate_hom: float | None,
+    hom_rate: float | None,
+    merge_homozygous: bool,
+) -> Rates:
+    """Return SCITE's error rates: as the reference has them, else as given, else the thesis's."""
+    from syclade.host.model.rates import Rates
+
+    return Rates(
+        folder.rate("fp_rate", fp_rate, FP_RATE),
+        folder.rate("fn_rate", fn_rate, FN_RATE),
+        folder.rate("fn_rate_hom", fn_rate_hom, None),
+        folder.rate("hom_rate", hom_rate, None),
+        merge_homozygous,
+    )
+
+
+def _compare_all(
+    scored: Sequence[ScoredInput],
+    settings: RunSettings,
+    keep: Path | None,
+    force: bool,
+    progress: Progress | None,
+) -> list[Comparison]:
+    """Infer every input, one after the other."""
+    from syclade.quality.tost.runs import compare
+
+    comparisons = []
+    steps = (settings.chains or 1) * (settings.steps or 1)
+    total = len(scored) * steps
+    for number, each in enumerate(scored):
+        before = number * steps
+        what = f"input {each.name}, {number + 1} of {len(scored)}"
+
+        def step(done: float, what: str = what, before: int = before) -> None:
+            if progress is not None:
+                progress(what, before + min(done, steps), total)
+
+        step(0)
+        comparisons.append(compare(each, settings, keep, force, step))
+    return comparisons

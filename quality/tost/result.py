@@ -1,0 +1,97 @@
+"""The outcome of the comparison with SCITE: a value with a report, a text and a figure."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from syclade.quality.reference.scores import ScoredInput
+    from syclade.quality.tost.runs import Comparison, RunSettings
+    from syclade.quality.tost.test import Equivalence
+
+__all__ = ["TostResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TostResult:
+    """The outcome of `syclade.quality.tost`.
+
+    Attributes:
+        test: counts, mean difference, p-values and verdict of the two one-sided t-tests.
+        comparisons: for each input the log-likelihoods of both programs' trees in nats, our tree, the seconds
+            that our run took, and which device did the work.
+        scored: the inputs, with the scores that SCITE's logs print.
+        settings: of our runs.
+        device_name: name of the device, as its driver gives it.
+    """
+
+    test: Equivalence
+    comparisons: tuple[Comparison, ...]
+    scored: tuple[ScoredInput, ...]
+    settings: RunSettings
+    device_name: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the programs are equivalent: both one-sided tests reject."""
+        return self.test.equivalent
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of our runs, over all inputs."""
+        return sum(each.seconds for each in self.comparisons)
+
+    @property
+    def work(self) -> dict[str, float]:
+        """Share of our work by executor, the mean over the inputs: whichever device did it."""
+        from syclade.quality.work import mean_work
+
+        return mean_work([each.work for each in self.comparisons])
+
+    def __repr__(self) -> str:
+        """One line with the counts and the verdict."""
+        test = self.test
+        verdict = "equivalent" if self.holds else "not shown to be equivalent"
+        return (
+            f"<TostResult: {test.inputs} inputs, {test.equal} equal, {test.better} better, "
+            f"{test.worse} worse than SCITE: {verdict}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in tost.json; log-likelihoods in nats."""
+        from syclade.quality.tost.report import tost_report
+
+        return tost_report(self)
+
+    def lines(self) -> list[str]:
+        """Return the outcome as lines of text, as the command prints it."""
+        from syclade.quality.tost.report import tost_lines
+
+        return tost_lines(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
+        """Draw how many inputs have which difference, as in figure 4.2 of the ffSCITE thesis.
+
+        Args:
+            path: a PNG file to write the figure to as well.
+            force: replace a file that is there.
+
+        Returns:
+            A figure of matplotlib that belongs to no window; x is our log-likelihood minus SCITE's in bit
+            flips, y the number of inputs.
+
+        Raises:
+            OptionError: matplotlib is not installed (the extra `quality`).
+            OutputError: the file is there and force is not given, or it cannot be written.
+        """
+        from syclade.quality.extras import require_extras
+        from syclade.quality.figures import save_figure
+
+        require_extras("matplotlib")
+        from syclade.quality.tost.plot import tost_figure
+
+        return save_figure(tost_figure(self.test, self.comparisons), path, force)
