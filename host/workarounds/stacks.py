@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from syclade.host.distributions import version_of
+from syclade.host.install import COMPILER_PYTHON
 
 __all__ = ["CURRENT", "PINNED", "Stack", "installed_stack"]
 
@@ -29,6 +30,7 @@ class Stack(NamedTuple):
         libraries: (package, file) to load before dpctl, in this order, since the wheels do not find them.
         sycl_library, dpctl_library: names under which the loaded libraries are found.
         is_importable: whether dpctl imports without these libraries.
+        emulator_problem: why Intel's FPGA emulator cannot run; None if it can.
     """
 
     dpctl: str
@@ -37,6 +39,7 @@ class Stack(NamedTuple):
     sycl_library: str
     dpctl_library: str
     is_importable: bool
+    emulator_problem: str | None
 
 
 PINNED = Stack(
@@ -46,6 +49,7 @@ PINNED = Stack(
     sycl_library="libsycl.so.7",
     dpctl_library="libDPCTLSyclInterface.so.0",
     is_importable=False,
+    emulator_problem=None,
 )
 
 CURRENT = Stack(
@@ -55,6 +59,8 @@ CURRENT = Stack(
     sycl_library="libsycl.so.9",
     dpctl_library="libDPCTLSyclInterface.so",
     is_importable=True,
+    # The driver loads, with libraries of 2025.0.5 beside it, and the OpenCL loader lists it. SYCL does not.
+    emulator_problem=f"needs {COMPILER_PYTHON}: SYCL 2026.2 does not list Intel's last emulator, 2025.0.5",
 )
 
 
