@@ -100,7 +100,6 @@ def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
     return {"fpga-emu": problem}
 
 
-
 def _main(wanted: list[str]) -> None:
     try:
         devices = _listed()

@@ -50,7 +50,9 @@ def survey() -> Survey:
         return Survey((), f"listing the SYCL devices failed: {next(filter(None, reason))}")
     devices = [Device(**entry) for entry in listed[0]]
     if not devices:
-        missing = "" if version_of(CPU_DRIVER) else f": its driver for processors, {CPU_DRIVER}, is not installed"
+        missing = (
+            "" if version_of(CPU_DRIVER) else f": its driver for processors, {CPU_DRIVER}, is not installed"
+        )
         return Survey((), f"the SYCL runtime lists no device{missing}")
     return Survey(_with_verdicts(devices, {device.filter for device in devices}, lines, failure))
 

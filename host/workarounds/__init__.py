@@ -133,13 +133,15 @@ def restore_driver_variable(value: str | None) -> None:
     """Make the list of drivers what it was, once it has been read.
 
     The OpenCL loader 2024.2.2 cuts the variable up in place, so that child processes would inherit the first
-    driver only, and see no emulator.
+    driver only, and see no emulator. The loader 2026.2 does not; there children would inherit our list.
 
     Args:
         value: the user's, or None if there was none.
     """
-    with contextlib.suppress(OSError, DeviceError):
+    try:
         _opencl_platforms(ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1"))))  # reads it
+    except (OSError, DeviceError):
+        return  # dpctl has still to read it
     if value is None:
         os.environ.pop(DRIVER_VARIABLE, None)
     else:

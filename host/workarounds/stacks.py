@@ -15,7 +15,6 @@ from syclade.host.install import COMPILER_PYTHON
 __all__ = ["CURRENT", "PINNED", "Stack", "installed_stack"]
 
 _MATHS = (
-    ("intel-cmplr-lib-rt", "libintlc.so.5"),
     ("intel-cmplr-lib-rt", "libimf.so"),
     ("intel-cmplr-lib-rt", "libsvml.so"),
     ("intel-cmplr-lib-rt", "libirng.so"),
@@ -45,7 +44,12 @@ class Stack(NamedTuple):
 PINNED = Stack(
     dpctl="0.17.0",
     runtimes="2024.2.2",
-    libraries=(*_MATHS, ("intel-opencl-rt", "libOpenCL.so.1"), ("intel-sycl-rt", "libsycl.so.7")),
+    libraries=(
+        ("intel-cmplr-lib-rt", "libintlc.so.5"),
+        *_MATHS,
+        ("intel-opencl-rt", "libOpenCL.so.1"),
+        ("intel-sycl-rt", "libsycl.so.7"),
+    ),
     sycl_library="libsycl.so.7",
     dpctl_library="libDPCTLSyclInterface.so.0",
     is_importable=False,
