@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
-# Where the stack has wheels, a missing device is a failure: these tests are never skipped there. The pinned stack
-# of Python 3.11 has the compiler of kernels and the FPGA emulator besides; the newer one has neither.
+# Where the stack has wheels, a missing device is a failure: these tests are never skipped there. The pinned
+# stack of Python 3.11 has the compiler of kernels and the FPGA emulator besides; the newer one has neither.
 HAS_SYCL_WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 15)
 HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 

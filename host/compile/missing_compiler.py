@@ -1,4 +1,4 @@
-"""Explains why a kernel cannot be had: it does not come with the package, and its compiler is not installed."""
+"""Explains why a kernel is missing: it is not precompiled, and its compiler is not installed."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
     """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
 
     Raises:
-        DeviceError: numba-dpex is not installed, does not import or cannot compile it, or the current folder was
-            deleted.
+        DeviceError: numba-dpex is not installed, does not import or cannot compile it, or the current folder
+            was deleted.
     """
     require_current_folder()
     require_compiler(kernel)

@@ -1,7 +1,7 @@
 """Does a device run at all? Asked in a process of its own, since a bad runtime may crash the one that asks.
 
-Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, or with the
-problem that hides them, then one a device named (all when none is named) just before and just after it is
+Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, or with
+the problem that hides them, then one a device named (all when none is named) just before and just after it is
 tried. The last line tells what crashed.
 """
 
@@ -91,7 +91,7 @@ def _listed() -> list[dict[str, Any]]:
 
 
 def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
-    """Filter and reason of devices that are known and cannot be listed by this stack, beside those that are."""
+    """Filter and reason of a device that users may expect and this stack cannot list."""
     from syclade.host.workarounds.stacks import installed_stack
 
     problem = installed_stack().emulator_problem

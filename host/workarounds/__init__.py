@@ -97,8 +97,8 @@ def _installed(distribution: str, name: str) -> Path:
 def load_runtime_libraries() -> None:
     """Load libraries that the wheels do not find, because their rpath is wrong.
 
-    dpctl 0.17.0 with the 2024.2.2 runtimes does not import without them. dpctl 0.22 does; there the OpenCL loader
-    2026.2 cannot be opened without Intel's libraries of mathematical functions.
+    dpctl 0.17.0 with the 2024.2.2 runtimes does not import without them. dpctl 0.22 does, but the OpenCL
+    loader 2026.2 cannot be opened without Intel's libraries of mathematical functions.
 
     Raises:
         DeviceError: dpctl needs a library that is missing or does not load.

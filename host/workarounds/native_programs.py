@@ -1,9 +1,9 @@
 """Programs that OpenCL made, for a dpctl that can make them from SPIR-V and source only.
 
-dpctl 0.17.0 and 0.22.1 take no native binary and no program object. They are given one in the way of their own
-library: `sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2) and
-libsycl.so.9 (2026.2) export with the same arguments. With any other libsycl nothing is opened, and dpctl makes the
-program from SPIR-V.
+dpctl 0.17.0 and 0.22.1 take no native binary and no program object. They are given one in the way of their
+own library: `sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2)
+and libsycl.so.9 (2026.2) export with the same arguments. With any other libsycl nothing is opened, and dpctl
+makes the program from SPIR-V.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The versions of the SYCL stack that the workarounds are for.
 
-Two combinations are tested. `PINNED` (dpctl 0.17.0 with Intel's runtimes 2024.2.2, Python 3.11) can also compile
-kernels, by numba-dpex 0.23.0. `CURRENT` (dpctl 0.22 with runtimes 2026.2, Python 3.12 and later) runs the
-kernels that are compiled already.
+Two combinations are tested. `PINNED` (dpctl 0.17.0 with Intel's runtimes 2024.2.2, Python 3.11) can also
+compile kernels, by numba-dpex 0.23.0. `CURRENT` (dpctl 0.22 with runtimes 2026.2, Python 3.12 and later) runs
+the kernels that are compiled already.
 """
 
 from __future__ import annotations

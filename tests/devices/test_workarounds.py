@@ -1,7 +1,7 @@
-"""Every bug that host/workarounds has a workaround for is still there: a test that fails tells which one may go.
+"""Every bug that host/workarounds is for is still there: a test that fails tells which workaround may go.
 
-Each is tried without its workaround, in a process of its own. Then what only works with all of them together. The
-stack that is installed decides which bugs there are (`stacks.py`): CI runs this on both.
+Each is tried without its workaround, in a process of its own. Then what only works with all of them together.
+The stack that is installed decides which bugs there are (`stacks.py`): CI runs this on both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every bug that the modules in host/workarounds/ are for is still there (see tests/devices/test_workarounds.py)."""
+"""Every bug that the modules in host/workarounds/ are for is still there (see test_workarounds.py)."""
 
 from __future__ import annotations
 

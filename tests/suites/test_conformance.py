@@ -21,6 +21,7 @@ from tests.support.backends import (
     assert_scores_are_right,
     on_every_backend,
     run_alone,
+    runs_here,
     seen,
     tallies_of,
 )

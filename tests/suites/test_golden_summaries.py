@@ -1,8 +1,8 @@
 """Golden summaries: ten commands, whose summary.json has the same bytes on every stack and device.
 
-`golden_summaries.json` has the SHA-256 of each, recorded on the CPU device under Python 3.11 (numpy 1.26, dpctl 0.17).
-CI checks them there and under a newer Python. A change of the chains, of the searches or of the file's content is a
-reason to record anew: `python -m tests.suites.test_golden_summaries`, from the checkout.
+`golden_summaries.json` has the SHA-256 of each, recorded on the CPU device under Python 3.11 (numpy 1.26,
+dpctl 0.17). CI checks them there and under a newer Python. A change of the chains, of the searches or of the
+file's content is a reason to record anew: `python -m tests.suites.test_golden_summaries`, from the checkout.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ BACKENDS = [*(Backend(device, name) for name in (*ENCODINGS, "general") for devi
 
 
 def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
-    """What its tests need: a kernel for one size is compiled when it is used, one for many sizes is precompiled."""
+    """What its tests need: a kernel for many sizes is precompiled, one for one size needs a compiler."""
     if backend.device in ("native", "numpy"):
         return []
     return [pytest.mark.sycl] if backend.encoding == "general" else [pytest.mark.sycl, pytest.mark.compiler]
