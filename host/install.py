@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from syclade.host.distributions import version_of
 
-__all__ = ["install_command"]
+__all__ = ["COMPILER_PYTHON", "SYCL_PLATFORM", "install_command", "sycl_hint"]
+
+SYCL_PLATFORM = "Linux x86_64, Python 3.11 to 3.14"
+"""What the extra `sycl` installs SYCL for; on others it installs nothing."""
+
+COMPILER_PYTHON = "Python 3.11"
+"""What the extra `sycl` installs numba-dpex for, which compiles kernels that do not come with the package."""
 
 _EXTRAS = {
     "sycl": "dpctl",
@@ -30,6 +36,11 @@ def install_command(*extras: str, anew: bool = False) -> str:
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]
     what = f"syclade[{','.join(wanted)}]" if wanted else "syclade"
     return f"pip install {'--force-reinstall ' if anew else ''}'{what}'"
+
+
+def sycl_hint() -> str:
+    """Say how to install the SYCL stack, and where it can be installed."""
+    return f"install the SYCL stack: {install_command('sycl')} ({SYCL_PLATFORM})"
 
 
 def _is_installed(package: str) -> bool:

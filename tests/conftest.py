@@ -18,8 +18,10 @@ SHARED = ROOT.parent / "shared"
 KEPT_KERNELS = Path(os.environ.get("SYCLADE_TEST_KERNELS") or ROOT / ".pytest_cache" / "kernels")
 """Compiled kernels of tests, which later runs of the tests find; never in a user's own cache."""
 
-# Where the stack has wheels, a missing device is a failure: these tests are never skipped there.
-HAS_SYCL_WHEELS = (sys.platform, platform.machine(), sys.version_info[:2]) == ("linux", "x86_64", (3, 11))
+# Where the stack has wheels, a missing device is a failure: these tests are never skipped there. The pinned
+# stack of Python 3.11 has the compiler of kernels and the FPGA emulator besides; the newer one has neither.
+HAS_SYCL_WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 15)
+HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,7 +44,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["shared"] = "no folder ../shared beside the checkout"
     if not HAS_SYCL_WHEELS:
         absent["sycl"] = "the SYCL stack has no wheels for this platform"
+    if not HAS_PINNED_STACK:
+        absent["compiler"] = "numba-dpex has wheels for Python 3.11 only"
+        absent["emulator"] = "the FPGA emulator runs beside the stack of Python 3.11 only"
     for item in items:
+        if _takes_emulator(item):
+            item.add_marker("emulator")
         for marker, reason in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
@@ -57,6 +64,19 @@ def sample(items: list[pytest.Item], one_of: int) -> set[pytest.Item]:
     for item in sorted(items, key=lots.__getitem__):
         first.setdefault(item.path, item)
     return {*first.values(), *(item for item in items if int.from_bytes(lots[item]) % one_of == 0)}
+
+
+def _takes_emulator(item: pytest.Item) -> bool:
+    """Whether a parameter of the test is the emulator, or something on it."""
+    parameters = (
+        item.callspec.params.values()
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+        else ()
+    )
+    devices = (getattr(value, "device", value) for value in parameters)
+    return any(
+        device in ("fpga-emu", "opencl:accelerator:0") for device in devices if isinstance(device, str)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from syclade.host import install
-from syclade.host.install import install_command
+from syclade.host.install import install_command, sycl_hint
 from tests.conftest import ROOT
 
 
@@ -39,6 +39,13 @@ def test_hints_name_the_whole_install(
     monkeypatch.setattr(install, "version_of", lambda name: "1" if name in there else None)
     assert install_command(*missing) == command
     assert install_command(*missing, anew=True) == command.replace("install", "install --force-reinstall", 1)
+
+
+def test_the_hint_for_sycl_says_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "version_of", lambda _name: None)
+    assert sycl_hint() == (
+        "install the SYCL stack: pip install 'syclade[sycl]' (Linux x86_64, Python 3.11 to 3.14)"
+    )
 
 
 def test_no_hint_is_written_by_hand() -> None:

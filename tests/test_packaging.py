@@ -16,9 +16,15 @@ from typing import Any
 
 import pytest
 
+from syclade.host.install import COMPILER_PYTHON, SYCL_PLATFORM
+from syclade.host.workarounds.stacks import CURRENT
 from tests.conftest import ROOT
 
 FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]
+# Markers of the extra `sycl`: the pinned stack with a compiler, and the one for newer Pythons.
+SYCL_FOR = "sys_platform == 'linux' and platform_machine == 'x86_64' and "
+PINNED_FOR = SYCL_FOR + "python_version == '3.11'"
+NEWER_FOR = SYCL_FOR + "python_version >= '3.12' and python_version < '3.15'"
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES: list[str] = PROJECT["tool"]["setuptools"]["packages"]
@@ -124,10 +130,28 @@ def test_a_lock_has_hashes_and_no_address(lock: str) -> None:
 def test_the_locks_and_the_extra_agree() -> None:
     run, dev = (pins_of(lock) for lock in LOCKS)
     assert run.items() <= dev.items()
-    sycl = [entry.partition(";") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
-    marker = "sys_platform == 'linux' and platform_machine == 'x86_64' and python_version == '3.11'"
-    assert {condition.strip() for _, _, condition in sycl} == {marker}
-    assert dict(entry.split("==") for entry, _, _ in sycl).items() <= run.items()
+    sycl = [entry.partition("; ") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
+    pinned = [entry for entry, _, condition in sycl if condition == PINNED_FOR]
+    assert dict(entry.split("==") for entry in pinned).items() <= run.items()
+    newer = [entry for entry, _, condition in sycl if condition == NEWER_FOR]
+    assert len(pinned) + len(newer) == len(sycl)
+
+
+def test_newer_pythons_get_the_stack_that_is_known() -> None:
+    """Ranges begin at the versions of `stacks.CURRENT`, and end where libsycl's name may change."""
+    sycl = [entry.partition("; ") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
+    ranges = dict(entry.split(">=") for entry, _, condition in sycl if condition == NEWER_FOR)
+    assert ranges.pop("dpctl") == f"{CURRENT.dpctl},<0.23"
+    assert set(ranges) == {"intel-cmplr-lib-rt", "intel-opencl-rt", "intel-sycl-rt"}
+    assert {bounds.split(",")[1] for bounds in ranges.values()} == {"<2027"}
+    assert all(CURRENT.runtimes.startswith(bounds.split(",")[0]) for bounds in ranges.values())
+
+
+def test_the_pythons_of_the_extra_are_those_that_messages_name() -> None:
+    assert SYCL_PLATFORM == "Linux x86_64, Python 3.11 to 3.14"
+    assert COMPILER_PYTHON == "Python 3.11"
+    assert PINNED_FOR.endswith("python_version == '3.11'")
+    assert NEWER_FOR.endswith("python_version >= '3.12' and python_version < '3.15'")
 
 
 def test_every_dependency_is_imported() -> None:

@@ -12,11 +12,12 @@ from typing import Any
 
 from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.missing_compiler import require_compiler
 from syclade.host.compile.sources import digest_of
 from syclade.host.compile.spirv import declare_group_size
 from syclade.host.distributions import version_of
 from syclade.host.errors import DeviceError
-from syclade.host.install import install_command
+from syclade.host.install import COMPILER_PYTHON, install_command
 from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 
 __all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]
@@ -68,7 +69,7 @@ def import_compiler() -> Any:
     except Exception as error:  # beside other versions than it is made for it may fail in any way
         raise DeviceError(
             f"numba-dpex does not import: {error}",
-            hint=f"install the SYCL stack: {install_command('sycl')} (Linux x86_64, Python 3.11)",
+            hint=f"install the SYCL stack anew: {install_command('sycl', anew=True)} ({COMPILER_PYTHON})",
         ) from error
     return compile_kernel
 
@@ -77,9 +78,11 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
     """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
 
     Raises:
-        DeviceError: numba-dpex does not import, or cannot compile it, or the current folder was deleted.
+        DeviceError: numba-dpex is not installed, does not import or cannot compile it, or the current folder
+            was deleted.
     """
     require_current_folder()
+    require_compiler(kernel)
     logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     compile_kernel = import_compiler()

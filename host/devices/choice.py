@@ -10,7 +10,7 @@ from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_dev
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
 from syclade.host.errors import DeviceError
-from syclade.host.install import install_command
+from syclade.host.install import SYCL_PLATFORM, install_command
 from syclade.host.values import shown
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
@@ -35,7 +35,7 @@ def known_devices(*, refresh: bool = False) -> Survey:
     versions = stack_versions()
     if versions is None:
         command = install_command("sycl")
-        words = f"the SYCL stack is not installed ({command}, Linux x86_64 and Python 3.11)"
+        words = f"the SYCL stack is not installed ({command}; {SYCL_PLATFORM})"
         return Survey((), words, absent=True)
     found = None if refresh else recall(versions)
     if found is None:

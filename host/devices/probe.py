@@ -1,8 +1,8 @@
 """Does a device run at all? Asked in a process of its own, since a bad runtime may crash the one that asks.
 
-Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, then
-one a device named (all when none is named) just before and just after it is tried. The last line tells what
-crashed.
+Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, or with
+the problem that hides them, then one a device named (all when none is named) just before and just after it is
+tried. The last line tells what crashed.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def try_device(filter_string: str) -> str | None:
     return None if stored == EXPECTED else "a test kernel ran but did not write its result"
 
 
-def _main(wanted: list[str]) -> None:
+def _listed() -> list[dict[str, Any]]:
+    """The devices that the SYCL runtime lists."""
     from syclade.host.workarounds import prepare
 
-    dpctl = prepare()
-    devices = [
+    return [
         {
             "filter": device.filter_string,
             "name": device.name.strip(),
@@ -86,14 +86,36 @@ def _main(wanted: list[str]) -> None:
             "driver": device.driver_version,
             "units": device.max_compute_units,
         }
-        for device in dpctl.get_devices()
+        for device in prepare().get_devices()
     ]
+
+
+def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
+    """Filter and reason of a device that users may expect and this stack cannot list."""
+    from syclade.host.workarounds.stacks import installed_stack
+
+    problem = installed_stack().emulator_problem
+    if problem is None or not devices or any(device["kind"] == "fpga-emu" for device in devices):
+        return {}
+    return {"fpga-emu": problem}
+
+
+def _main(wanted: list[str]) -> None:
+    try:
+        devices = _listed()
+    except Exception as error:  # whatever it is, it is why there are no devices
+        message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
+        print(json.dumps({"problem": message}), flush=True)
+        return
+    reasons = _absent(devices)
+    for name in reasons:
+        devices.append({"filter": name, "name": "FPGA emulator", "kind": name, "driver": "", "units": 1})
     print(json.dumps({"devices": devices}), flush=True)
     for device in devices:
         if wanted and device["filter"] not in wanted:
             continue
         print(json.dumps({"trying": device["filter"]}), flush=True)
-        reason = try_device(device["filter"])
+        reason = reasons.get(device["filter"]) or try_device(device["filter"])
         print(json.dumps({"tried": device["filter"], "reason": reason}), flush=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,8 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from syclade.host.devices.device import Device
+from syclade.host.distributions import version_of
 
 __all__ = ["Survey", "survey", "try_again"]
+
+CPU_DRIVER = "intel-opencl-rt"
 
 PROBE_TIMEOUT = 120  # seconds; a cold runtime takes about 3
 
@@ -41,10 +45,15 @@ def survey() -> Survey:
     lines, failure = _run_probe([])
     listed = [line["devices"] for line in lines if "devices" in line]
     if not listed:
-        return Survey((), f"listing the SYCL devices failed: {failure}")
+        problems = [str(line["problem"]) for line in lines if "problem" in line]
+        reason = (*problems, failure, "the probe printed nothing")
+        return Survey((), f"listing the SYCL devices failed: {next(filter(None, reason))}")
     devices = [Device(**entry) for entry in listed[0]]
     if not devices:
-        return Survey((), "the SYCL runtime lists no device")
+        missing = (
+            "" if version_of(CPU_DRIVER) else f": its driver for processors, {CPU_DRIVER}, is not installed"
+        )
+        return Survey((), f"the SYCL runtime lists no device{missing}")
     return Survey(_with_verdicts(devices, {device.filter for device in devices}, lines, failure))
 
 
@@ -78,6 +87,13 @@ def _with_verdicts(
     return tuple(replace(one, reason=reasons.get(one.filter, one.reason)) for one in devices)
 
 
+def _last_error(stderr: str) -> str:
+    """The last line that names an exception, as in `ImportError: no libfoo`; else the last line."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
+    return (named or lines or [""])[-1].strip()
+
+
 def _run_probe(filters: list[str]) -> tuple[Lines, str]:
     """Lines that the probe printed, and how it ended if not well."""
     # -P: files of the folder that this process happens to stand in are no modules of the probe.
@@ -96,7 +112,7 @@ def _run_probe(filters: list[str]) -> tuple[Lines, str]:
         if done.returncode < 0:
             failure = f"crashes the process (signal {-done.returncode})"
         elif done.returncode:
-            failure = done.stderr.strip().rpartition("\n")[2] or f"exits with {done.returncode}"
+            failure = _last_error(done.stderr) or f"exits with {done.returncode}"
     except subprocess.TimeoutExpired as error:
         printed = error.stdout or ""
         output = printed.decode(errors="replace") if isinstance(printed, bytes) else printed

@@ -1,11 +1,11 @@
-"""Cures for faults of the frozen SYCL stack, each with the version that has the fault.
+"""Workarounds for bugs of the SYCL stack, each with the versions that have the bug (`stacks.py`).
 
 All of them are in this folder; an export's loader (`host/export/loader.py`), which runs without syclade,
 repeats those that it needs.
 
 Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
-`tests/devices/test_workarounds.py` fails for every cure that is no longer needed. Longer ones have modules of
-their own in this folder, and `tests/devices/test_workarounds_binary.py`.
+`tests/devices/test_workarounds.py` fails for every workaround that is no longer needed, on each stack. Longer
+ones have modules of their own in this folder, and `tests/devices/test_workarounds_binary.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Any
 
 from syclade.host.distributions import files_of, version_of
 from syclade.host.errors import DeviceError
-from syclade.host.install import install_command
+from syclade.host.install import sycl_hint
+from syclade.host.workarounds.stacks import installed_stack
 from syclade.host.workarounds.unknown_processor import name_an_older_processor
 
 __all__ = [
@@ -35,14 +36,6 @@ __all__ = [
 ]
 
 
-RUNTIME_LIBRARIES = (
-    ("intel-cmplr-lib-rt", "libintlc.so.5"),
-    ("intel-cmplr-lib-rt", "libimf.so"),
-    ("intel-cmplr-lib-rt", "libsvml.so"),
-    ("intel-cmplr-lib-rt", "libirng.so"),
-    ("intel-opencl-rt", "libOpenCL.so.1"),
-    ("intel-sycl-rt", "libsycl.so.7"),
-)
 DPNP_LIBRARIES = (
     ("tbb", "libtbb.so.12"),
     ("mkl", "libmkl_core.so.2"),
@@ -64,7 +57,7 @@ _preparing = threading.Lock()
 
 
 def prepare() -> Any:
-    """Apply the start-up cures once and return the module `dpctl`.
+    """Apply the workarounds of start-up once and return the module `dpctl`.
 
     Raises:
         DeviceError: the SYCL stack is not installed, or its libraries do not load; the message says which.
@@ -82,7 +75,7 @@ def _prepare() -> Any:
     try:
         import dpctl
     except Exception as error:  # beside other versions than it is made for it may fail in any way
-        raise DeviceError(f"dpctl does not import: {error}", hint=_install_hint()) from error
+        raise DeviceError(f"dpctl does not import: {error}", hint=sycl_hint()) from error
     let_emulator_take_spirv()
     with contextlib.suppress(OSError, DeviceError):
         loader = ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1")))
@@ -91,53 +84,64 @@ def _prepare() -> Any:
     return dpctl
 
 
-def _install_hint() -> str:
-    command = install_command("sycl")
-    return f"install the SYCL stack: {command} (Linux x86_64, Python 3.11)"
-
-
 def _installed(distribution: str, name: str) -> Path:
     """Path of a library that an installed distribution brings."""
     if version_of(distribution) is None:
-        raise DeviceError(f"the package {distribution} is not installed", hint=_install_hint())
+        raise DeviceError(f"the package {distribution} is not installed", hint=sycl_hint())
     for file in files_of(distribution):
         if file.name == name:
             return file.resolve()
-    raise DeviceError(f"the package {distribution} has no {name}", hint=_install_hint())
+    raise DeviceError(f"the package {distribution} has no {name}", hint=sycl_hint())
 
 
 def load_runtime_libraries() -> None:
-    """Load libraries that dpctl 0.17.0 and the 2024.2.2 runtimes cannot find: the wheels' rpath is broken."""
-    for distribution, name in RUNTIME_LIBRARIES:
-        path = _installed(distribution, name)
+    """Load libraries that the wheels do not find, because their rpath is wrong.
+
+    dpctl 0.17.0 with the 2024.2.2 runtimes does not import without them. dpctl 0.22 does, but the OpenCL
+    loader 2026.2 cannot be opened without Intel's libraries of mathematical functions.
+
+    Raises:
+        DeviceError: dpctl needs a library that is missing or does not load.
+    """
+    stack = installed_stack()
+    for distribution, name in stack.libraries:
         try:
-            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(_installed(distribution, name)), mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
-            raise DeviceError(f"{name} does not load: {error}", hint=_install_hint()) from error
+            raise DeviceError(f"{name} does not load: {error}", hint=sycl_hint()) from error
+        except DeviceError:
+            if not stack.is_importable:
+                raise
 
 
 def register_opencl_drivers() -> None:
-    """Name the OpenCL drivers by absolute path: in a virtual environment the 2024.2.2 loader finds none."""
+    """Name the OpenCL drivers by absolute path: in a virtual environment the loader finds none.
+
+    Needed by the OpenCL loaders 2024.2.2 and 2026.2.
+    """
     if DRIVER_VARIABLE in os.environ:
         return  # the user has their own drivers
     drivers = []
     for distribution, name in (CPU_DRIVER, EMULATOR_DRIVER):
         with contextlib.suppress(DeviceError):
             drivers.append(str(_installed(distribution, name)))
-    os.environ[DRIVER_VARIABLE] = ":".join(drivers)
+    if drivers:
+        os.environ[DRIVER_VARIABLE] = ":".join(drivers)
 
 
 def restore_driver_variable(value: str | None) -> None:
     """Make the list of drivers what it was, once it has been read.
 
     The OpenCL loader 2024.2.2 cuts the variable up in place, so that child processes would inherit the first
-    driver only, and see no emulator.
+    driver only, and see no emulator. The loader 2026.2 does not; there children would inherit our list.
 
     Args:
         value: the user's, or None if there was none.
     """
-    with contextlib.suppress(OSError, DeviceError):
+    try:
         _opencl_platforms(ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1"))))  # reads it
+    except (OSError, DeviceError):
+        return  # dpctl has still to read it
     if value is None:
         os.environ.pop(DRIVER_VARIABLE, None)
     else:
@@ -208,4 +212,4 @@ def load_dpnp_libraries() -> None:
     for distribution, name in DPNP_LIBRARIES:
         path = os.fsencode(_installed(distribution, name))
         if not loader.dlopen(path, os.RTLD_LAZY | os.RTLD_GLOBAL):
-            raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=_install_hint())
+            raise DeviceError(f"{name} does not load: {loader.dlerror().decode()}", hint=sycl_hint())

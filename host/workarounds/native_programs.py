@@ -1,7 +1,9 @@
 """Programs that OpenCL made, for a dpctl that can make them from SPIR-V and source only.
 
-dpctl 0.17.0 takes no native binary and no program object. It is given one by the way its own library goes:
-`sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2) exports.
+dpctl 0.17.0 and 0.22.1 take no native binary and no program object. They are given one in the way of their
+own library: `sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2)
+and libsycl.so.9 (2026.2) export with the same arguments. With any other libsycl nothing is opened, and dpctl
+makes the program from SPIR-V.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from syclade.host.devices.opencl import Place, library
+from syclade.host.workarounds.stacks import installed_stack
 
 __all__ = ["opened_place", "sycl_program"]
 
@@ -48,16 +51,16 @@ def _functions() -> _Functions | None:
     """The functions; None where this dpctl or SYCL runtime has not got them."""
     from dpctl.program import _program
 
-    address = ctypes.c_void_p
+    address, stack = ctypes.c_void_p, installed_stack()
     try:
-        sycl = ctypes.CDLL("libsycl.so.7")
+        sycl = ctypes.CDLL(stack.sycl_library)
         context_of = sycl._ZNK4sycl3_V17context9getNativeEv
         device_of = sycl._ZNK4sycl3_V16device9getNativeEv
         make_bundle = (
             sycl._ZN4sycl3_V16detail18make_kernel_bundleEmRKNS0_7contextEbNS0_12bundle_stateENS0_7backendE
         )
         allocate = ctypes.CDLL("libstdc++.so.6")._Znwm
-        delete_bundle = ctypes.CDLL("libDPCTLSyclInterface.so.0").DPCTLKernelBundle_Delete
+        delete_bundle = ctypes.CDLL(stack.dpctl_library).DPCTLKernelBundle_Delete
         capsule = _program.__pyx_capi__["SyclProgram_Make"]
     except (OSError, AttributeError, KeyError):
         return None

@@ -1,6 +1,7 @@
-"""The CPU driver 2024.2.2 on processors that are newer than it is: AMD's Zen 5, for one.
+"""The CPU drivers 2024.2.2 and 2026.2 on processors that are newer than they are: Zen 5 for the older one.
 
 It then says so on standard error, twice, and compiles for the least that x86-64 has: a third of the speed.
+The driver 2026.2 knows AMD's processors up to Zen 6 and has the same message for others.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PROCESSORS = (("icelake-server", _ICELAKE), ("skx", _SKYLAKE), ("core-avx2", _AV
 
 
 def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | None:
-    """Let the driver 2024.2.2 compile for a processor that it knows, where it does not know this one.
+    """Let a driver (2024.2.2, 2026.2) that does not know this processor compile for one that it knows.
 
     Args:
         loader: the OpenCL loader.

@@ -16,6 +16,7 @@ from syclade.host.devices import remembered, survey
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, native_device
 from syclade.host.errors import DeviceError
+from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.fake_probe import BOTH_WORK, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
 
 # ---- the real ones
@@ -24,10 +25,13 @@ from tests.support.fake_probe import BOTH_WORK, CPU_STARTS, CPU_WORKS, GPU_WORKS
 @pytest.mark.sycl
 def test_the_cpu_and_the_emulator_are_there() -> None:
     found = list_devices()
-    assert [device.kind for device in found if device.usable] == ["cpu", "fpga-emu", "native", "numpy"]
+    assert [device.kind for device in found] == ["cpu", "fpga-emu", "native", "numpy"]
+    assert [device.kind for device in found if not device.usable] == (
+        [] if HAS_PINNED_STACK else ["fpga-emu"]
+    )
     assert found[-1] == NUMPY
     assert all(device.units >= 1 and device.name for device in found)
-    assert all(device.driver for device in found[:-1])
+    assert all(device.driver for device in found[:-1] if device.usable)
     assert known_devices().problem is None
     assert json.loads(json.dumps(found[0].as_dict()))["usable"] is True
 
@@ -39,6 +43,18 @@ def test_ways_to_say_cpu(wanted: str) -> None:
 
 
 @pytest.mark.sycl
+@pytest.mark.skipif(HAS_PINNED_STACK, reason="the emulator runs beside this stack")
+def test_why_the_emulator_is_missing() -> None:
+    """As often as it is asked for: the second time from what is remembered."""
+    for _ in range(2):
+        with pytest.raises(
+            DeviceError, match=r"'fpga-emu' \(FPGA emulator\) cannot run: needs Python 3.11: SYCL 2026"
+        ):
+            choose_device("fpga-emu")
+
+
+@pytest.mark.sycl
+@pytest.mark.emulator
 @pytest.mark.parametrize("wanted", ["fpga-emu", "opencl:accelerator:0", "accelerator"])
 def test_ways_to_say_emulator(wanted: str) -> None:
     assert choose_device(wanted).kind == "fpga-emu"
@@ -163,6 +179,44 @@ def test_a_listing_that_fails_is_told_and_not_remembered(probe: FakeProbe) -> No
     assert len(list_devices()) == 3
 
 
+def test_a_probe_that_tells_a_problem(probe: FakeProbe) -> None:
+    probe.does("""echo '{"problem": "the package intel-sycl-rt has no libsycl.so.7"}'""")
+    assert list_devices() == [NUMPY]
+    reason = "listing the SYCL devices failed: the package intel-sycl-rt has no libsycl.so.7"
+    assert known_devices().problem == reason
+    probe.does("exit 0")
+    assert known_devices().problem == "listing the SYCL devices failed: the probe printed nothing"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "expected"),
+    [
+        ("Traceback\n  File\nImportError: no libfoo\n", "ImportError: no libfoo"),
+        ("Traceback\npkg.errors.DeviceError: broken\nhint: install it\n", "pkg.errors.DeviceError: broken"),
+        ("Segmentation fault\n\n", "Segmentation fault"),
+        ("", ""),
+    ],
+)
+def test_the_error_in_what_a_process_prints(stderr: str, expected: str) -> None:
+    assert survey._last_error(stderr) == expected
+
+
+BROKEN_DPCTL = """raise RuntimeError("it has lost\\na library")"""
+
+
+def test_a_dpctl_that_does_not_import_is_told(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the real probe: the reason, and not the hint that follows it."""
+    (tmp_path / "dpctl.py").write_text(BROKEN_DPCTL)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(module, "stack_versions", lambda: ["dpctl 9"])
+    problem = str(known_devices().problem)
+    assert problem.startswith("listing the SYCL devices failed: ")
+    if HAS_SYCL_WHEELS:
+        assert problem.endswith("dpctl does not import: it has lost\na library")
+
+
 def test_a_driver_that_prints(probe: FakeProbe) -> None:
     probe.does(
         f"printf 'Welcome\\377\\n'\n{LISTING}echo '{{'\necho 7\necho null\n{CPU_WORKS}echo bye\n{GPU_WORKS}"
@@ -179,7 +233,12 @@ def test_a_python_that_does_not_start(
     assert "absent does not start: No such file" in str(known_devices().problem)
 
 
-def test_no_device_at_all(probe: FakeProbe) -> None:
+def test_no_device_at_all(probe: FakeProbe, monkeypatch: pytest.MonkeyPatch) -> None:
     probe.does("""echo '{"devices": []}'""")
+    monkeypatch.setattr(survey, "version_of", lambda name: "1")
     assert list_devices() == [NUMPY]
     assert known_devices().problem == "the SYCL runtime lists no device"
+    monkeypatch.setattr(survey, "version_of", lambda name: None)
+    assert str(known_devices().problem).endswith(
+        ": its driver for processors, intel-opencl-rt, is not installed"
+    )

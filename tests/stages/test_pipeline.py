@@ -27,7 +27,7 @@ SEED = 5
 
 
 def _marks(device: str) -> list[pytest.MarkDecorator]:
-    return [] if device in ("native", "numpy") else [pytest.mark.sycl]
+    return [] if device in ("native", "numpy") else [pytest.mark.sycl, pytest.mark.compiler]
 
 
 on_every_device = pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
-from tests.support.backends import NUMPY, Backend
+from tests.support.backends import NUMPY, Backend, marks_of
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden.json").read_text())
 
@@ -78,9 +78,8 @@ def recorded() -> list[Any]:
         if case["mutations"] < 64:
             backends.append(Backend("native", "ancestor"))
         for backend in backends:
-            marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
             place = f"{name}-{backend.device}-{backend.encoding}"
-            found.append(pytest.param(case, backend, id=place, marks=marks))
+            found.append(pytest.param(case, backend, id=place, marks=marks_of(backend)))
     return found
 
 

@@ -23,6 +23,7 @@ from tests.support.backends import (
     Seen,
     assert_equal_chains,
     assert_scores_are_right,
+    marks_of,
     seen,
 )
 from tests.support.learned import Learning, learned_plan, oracle_chain
@@ -39,9 +40,7 @@ CASES = {
 }
 SYCL = [
     pytest.param(
-        Backend(device, encoding),
-        id=f"{device}-{encoding}",
-        marks=[] if device == "native" else pytest.mark.sycl,
+        Backend(device, encoding), id=f"{device}-{encoding}", marks=marks_of(Backend(device, encoding))
     )
     for device in DEVICES
     for encoding in ("preorder", "general")

@@ -26,6 +26,7 @@ from tests.support.backends import (
     Seen,
     assert_equal_chains,
     assert_scores_are_right,
+    marks_of,
     seen,
     with_rates,
 )
@@ -39,7 +40,7 @@ on_devices = pytest.mark.parametrize(
     "backend",
     [
         *(
-            pytest.param(Backend(device, "preorder"), id=device, marks=pytest.mark.sycl)
+            pytest.param(Backend(device, "preorder"), id=device, marks=marks_of(Backend(device, "preorder")))
             for device in ("cpu", "fpga-emu")
         ),
         pytest.param(Backend("native", "preorder"), id="native"),

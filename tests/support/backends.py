@@ -40,6 +40,7 @@ from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
+from tests.conftest import HAS_PINNED_STACK
 from tests.support.did_all import assert_did_all
 
 DEVICES = ("cpu", "fpga-emu", "native")
@@ -81,9 +82,21 @@ BACKENDS = [
 ]
 
 
+def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
+    """What its tests need: a kernel for many sizes is precompiled, one for one size needs a compiler."""
+    if backend.device in ("native", "numpy"):
+        return []
+    return [pytest.mark.sycl] if backend.encoding == "general" else [pytest.mark.sycl, pytest.mark.compiler]
+
+
+def runs_here(backend: Backend) -> bool:
+    """Whether its tests run here at all."""
+    needs = {mark.name for mark in marks_of(backend)}
+    return HAS_PINNED_STACK or not (needs & {"compiler"} or backend.device == "fpga-emu")
+
+
 def _marked(backend: Backend) -> Any:
-    marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
-    return pytest.param(backend, id=f"{backend.device}-{backend.encoding}", marks=marks)
+    return pytest.param(backend, id=f"{backend.device}-{backend.encoding}", marks=marks_of(backend))
 
 
 on_every_backend = pytest.mark.parametrize("backend", [_marked(backend) for backend in BACKENDS])

@@ -18,7 +18,7 @@ from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.rates import Rates
-from tests.support.backends import DEVICES
+from tests.support.backends import DEVICES, Backend, marks_of
 from tests.support.did_all import assert_did_all
 
 
@@ -49,10 +49,9 @@ LEAF_BACKENDS = [*(LeafBackend(device, general) for general in (False, True) for
 
 
 def _marked(backend: LeafBackend) -> Any:
-    marks = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
-    return pytest.param(
-        backend, id=f"{backend.device}-{'general' if backend.general else 'own'}", marks=marks
-    )
+    encoding = "general" if backend.general else "own"
+    marks = marks_of(Backend(backend.device, encoding))
+    return pytest.param(backend, id=f"{backend.device}-{encoding}", marks=marks)
 
 
 on_every_leaf_backend = pytest.mark.parametrize(
