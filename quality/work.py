@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from syclade.host.devices.work import STEPS, SWEEPS
+
 if TYPE_CHECKING:
-    from syclade.host.backends import Runner
-    from syclade.host.devices.device import Device
     from syclade.host.output.result import Result
 
-__all__ = ["Work", "executor_of", "mean_work", "work_of", "work_text"]
+__all__ = ["Work", "mean_work", "work_of", "work_text"]
 
 Work = Mapping[str, float]
 """Shares by executor; they sum to 1."""
 
-_OWN_EXECUTORS = ("numpy", "native", "python")
-"""Tiers that no SYCL device executes."""
-
-_RUNNERS = {"NumpyRunner": "numpy", "NativeRunner": "native", "PythonRunner": "python"}
-
 
 def work_of(result: Result) -> dict[str, float]:
     """Return the share of an inference's work that each executor did; the shares sum to 1.
+
+    Of a search, the work are its sweeps; of chains, their steps.
 
     Args:
         result: of `infer`.
@@ -30,19 +27,13 @@ def work_of(result: Result) -> dict[str, float]:
     Returns:
         Shares by executor: a dpctl filter string, native, numpy or python.
     """
-    tiers = {result.search_tier: 1} if result.searches else result.tiers
-    total = sum(tiers.values())
-    shares: dict[str, float] = {}
-    for tier, steps in tiers.items():
-        if steps:
-            executor = tier if tier in _OWN_EXECUTORS else result.device
-            shares[executor] = shares.get(executor, 0.0) + steps / total
-    return shares
-
-
-def executor_of(runner: Runner, device: Device) -> str:
-    """Return what executes a runner's steps: the device, unless the runner is of another technology."""
-    return _RUNNERS.get(type(runner).__name__, device.filter)
+    unit = SWEEPS if result.searches else STEPS
+    counts: dict[str, int] = {}
+    for one in result.work:
+        if one.unit == unit:
+            counts[one.executor.filter] = counts.get(one.executor.filter, 0) + one.count
+    total = sum(counts.values())
+    return {executor: count / total for executor, count in counts.items()}
 
 
 def mean_work(shares: Sequence[Work]) -> dict[str, float]:

@@ -23,6 +23,7 @@ from syclade.host.backends import default_slots, make_runner
 from syclade.host.chains.pipeline import run_chains
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.devices.device import Device
+from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix, format_matrix
 from syclade.host.model.problem import make_problem
@@ -33,7 +34,7 @@ from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING, versions
 from syclade.quality.bench.stored import FFSCITE_KSTEPS, SCITE_KSTEPS, STORED_SOURCE
 from syclade.quality.reference.scite_program import SciteSettings
-from syclade.quality.work import executor_of, mean_work
+from syclade.quality.work import mean_work
 
 if TYPE_CHECKING:
     from syclade.quality.bench.energy import EnergyMeter
@@ -243,6 +244,7 @@ def _points_of(
     """Measure all lengths of so many chains, with one runner."""
     made = choose_encoding(encoding, device, plan.problem)
     runner = make_runner(device, plan, made, default_slots(device, plan, made, chains), seed)
+    require_executor(runner.executor, device)
     try:
         run_chains(runner, chains=chains, steps=WARM_UP_STEPS)
         for steps in STEPS:
@@ -258,7 +260,7 @@ def _points_of(
                 steps,
                 tuple(ours),
                 tuple(theirs),
-                executor_of(runner, device),
+                runner.executor.filter,
             )
     finally:
         runner.close()

@@ -16,7 +16,6 @@ from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.quality.posterior.small_target import Target
 from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
-from syclade.quality.work import executor_of
 
 __all__ = ["ChainSamples", "sample_chain"]
 
@@ -96,5 +95,5 @@ def sample_chain(
         runner.close()
     table = moves.reshape(size, size)
     return ChainSamples(
-        table.sum(axis=1), table, slots, thinning, last * slots, seconds, executor_of(runner, device)
+        table.sum(axis=1), table, slots, thinning, last * slots, seconds, runner.executor.filter
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from syclade.host.model import zygosity
 from tests.golden.digests import differences, digest_of
 from tests.golden.inputs import Inputs
+from tests.golden.outcome import check_executors
 from tests.golden.record import compare, read_digests
 from tests.golden.tables import RUNS
 
@@ -36,9 +37,16 @@ def test_another_weight_is_noticed(
     """The logarithm of a false negative's probability, larger by a thousandth."""
     real = math.log
     inputs.matrix("small")  # simulated with the real weights
-    monkeypatch.setattr(zygosity.math, "log", lambda value: real(value) * 1.001)
+    monkeypatch.setattr(math, "log", lambda value: real(value) * 1.001)
     found = compare(RUNS[name], "native", tmp_path / "run", inputs, read_digests())
     assert any(line.startswith("summary.json: log_likelihood is") for line in found)
+
+
+def test_work_of_another_device_is_noticed(tmp_path: Path) -> None:
+    run_file = tmp_path / "run.json"
+    run_file.write_text(json.dumps({"work": [{"device": "native"}, {"device": "numpy"}]}))
+    with pytest.raises(AssertionError, match="native was to be checked"):
+        check_executors(run_file, "native")
 
 
 def summaries(**changed: Any) -> list[str]:

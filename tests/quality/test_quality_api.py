@@ -15,7 +15,9 @@ import pytest
 import syclade
 from syclade.host.backends import make_runner
 from syclade.host.chains.pipeline import initial_state
-from syclade.host.devices.device import NUMPY
+from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.devices.work import WorkDone
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.errors import DeviceError, OptionError, OutputError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.output.result import Result
@@ -132,35 +134,37 @@ def test_the_figure_has_a_bar_for_every_difference(compared: TostResult) -> None
 
 
 def test_the_work_is_that_of_the_runner_not_of_the_device_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: a fallback that does the work is named, not the device that was asked for."""
+    """The negative control: a fallback that does the work is an error, not a result."""
 
     def fallback(device: Any, plan: Any, encoding: Any, slots: int, seed: int) -> Any:
-        return make_runner(NUMPY, plan, encoding, slots, seed)
+        return make_runner(NUMPY, plan, PlainEncoding(plan.problem), slots, seed)
 
     monkeypatch.setattr(posterior_samples, "make_runner", fallback)
-    found = posterior([2], device="native", samples=1000)
-    assert found.work == {"numpy": 1.0}
-    assert found.settings["device"] == "native"
+    with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
+        posterior([2], device="native", samples=1000)
+
+
+CPU = Device("opencl:cpu:0", "a processor", "cpu", 2)
+LOCAL = native_device()
 
 
 @pytest.mark.parametrize(
-    ("tiers", "searches", "search_tier", "shares"),
+    ("work", "searches", "shares"),
     [
-        ({"specialised": 300, "general": 100}, (), "", {"opencl:cpu:0": 1.0}),
-        ({"numpy": 100, "specialised": 300}, (), "", {"numpy": 0.25, "opencl:cpu:0": 0.75}),
-        ({"numpy": 0, "general": 10}, (), "", {"opencl:cpu:0": 1.0}),
-        ({"numpy": 5}, ("a search",), "native", {"native": 1.0}),
-        ({}, ("a search",), "sycl", {"opencl:cpu:0": 1.0}),
+        ([(CPU, "steps", 300), (CPU, "steps", 100)], (), {"opencl:cpu:0": 1.0}),
+        ([(NUMPY, "steps", 100), (CPU, "steps", 300)], (), {"numpy": 0.25, "opencl:cpu:0": 0.75}),
+        ([(NUMPY, "steps", 5), (LOCAL, "sweeps", 7)], ("a search",), {"native": 1.0}),
+        ([(LOCAL, "sweeps", 1), (CPU, "sweeps", 3)], ("a search",), {"native": 0.25, "opencl:cpu:0": 0.75}),
+        ([], (), {}),
     ],
 )
 def test_shares_of_work(
-    tiers: dict[str, int], searches: tuple[Any, ...], search_tier: str, shares: dict[str, float]
+    work: list[tuple[Device, str, int]], searches: tuple[Any, ...], shares: dict[str, float]
 ) -> None:
     result = object.__new__(Result)  # its other fields are not read
-    for name, value in {
-        "tiers": tiers, "searches": searches, "search_tier": search_tier, "device": "opencl:cpu:0"
-    }.items():  # fmt: skip
-        object.__setattr__(result, name, value)
+    done = tuple(WorkDone(executor, "general", unit, count, 1.0) for executor, unit, count in work)
+    object.__setattr__(result, "work", done)
+    object.__setattr__(result, "searches", searches)
     assert work_of(result) == shares
 
 

@@ -44,6 +44,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.sycl
+@pytest.mark.compiler
 @pytest.mark.parametrize("kind", ["cpu", "accelerator"])
 def test_the_example_runs(kind: str) -> None:
     """It compares a stage with the chains' scores, and whole steps with `syclade.infer`."""
@@ -54,6 +55,7 @@ def test_the_example_runs(kind: str) -> None:
 
 
 @pytest.mark.sycl
+@pytest.mark.compiler
 def test_the_stack_is_ready_after_one_call() -> None:
     done = run("-c", PLAIN)
     assert (done.returncode, without_complaints(done.stderr)) == (0, "")
@@ -61,6 +63,7 @@ def test_the_stack_is_ready_after_one_call() -> None:
 
 
 @pytest.mark.sycl
+@pytest.mark.compiler
 def test_a_compiler_without_dpnp_is_told_of() -> None:
     done = run("-c", LATE)
     assert done.stdout == (

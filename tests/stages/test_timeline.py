@@ -32,8 +32,8 @@ def run(device: str, slots: int, steps: int, most: int | None = None) -> StagedR
 @pytest.mark.parametrize(
     ("device", "clock"),
     [
-        pytest.param("cpu", "device", marks=pytest.mark.sycl),
-        pytest.param("fpga-emu", "device", marks=pytest.mark.sycl),
+        pytest.param("cpu", "device", marks=[pytest.mark.sycl, pytest.mark.compiler]),
+        pytest.param("fpga-emu", "device", marks=[pytest.mark.sycl, pytest.mark.compiler]),
         ("python", "host"),
     ],
 )
