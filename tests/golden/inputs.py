@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,8 +82,12 @@ class Inputs:
         return folder
 
     def matrix(self, name: str) -> Path:
-        """Return the file of a matrix."""
-        return INPUTS[name].path or self.folder(name) / "matrix.csv"
+        """Return the file of a matrix, away from files of names, which commands would take."""
+        alone = self._folder / "alone" / f"{name}.csv"
+        if not alone.exists():
+            alone.parent.mkdir(exist_ok=True)
+            shutil.copy(INPUTS[name].path or self.folder(name) / "matrix.csv", alone)
+        return alone
 
     def forms(self) -> Path:
         """Return the folder of one matrix in every format that syclade reads."""
