@@ -9,6 +9,7 @@ from syclade.host.chains.kernel import argument_records, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.kernels.arguments import PROBLEM, SCRATCH, Argument
 
 __all__ = ["NumpyRunner"]
@@ -31,9 +32,14 @@ class NumpyRunner(ArrayRunner):
         encoding: `AncestorEncoding` for the stages on ancestor matrices, or `PlainEncoding`.
         slots: chain states at once.
         seed: of the random numbers.
+
+    Raises:
+        ValueError: the encoding is another one.
     """
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
+        if not isinstance(encoding, AncestorEncoding | PlainEncoding):
+            raise ValueError(f"numpy has no encoding {encoding.name!r}")
         super().__init__(plan, encoding, slots, seed)
         self._of_matrices = isinstance(encoding, AncestorEncoding)
         self._steps = ancestor_steps(plan) if self._of_matrices else plain_steps(plan)
