@@ -10,6 +10,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.kernels.arguments import PROBLEM, SCRATCH, Argument
 
 __all__ = ["NumpyRunner"]
@@ -32,11 +33,16 @@ class NumpyRunner(ArrayRunner):
         encoding: `AncestorEncoding` for the stages on ancestor matrices, or `PlainEncoding`.
         slots: chain states at once.
         seed: of the random numbers.
+
+    Raises:
+        ValueError: the encoding is another one.
     """
 
     executor = NUMPY
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
+        if not isinstance(encoding, AncestorEncoding | PlainEncoding):
+            raise ValueError(f"numpy has no encoding {encoding.name!r}")
         super().__init__(plan, encoding, slots, seed)
         self._of_matrices = isinstance(encoding, AncestorEncoding)
         self._steps = ancestor_steps(plan) if self._of_matrices else plain_steps(plan)

@@ -19,6 +19,7 @@ from syclade.host.encodings import (
     make_encoding,
 )
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_general import MADE_FOR
 from syclade.host.errors import OptionError
@@ -167,4 +168,4 @@ def test_every_encoding_can_be_asked_for() -> None:
     """The command line lists them by hand, so that its help needs no numpy."""
     (option,) = (one for one in infer.command.params if one.name == "encoding")
     assert isinstance(option.type, click.Choice)
-    assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_CELL_LEAF_TREES}
+    assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_CELL_LEAF_TREES, PlainEncoding.name}
