@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiled_tests import needs_compiler
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -32,9 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _takes_emulator(item):
             item.add_marker("emulator")
+        if item.get_closest_marker("sycl") and _needs_compiler(item):
+            item.add_marker("compiler")
         for marker, reason in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _needs_compiler(item: pytest.Item) -> bool:
+    name = getattr(item, "originalname", None) or item.name
+    return needs_compiler(item.path.relative_to(ROOT / "tests").as_posix(), name)
 
 
 def _takes_emulator(item: pytest.Item) -> bool:
