@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiled_tests import needs_compiler
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -50,6 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if _takes_emulator(item):
             item.add_marker("emulator")
+        if item.get_closest_marker("sycl") and _needs_compiler(item):
+            item.add_marker("compiler")
         for marker, reason in absent.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
@@ -64,6 +68,11 @@ def sample(items: list[pytest.Item], one_of: int) -> set[pytest.Item]:
     for item in sorted(items, key=lots.__getitem__):
         first.setdefault(item.path, item)
     return {*first.values(), *(item for item in items if int.from_bytes(lots[item]) % one_of == 0)}
+
+
+def _needs_compiler(item: pytest.Item) -> bool:
+    name = getattr(item, "originalname", None) or item.name
+    return needs_compiler(item.path.relative_to(ROOT / "tests").as_posix(), name)
 
 
 def _takes_emulator(item: pytest.Item) -> bool:

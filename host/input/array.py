@@ -79,8 +79,9 @@ def _from_device(array: Any) -> Any:
     """The array itself, or its copy on the host if numpy could not read its memory."""
     if callable(getattr(array, "asnumpy", None)):  # dpnp
         return array.asnumpy()
-    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl
-        return importlib.import_module("dpctl.tensor").asnumpy(array)
+    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl's up to 0.21, dpnp's from 0.20 on
+        library = "dpnp" if type(array).__module__.startswith("dpnp.") else "dpctl"
+        return importlib.import_module(f"{library}.tensor").asnumpy(array)
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
         return np.from_dlpack(array)
     return array

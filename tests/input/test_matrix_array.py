@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,18 @@ class WithDlpack:
 @pytest.mark.parametrize("kind", [OnDevice, WithDlpack])
 def test_arrays_of_other_libraries(kind: type[Any]) -> None:
     assert matrix_from_array(kind()).values.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("library", ["dpctl", "dpnp"])
+def test_a_tensor_is_read_by_its_own_library(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+    """Made up: dpctl's tensors became dpnp's with dpnp 0.20, which only newer Pythons have."""
+    module = types.ModuleType(f"{library}.tensor")
+    vars(module)["asnumpy"] = lambda tensor: tensor.values
+    monkeypatch.setitem(sys.modules, library, types.ModuleType(library))
+    monkeypatch.setitem(sys.modules, f"{library}.tensor", module)
+    members = {"__sycl_usm_array_interface__": {}, "values": np.array([[0, 1]])}
+    tensor = type("usm_ndarray", (), members | {"__module__": f"{library}.tensor._usmarray"})()
+    assert matrix_from_array(tensor).values.tolist() == [[0, 1]]
 
 
 @pytest.mark.sycl
