@@ -78,7 +78,8 @@ def _stopped(words: Sequence[str], kept: Path, number: signal.Signals, times: in
         [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     try:
-        until, seen = time.monotonic() + LONGEST, set()
+        until = time.monotonic() + LONGEST
+        seen: set[int] = set()
         while len(seen) < times and process.poll() is None and time.monotonic() < until:
             with contextlib.suppress(FileNotFoundError):
                 seen.add(kept.stat().st_mtime_ns)
