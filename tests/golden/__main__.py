@@ -53,7 +53,13 @@ def main() -> None:
                 f"{run.name}: {ended}, {time.perf_counter() - begun:.1f} s", *found, sep="\n    ", flush=True
             )
     if asked.record:
-        write_digests({"recorded_with": versions(), "runs": known["runs"]})
+        told = versions()
+        if asked.only:
+            known["recorded_later"] |= {run.name: told["commit"] for run in chosen}
+        else:
+            known |= {"recorded_with": told, "recorded_later": {}}
+            known["runs"] = {name: known["runs"][name] for name in RUNS}
+        write_digests(known)
     sys.exit(differ > 0)
 
 

@@ -55,31 +55,36 @@ def call_apart(words: Sequence[str], given: Path | None) -> Called:
     return Called(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def stop_when_kept(words: Sequence[str], kept: Path) -> None:
-    """Start a run that writes the checkpoint `kept`, and stop it by SIGTERM when that file is there.
+def stop_when_kept(words: Sequence[str], kept: Path, number: signal.Signals, times: int) -> None:
+    """Start a run that writes the checkpoint `kept`, and stop it by a signal once it has written it so often.
+
+    SIGTERM ends it with the best tree so far, SIGKILL at once.
 
     Where a busy machine let the run end before it could be stopped, it is started again.
     """
     for _ in range(ATTEMPTS):
         for path in (kept, kept.with_name(f"{kept.name}.events")):
             path.unlink(missing_ok=True)
-        status, messages = _stopped(words, kept)
-        if status == 128 + signal.SIGTERM:
+        status, messages = _stopped(words, kept, number, times)
+        if status in (128 + number, -number):
             return
         assert status == 0, f"the run to stop ended with status {status}: {messages}"
     raise AssertionError(f"the run ended before it could be stopped, {ATTEMPTS} times: give it more steps")
 
 
-def _stopped(words: Sequence[str], kept: Path) -> tuple[int, str]:
+def _stopped(words: Sequence[str], kept: Path, number: signal.Signals, times: int) -> tuple[int, str]:
     """Run, stop, and return the exit status and the messages."""
     process = subprocess.Popen(
         [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     try:
         until = time.monotonic() + LONGEST
-        while not kept.exists() and process.poll() is None and time.monotonic() < until:
+        seen: set[int] = set()
+        while len(seen) < times and process.poll() is None and time.monotonic() < until:
+            with contextlib.suppress(FileNotFoundError):
+                seen.add(kept.stat().st_mtime_ns)
             time.sleep(0.002)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         _, messages = process.communicate(timeout=LONGEST)
     finally:
         process.kill()

@@ -53,7 +53,7 @@ def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:
                 yield f"{place} is missing"
             else:
                 yield from differences(value, found[key], place)
-    elif type(recorded) is not type(found) or recorded != found:
+    elif json.dumps(recorded) != json.dumps(found):  # NaN is equal to itself, 1 not to 1.0 or true
         yield f"{where} is {json.dumps(found)}, recorded was {json.dumps(recorded)}"
 
 

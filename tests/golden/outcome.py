@@ -49,11 +49,11 @@ def carry_out(
     lines[-1] += f" {more}"
     given = None if run.given is None else inputs.matrix(run.given)
     with contextlib.chdir(folder):
-        if run.stopped and not whole:
+        if run.stopped is not None and not whole:
             begun = lines[0].replace("--out out", "")
             words = _words(f"{begun} --checkpoint kept --checkpoint-every 0", "native", inputs)
-            stop_when_kept(words, folder / "kept")
-            lines = [f"{lines[0]} --resume kept"]
+            stop_when_kept(words, folder / "kept", run.stopped, run.checkpoints)
+            lines = [f"{lines[0]} --resume kept --checkpoint kept"]
         for line in lines:
             words = _words(line, device, inputs)
             called = call(words) if given is None else call_apart(words, given)

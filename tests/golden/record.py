@@ -57,19 +57,25 @@ def compare(
 def read_digests() -> dict[str, Any]:
     """Return what was recorded; no runs where there is no file."""
     if not DIGESTS.exists():
-        return {"recorded_with": {}, "runs": {}}
+        return {"recorded_with": {}, "recorded_later": {}, "runs": {}}
     known: dict[str, Any] = json.loads(DIGESTS.read_text())
     return known
 
 
 def write_digests(known: dict[str, Any]) -> None:
-    """Write the file, a line for each file of a run."""
+    """Write the file, a line for each file of a run.
+
+    Args:
+        known: `recorded_with` (of `versions`), `recorded_later` (names of runs that were recorded after the
+            others, each with its commit), `runs` (of `record`, by name).
+    """
     runs = []
     for name, files in sorted(known["runs"].items()):
         lines = ",\n".join(f"   {json.dumps(file)}: {json.dumps(told)}" for file, told in files.items())
         runs.append(f"  {json.dumps(name)}: {{\n{lines}\n  }}")
-    head = json.dumps(known["recorded_with"], indent=1).replace("\n", "\n ")
-    DIGESTS.write_text(f'{{\n "recorded_with": {head},\n "runs": {{\n' + ",\n".join(runs) + "\n }\n}\n")
+    heads = ("recorded_with", "recorded_later")
+    about = [f' "{head}": ' + json.dumps(known[head], indent=1).replace("\n", "\n ") for head in heads]
+    DIGESTS.write_text("{\n" + ",\n".join([*about, ' "runs": {\n' + ",\n".join(runs)]) + "\n }\n}\n")
 
 
 def versions() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 
 import pytest
@@ -34,8 +35,9 @@ class Run:
         never: devices on which it cannot run, or takes minutes. The marker `verification` has all others.
         rounded: whether the last digits of numbers depend on the processor (numpy's exp and log). Numbers of
             more than ten digits are then compared to nine digits.
-        stopped: whether the run is stopped after its first checkpoint and resumed. The run without a stop is
-            recorded.
+        stopped: the signal that stops the run in the middle; the run is then resumed. What is recorded is the
+            run without a stop.
+        checkpoints: how many the run has written when it is stopped. The first one of chains is at step 0.
         given: the input whose matrix is standard input; the command then has a process of its own.
         real: whether it needs ../shared.
     """
@@ -45,7 +47,8 @@ class Run:
     also: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     rounded: bool = False
-    stopped: bool = False
+    stopped: signal.Signals | None = None
+    checkpoints: int = 4
     given: str | None = None
     real: bool = False
     own_kernel: bool = False
@@ -80,14 +83,25 @@ def infer(
     also: tuple[str, ...] = (),
     never: tuple[str, ...] = (),
     rounded: bool = False,
-    stopped: bool = False,
+    stopped: signal.Signals | None = None,
+    checkpoints: int = 4,
     own_kernel: bool = False,
     rates: str = "",
 ) -> Run:
     """Return a run of `syclade infer` on an input, with the input's rates unless others are given."""
     rates = rates or INPUTS[given].rates
     command = f"infer {{matrix:{given}}} {rates} --quiet --device {{device}} --out out {options}"
-    return Run(name, (command,), also, never, rounded, stopped, real=given in REAL, own_kernel=own_kernel)
+    return Run(
+        name,
+        (command,),
+        also,
+        never,
+        rounded,
+        stopped,
+        checkpoints,
+        real=given in REAL,
+        own_kernel=own_kernel,
+    )
 
 
 def search(

@@ -34,7 +34,7 @@ def test_another_seed_is_noticed(name: str, inputs: Inputs, tmp_path: Path) -> N
 def test_another_weight_is_noticed(
     name: str, inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The logarithm of a false negative's probability, larger by a thousandth."""
+    """All logarithms, of which weights are made, are larger by a thousandth."""
     real = math.log
     inputs.matrix("small")  # simulated with the real weights
     monkeypatch.setattr(math, "log", lambda value: real(value) * 1.001)
@@ -67,6 +67,9 @@ def test_new_keys_do_not_count_and_changed_ones_do() -> None:
     ]
     assert summaries(searches=searches[::-1])[0].startswith("summary.json: searches: start is")
     assert summaries(parents=[1, *range(1, 400)])[0].startswith('summary.json: parents is "sha256')
+    assert summaries(log_likelihood=math.nan) == ["summary.json: log_likelihood is NaN, recorded was -12.5"]
+    nan = digest_of({"summary.json": {"ess": math.nan}}, rounded=True)
+    assert list(differences(nan, digest_of({"summary.json": {"ess": math.nan}}, rounded=True))) == []
     assert summaries(log_likelihood=True) == ["summary.json: log_likelihood is true, recorded was -12.5"]
 
 

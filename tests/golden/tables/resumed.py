@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from signal import SIGKILL, SIGTERM
+
 from tests.golden.run import CPU, Run, infer
 
 RESUMED = (
-    infer("resumed-steps", "small", "--chains 6 --steps 3000000", stopped=True, never=("numpy",), also=CPU),
+    infer(
+        "resumed-steps", "small", "--chains 6 --steps 3000000", stopped=SIGKILL, never=("numpy",), also=CPU
+    ),
     infer(
         "resumed-slots",
         "small",
         "--chains 5 --steps 3000000 --slots 2",
-        stopped=True,
+        stopped=SIGTERM,
         never=("numpy", "fpga-emu"),
     ),
     infer(
         "resumed-samples",
         "small",
         "--chains 4 --steps 2000000 --samples 2000 --burn-in 0",
-        stopped=True,
+        stopped=SIGKILL,
         never=("numpy",),
     ),
-    infer("resumed-rule", "n63", "--method chain --chains 4", stopped=True, never=("numpy", "fpga-emu")),
-    infer("resumed-search", "n127", "--method search", stopped=True, never=("numpy",)),
+    infer("resumed-rule", "n63", "--method chain --chains 4", stopped=SIGTERM, never=("numpy", "fpga-emu")),
+    infer("resumed-search", "n127", "--method search", stopped=SIGKILL, checkpoints=1, never=("numpy",)),
     infer(
         "resumed-learned",
         "small",
         "--chains 4 --steps 1000000 --samples 1000 --burn-in 0 --learn-fn 0.2",
-        stopped=True,
+        stopped=SIGTERM,
         never=("numpy",),
         rounded=True,
     ),
@@ -34,7 +38,7 @@ RESUMED = (
         "resumed-sum",
         "small",
         "--chains 4 --steps 1000000 --score sum",
-        stopped=True,
+        stopped=SIGTERM,
         never=("numpy",),
         rounded=True,
     ),
@@ -42,7 +46,7 @@ RESUMED = (
         "resumed-leaf",
         "small",
         "--tree leaf --chains 4 --steps 2000000 --samples 1000 --burn-in 0",
-        stopped=True,
+        stopped=SIGKILL,
         never=("numpy",),
     ),
 )
