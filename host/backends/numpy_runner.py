@@ -11,18 +11,10 @@ from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.kernels.arguments import PROBLEM, SCRATCH, Argument
+from syclade.kernels.ancestor.stage_arguments import BETWEEN_STAGES
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 __all__ = ["NumpyRunner"]
-
-BETWEEN_STAGES = (
-    Argument("draws", SCRATCH, "int64", ("slots", 5), "number of the move, v, second node, extra word, E"),
-    Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t"),
-    Argument("threshold", SCRATCH, "int64", ("slots",), "E + (ln|C| - ln|B|) / gamma, in units of 2^-f nat"),
-    Argument("parent_rows", SCRATCH, "uint64", ("slots", 2, "words"), "rows of the parents of v and of w"),
-    Argument("worth", SCRATCH, "int32", ("slots", "cells", "nodes"), "score of every column at every node"),
-)
-"""What the stages on ancestor matrices hand on, besides the arguments of the fused kernel."""
 
 
 class NumpyRunner(ArrayRunner):

@@ -22,32 +22,30 @@ class StageArgument(NamedTuple):
     direction: str
 
 
-_BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING)} | {
-    argument.name: argument
-    for argument in (
-        Argument(
-            "draws",
-            SCRATCH,
-            "int64",
-            ("slots", 5),
-            "draws of a step: number of the move, v, second node, extra word, E (kernels/chain/batch.py)",
-        ),
-        Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t (kernels/chain/edits.py)"),
-        Argument(
-            "threshold", SCRATCH, "int64", ("slots",), "E + (ln|C| - ln|B|) / gamma, in units of 2^-f nat"
-        ),
-        Argument(
-            "parent_rows", SCRATCH, "uint64", ("slots", 2, "words"), "the rows of the parents of v and of w"
-        ),
-        Argument(
-            "worth",
-            SCRATCH,
-            "int32",
-            ("slots", "cells", "nodes"),
-            "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
-        ),
-    )
-}
+BETWEEN_STAGES = (
+    Argument(
+        "draws",
+        SCRATCH,
+        "int64",
+        ("slots", 5),
+        "draws of a step: number of the move, v, second node, extra word, E (kernels/chain/batch.py)",
+    ),
+    Argument("move", SCRATCH, "int64", ("slots", 5), "kind, edit, v, w, t (kernels/chain/edits.py)"),
+    Argument("threshold", SCRATCH, "int64", ("slots",), "E + (ln|C| - ln|B|) / gamma, in units of 2^-f nat"),
+    Argument(
+        "parent_rows", SCRATCH, "uint64", ("slots", 2, "words"), "the rows of the parents of v and of w"
+    ),
+    Argument(
+        "worth",
+        SCRATCH,
+        "int32",
+        ("slots", "cells", "nodes"),
+        "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
+    ),
+)
+"""What stages hand on to later ones; the fused kernel keeps it in registers."""
+
+_BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING, *BETWEEN_STAGES)}
 
 
 def _arguments(**directions: str) -> tuple[StageArgument, ...]:

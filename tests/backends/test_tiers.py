@@ -39,7 +39,7 @@ on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", ma
 
 
 @pytest.fixture
-def nothing_built(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_built(own_cache: Path, compile_here: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No kernel is cached, nor in this process from another test."""
     monkeypatch.setattr(machine_code, "_loaded", {})
     monkeypatch.setattr(program, "_built", {})
@@ -212,7 +212,7 @@ def test_the_check_of_suites_finds_another_executor(own_cache: Path, monkeypatch
     monkeypatch.setattr(backends, "make_runner", lambda _device, *given: make_runner(NUMPY_DEVICE, *given))
     with (
         pytest.raises(AssertionError, match=r"the runner executes on .*numpy"),
-        Backend("native", "preorder").runner(CASE.plan(), 1, 1),
+        Backend("native", "ancestor").runner(CASE.plan(), 1, 1),
     ):
         pass
 

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
 ENDLESS = ["infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "numpy"]
-ENDLESS += ["--steps", "1000000000"]
+ENDLESS += ["--names", str(MATRIX.with_suffix(".geneNames")), "--steps", "1000000000"]
 
 # Sends SIGINT to itself as often as told at the moment when a module is looked for.
 PROGRAM = """

@@ -28,7 +28,7 @@ RATES = Rates(0.01, 0.2)
 
 def in_numpy(matrix: Any, **settings: Any) -> syclade.Result:
     """An inference that falls back, whatever device was asked for."""
-    return syclade.infer(matrix, **{**settings, "device": "numpy"})
+    return syclade.infer(matrix, **{**settings, "device": "numpy", "encoding": "auto"})
 
 
 def make_numpy_runner(_device: Any, plan: Any, _encoding: Any, slots: int, seed: int) -> NumpyRunner:
