@@ -26,7 +26,7 @@ def renew(
     for level in levels[1:]:
         first, last = start + 1 - 2 * half, nodes + 1 - 2 * half
         first, last = first if first > 0 else 0, last if last < stop else stop
-        np.maximum(below[first:last], below[first + half : last + half], level[first:last])
+        np.maximum(below[first:last], below[first + half : last + half], out=level[first:last])
         below, half = level, 2 * half
 
 

@@ -110,6 +110,6 @@ def test_a_result_shows_itself_in_a_line(result: syclade.Result, converged: bool
     shown = replace(result, converged=converged, chain_log_likelihoods=np.array([-2.5, -1.25, -1.25]))
     assert repr(shown) == (
         f"<Result: log-likelihood {result.log_likelihood:.4f}, 8 mutations × 16 cells, "
-        f"3 chains of 200 steps on numpy, the best score in 2 of them: "
+        f"3 chains of 200 steps on numpy (numpy fallback), the best score in 2 of them: "
         f"{'converged' if converged else 'not converged'}>"
     )
