@@ -83,10 +83,10 @@ def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
     everywhere=["small", "flat"],
 )
 def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> None:
-    name, case = case
-    plan = learned_plan(case)
-    with backend.runner(plan, CHAINS, case.seed) as runner:
-        started(backend, runner, plan, case)
+    name, of = case
+    plan = learned_plan(of)
+    with backend.runner(plan, CHAINS, of.seed) as runner:
+        started(backend, runner, plan, of)
         for done in range(1, STEPS + 1):
             runner.advance(np.full(CHAINS, done))
             for chain in range(CHAINS):
@@ -117,11 +117,11 @@ SCORED = [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "su
     everywhere=["small-max", "flat-max", "small-sum"],
 )
 def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, str]) -> None:
-    case, score = case
-    plan = learned_plan(case, score=score)
-    with backend.runner(plan, CHAINS, case.seed) as runner, NUMPY.runner(plan, CHAINS, case.seed) as other:
+    of, score = case
+    plan = learned_plan(of, score=score)
+    with backend.runner(plan, CHAINS, of.seed) as runner, NUMPY.runner(plan, CHAINS, of.seed) as other:
         for one in (runner, other):
-            started(backend, one, plan, case)
+            started(backend, one, plan, of)
         for stop in (1, 2, 17, 90, STEPS):
             for one in (runner, other):
                 one.advance(np.full(CHAINS, stop))
