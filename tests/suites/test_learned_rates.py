@@ -47,7 +47,7 @@ SYCL = [
     for device in DEVICES
     for encoding in ("preorder", "general")
 ]
-ALL: list[Backend] = [one.values[0] for one in SYCL]
+ALL = [Backend(device, encoding) for device in DEVICES for encoding in ("preorder", "general")]
 on_every_backend = pytest.mark.parametrize("backend", [*SYCL, pytest.param(NUMPY, id="numpy")])
 
 
