@@ -20,7 +20,7 @@ from syclade.host.devices.opencl import OpenCLError, Place
 from syclade.host.devices.probe import EXPECTED, probe_spirv
 from syclade.host.workarounds import native_programs, prepare
 
-pytestmark = pytest.mark.sycl
+pytestmark = [pytest.mark.sycl, pytest.mark.usefixtures("compile_here")]
 
 BOTH = ("opencl:cpu:0", "opencl:accelerator:0")
 

@@ -24,6 +24,8 @@ from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
+pytestmark = pytest.mark.usefixtures("compile_here")
+
 X = Argument("x", STATE, "int64", (4,), "")
 KERNEL = Kernel(
     name="some_kernel",

@@ -23,9 +23,9 @@ from tests.support.backends import (
     Seen,
     assert_equal_chains,
     assert_scores_are_right,
-    on_every_other_backend,
     seen,
 )
+from tests.support.own_sizes import OTHERS, by_backend_and_case
 
 CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing", gamma=0.3)}
 WIDE = Case(12, 900, gamma=0.01)
@@ -57,8 +57,7 @@ def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
     return found
 
 
-@pytest.mark.parametrize("case", [*CASES.values(), WIDE], ids=[*CASES, "wide"])
-@on_every_other_backend
+@by_backend_and_case(OTHERS, {**CASES, "wide": WIDE}, everywhere=["small"])
 def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
     plan, stops = plan_of(case), range(1, 120, 1 if case is not WIDE else 7)
     for ours, expected in zip(chains(backend, case, stops), chains(NUMPY, case, stops), strict=True):

@@ -27,6 +27,7 @@ from tests.support.backends import (
     seen,
 )
 from tests.support.learned import Learning, learned_plan, oracle_chain
+from tests.support.own_sizes import by_backend_and_case
 
 CHAINS, STEPS = 3, 160
 CASES = {
@@ -45,6 +46,7 @@ SYCL = [
     for device in DEVICES
     for encoding in ("preorder", "general")
 ]
+ALL = [Backend(device, encoding) for device in DEVICES for encoding in ("preorder", "general")]
 on_every_backend = pytest.mark.parametrize("backend", [*SYCL, pytest.param(NUMPY, id="numpy")])
 
 
@@ -74,13 +76,16 @@ def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
         assert jumps == [expected.jumps[half * 2 + rate] for rate in rates]
 
 
-@on_every_backend
-@pytest.mark.parametrize("name", ["small", "zygosity", "one mutation", "flat"])
-def test_every_step_is_the_oracles(backend: Backend, name: str) -> None:
-    case = CASES[name]
-    plan = learned_plan(case)
-    with backend.runner(plan, CHAINS, case.seed) as runner:
-        started(backend, runner, plan, case)
+@by_backend_and_case(
+    [*ALL, NUMPY],
+    {name: (name, CASES[name]) for name in ("small", "zygosity", "one mutation", "flat")},
+    everywhere=["small", "flat"],
+)
+def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> None:
+    name, of = case
+    plan = learned_plan(of)
+    with backend.runner(plan, CHAINS, of.seed) as runner:
+        started(backend, runner, plan, of)
         for done in range(1, STEPS + 1):
             runner.advance(np.full(CHAINS, done))
             for chain in range(CHAINS):
@@ -102,16 +107,20 @@ def test_one_rate_alone(backend: Backend, fn: bool, fp: bool) -> None:
             assert last.places[1 if fn else 0] == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "score"), [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "sum")]
+SCORED = [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "sum")]
+
+
+@by_backend_and_case(
+    ALL,
+    {f"{name}-{score}": (CASES[name], score) for name, score in SCORED},
+    everywhere=["small-max", "flat-max", "small-sum"],
 )
-@pytest.mark.parametrize("backend", SYCL)
-def test_every_backend_gives_the_same_bits(backend: Backend, name: str, score: str) -> None:
-    case = CASES[name]
-    plan = learned_plan(case, score=score)
-    with backend.runner(plan, CHAINS, case.seed) as runner, NUMPY.runner(plan, CHAINS, case.seed) as other:
+def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, str]) -> None:
+    of, score = case
+    plan = learned_plan(of, score=score)
+    with backend.runner(plan, CHAINS, of.seed) as runner, NUMPY.runner(plan, CHAINS, of.seed) as other:
         for one in (runner, other):
-            started(backend, one, plan, case)
+            started(backend, one, plan, of)
         for stop in (1, 2, 17, 90, STEPS):
             for one in (runner, other):
                 one.advance(np.full(CHAINS, stop))

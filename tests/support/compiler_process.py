@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import resource
 import sys
 import time
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from typing import Any
 from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.translate import translate
+from syclade.host.devices import opencl
+from syclade.host.workarounds.native_programs import opened_place
 
 __all__ = ["Reply"]
 
@@ -29,42 +30,55 @@ class Reply:
     Attributes:
         made: the compiled kernel, or the exception.
         seconds: of processor time.
-        resident: memory that this process now has, in bytes.
+        kept: memory of this process that is no file's, in bytes.
     """
 
     made: Any
     seconds: float
-    resident: int
+    kept: int
 
 
 @cache
-def _queue() -> Any:
+def _queue(device: str) -> Any:
     from syclade.host.backends.sycl_arrays import open_queue
 
-    return open_queue("cpu")
+    return open_queue(device)
 
 
-def _compile(target: str, kernel: Kernel) -> Any:
-    return translate(_queue(), kernel) if target == "sycl" else machine_code._compile(kernel)
+def _compile(target: str, given: Kernel | bytes) -> Any:
+    """SPIR-V or machine code of a kernel; of a module, what the driver of the device `target` makes of it."""
+    if isinstance(given, bytes):
+        with opened_place(_queue(target)) as place:
+            if place is None:
+                return None
+            program = opencl.program_from_spirv(place, given)
+            try:
+                return opencl.binary_of(program)
+            finally:
+                opencl.release(program)
+    return translate(_queue("cpu"), given) if target == "sycl" else machine_code._compile(given)
 
 
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def _kept() -> int:
+    (line,) = [
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:")
+    ]
+    return int(line.split()[1]) * 1024
 
 
 def _main(place: int) -> None:
     with os.fdopen(place, "wb") as replies:
         while True:
             try:
-                target, kernel = pickle.load(sys.stdin.buffer)
+                target, given = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
             began = time.process_time()
             try:
-                made: Any = _compile(target, kernel)
+                made: Any = _compile(target, given)
             except Exception as error:
                 made = error
-            pickle.dump(Reply(made, time.process_time() - began, _resident()), replies)
+            pickle.dump(Reply(made, time.process_time() - began, _kept()), replies)
             replies.flush()
 
 
