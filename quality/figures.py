@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.errors import OutputError
 from syclade.host.output.files import write_files
 from syclade.host.values import path_of
+from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure", "save_figure", "write_figure"]
+__all__ = ["drawn_figure", "new_figure", "write_figure"]
 
 DOTS_PER_INCH = 150
 
@@ -46,12 +48,15 @@ def write_figure(figure: Figure, path: Path, force: bool = True) -> None:
     write_files(path.parent, {path.name: picture.getvalue()}, force)
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str] | None, force: bool) -> Figure:
-    """Write a figure if there is a path, see `write_figure`, and return it.
+def drawn_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None, force: bool) -> Figure:
+    """Draw a figure, write it if there is a path, see `write_figure`, and return it.
 
     Raises:
+        OptionError: matplotlib is not installed.
         OutputError: the path makes no sense, or see `write_figure`.
     """
+    require_extras("matplotlib")
+    figure = draw()
     if path is not None:
         write_figure(figure, path_of("the figure", path, OutputError), force)
     return figure

@@ -8,38 +8,19 @@ from typing import Any
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
-from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
 
 __all__ = ["command"]
 
 
 @click.command("all")
-@click.option(
-    "--reference",
-    type=options.INPUT_FILE,
-    metavar="DIR",
-    help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
-)
+@check_options.reference_option()
 @options.device_option()
-@click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
+@check_options.limit_option()
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
-@click.option(
-    "--mutations",
-    type=click.IntRange(2, 5),
-    multiple=True,
-    default=DEFAULT_MUTATIONS,
-    show_default=True,
-    metavar="N",
-    help="Size of the trees of the posterior check; may be given more than once.",
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1000),
-    default=DEFAULT_SAMPLES,
-    show_default=True,
-    help="Samples of the posterior check, for each size.",
-)
+@check_options.mutations_option()
+@check_options.samples_option()
 @options.seed_option()
 @options.out_option(required=True)
 @options.force_option()

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
-from syclade.quality.posterior.api import DEFAULT_GAMMA, DEFAULT_MUTATIONS, DEFAULT_SAMPLES
+from syclade.quality.posterior.api import DEFAULT_GAMMA
 
 __all__ = ["command"]
 
@@ -18,22 +19,8 @@ FILES = ("posterior.json", "posterior.png")
 
 @click.command("posterior")
 @options.device_option()
-@click.option(
-    "--mutations",
-    type=click.IntRange(2, 5),
-    multiple=True,
-    default=DEFAULT_MUTATIONS,
-    show_default=True,
-    metavar="N",
-    help="Size of the trees, 2 to 5 (cells of cell-leaf trees, 3 to 5); may be given more than once.",
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1000),
-    default=DEFAULT_SAMPLES,
-    show_default=True,
-    help="Independent reads for each size, each with the step that follows it.",
-)
+@check_options.mutations_option()
+@check_options.samples_option()
 @click.option(
     "--gamma",
     type=click.FloatRange(0.01, 10),
@@ -66,9 +53,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     detailed balance (exact fractions), the visit frequencies of independent reads are those of the posterior,
     and single steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
     """
-    import json
-
-    from syclade.host.output.files import check_output, write_files
+    from syclade.host.output.files import check_output
     from syclade.quality import posterior
     from syclade.quality.extras import require_extras
 
@@ -76,12 +61,4 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     check_output(out, FILES, force)
     with progress_bar() as show:
         result = posterior(progress=show, **settings)
-    result.plot(out / FILES[1], force=True)
-    text = json.dumps(result.to_dict(), indent=2)
-    write_files(out, {FILES[0]: text + "\n"}, force)
-    if as_json:
-        click.echo(text)
-    else:
-        click.echo("\n".join(result.lines()))
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-    return 0 if result.holds else 1
+    return check_options.report(result, out, FILES, force, as_json)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.tost.api import CHAINS, FN_RATE, FP_RATE, METHODS, STEPS
 
@@ -18,12 +19,7 @@ KEPT = "inputs"
 
 
 @click.command("tost")
-@click.option(
-    "--reference",
-    type=options.INPUT_FILE,
-    metavar="DIR",
-    help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
-)
+@check_options.reference_option()
 @options.device_option()
 @click.option(
     "--method",
@@ -47,7 +43,7 @@ KEPT = "inputs"
 @options.zygosity_options()
 @options.encoding_option()
 @options.seed_option()
-@click.option("--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only.")
+@check_options.limit_option()
 @options.out_option(required=True)
 @options.force_option()
 @options.json_option()
@@ -59,9 +55,7 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     significance 0.01. DIR gets tost.json, tost.png and a file for each input in DIR/inputs; inputs that were
     done with the same settings are not done again.
     """
-    import json
-
-    from syclade.host.output.files import check_output, write_files
+    from syclade.host.output.files import check_output
     from syclade.quality import tost
     from syclade.quality.extras import require_extras
 
@@ -69,12 +63,4 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     check_output(out, FILES, force)
     with progress_bar() as show:
         result = tost(reference, keep=out / KEPT, force=force, progress=show, **settings)
-    result.plot(out / FILES[1], force=True)
-    text = json.dumps(result.to_dict(), indent=2)
-    write_files(out, {FILES[0]: text + "\n"}, force)
-    if as_json:
-        click.echo(text)
-    else:
-        click.echo("\n".join(result.lines()))
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-    return 0 if result.holds else 1
+    return check_options.report(result, out, FILES, force, as_json)

@@ -80,10 +80,7 @@ class PosteriorResult:
             OptionError: matplotlib is not installed (the extra `quality`).
             OutputError: the file is there and force is not given, or it cannot be written.
         """
-        from syclade.quality.extras import require_extras
-        from syclade.quality.figures import save_figure
-
-        require_extras("matplotlib")
+        from syclade.quality.figures import drawn_figure
         from syclade.quality.posterior.plot import posterior_figure
 
-        return save_figure(posterior_figure(self.cases), path, force)
+        return drawn_figure(lambda: posterior_figure(self.cases), path, force)

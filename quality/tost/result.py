@@ -88,10 +88,7 @@ class TostResult:
             OptionError: matplotlib is not installed (the extra `quality`).
             OutputError: the file is there and force is not given, or it cannot be written.
         """
-        from syclade.quality.extras import require_extras
-        from syclade.quality.figures import save_figure
-
-        require_extras("matplotlib")
+        from syclade.quality.figures import drawn_figure
         from syclade.quality.tost.plot import tost_figure
 
-        return save_figure(tost_figure(self.test, self.comparisons), path, force)
+        return drawn_figure(lambda: tost_figure(self.test, self.comparisons), path, force)

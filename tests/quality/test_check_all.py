@@ -29,6 +29,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
     return run
 
 
+@pytest.mark.slow
 def test_all_checks_hold(run: Any, tmp_path: Path) -> None:
     status, said = run(*FEW)
     assert status == 0, said
@@ -46,6 +47,7 @@ def test_all_checks_hold(run: Any, tmp_path: Path) -> None:
     assert run(*FEW)[0] == 2  # the files are there
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_shows_in_the_status_and_the_table(run: Any, tmp_path: Path) -> None:
     """The negative control: chains far too short to reach SCITE's trees."""
     status, said = run(*FEW, "--steps", 300)

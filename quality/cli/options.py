@@ -1,0 +1,91 @@
+"""Options that several checks have, and how a check ends: its files, its text, its exit status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from syclade.host.cli.options import INPUT_FILE
+from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
+
+if TYPE_CHECKING:
+    from syclade.quality.posterior.result import PosteriorResult
+    from syclade.quality.tost.result import TostResult
+
+__all__ = ["limit_option", "mutations_option", "reference_option", "report", "samples_option"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def reference_option() -> Callable[[Command], Command]:
+    """``--reference``."""
+    return click.option(
+        "--reference",
+        type=INPUT_FILE,
+        metavar="DIR",
+        help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
+    )
+
+
+def limit_option() -> Callable[[Command], Command]:
+    """``--limit``."""
+    return click.option(
+        "--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only."
+    )
+
+
+def mutations_option() -> Callable[[Command], Command]:
+    """``--mutations``, several sizes."""
+    return click.option(
+        "--mutations",
+        type=click.IntRange(2, 5),
+        multiple=True,
+        default=DEFAULT_MUTATIONS,
+        show_default=True,
+        metavar="N",
+        help="Size of the trees that are enumerated, 2 to 5 (cells of cell-leaf trees, 3 to 5); may be given "
+        "more than once.",
+    )
+
+
+def samples_option() -> Callable[[Command], Command]:
+    """``--samples``."""
+    return click.option(
+        "--samples",
+        type=click.IntRange(min=1000),
+        default=DEFAULT_SAMPLES,
+        show_default=True,
+        help="Independent reads for each size, each with the step that follows it.",
+    )
+
+
+def report(
+    result: TostResult | PosteriorResult, out: Path, files: tuple[str, str], force: bool, as_json: bool
+) -> int:
+    """Write a check's report and figure, print its outcome, and return the exit status.
+
+    Args:
+        result: of the check.
+        out: the folder.
+        files: names of the report and of the figure.
+        force: replace files that are there.
+        as_json: print the report instead of lines.
+
+    Raises:
+        OutputError: the files cannot be written.
+    """
+    from syclade.host.output.files import write_files
+
+    result.plot(out / files[1], force=True)  # the command has checked that it may
+    text = json.dumps(result.to_dict(), indent=2)
+    write_files(out, {files[0]: text + "\n"}, force)
+    if as_json:
+        click.echo(text)
+    else:
+        click.echo("\n".join(result.lines()))
+        click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
+    return 0 if result.holds else 1
