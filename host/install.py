@@ -11,10 +11,10 @@ from syclade.host.distributions import version_of
 __all__ = ["COMPILER_PYTHON", "SYCL_PLATFORM", "install_command", "sycl_hint"]
 
 SYCL_PLATFORM = "Linux x86_64, Python 3.11 to 3.14"
-"""What the extra `sycl` installs SYCL for; on others it installs nothing."""
+"""Platforms on which the extra `sycl` installs SYCL; on others it installs nothing."""
 
 COMPILER_PYTHON = "Python 3.11"
-"""What the extra `sycl` installs numba-dpex for, which compiles kernels that do not come with the package."""
+"""Python for which the extra `sycl` installs numba-dpex, which compiles kernels that are not precompiled."""
 
 _EXTRAS = {
     "sycl": "dpctl",

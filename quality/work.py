@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.devices.work import STEPS, SWEEPS
+from syclade.host.devices.work import STEPS, SWEEPS, counts_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -28,12 +28,9 @@ def work_of(result: Result) -> dict[str, float]:
         Shares by executor: a dpctl filter string, native, numpy or python.
     """
     unit = SWEEPS if result.searches else STEPS
-    counts: dict[str, int] = {}
-    for one in result.work:
-        if one.unit == unit:
-            counts[one.executor.filter] = counts.get(one.executor.filter, 0) + one.count
+    counts = counts_of(result.work, unit)
     total = sum(counts.values())
-    return {executor: count / total for executor, count in counts.items()}
+    return {executor.filter: count / total for executor, count in counts.items()}
 
 
 def mean_work(shares: Sequence[Work]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What helps the tests: kernels that are compiled by another process, and samples of the tests."""
+"""Test support: kernels that are compiled by another process, and samples of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stages share: the arrays they work on, and the parts that a chain is put together from."""
+"""Parts that the stages share: the arrays that they work on, and the parts of a chain."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias

@@ -243,7 +243,7 @@ class ChainSteps:
         lanes: Any,
         proposals: Proposals,
     ) -> tuple[Any, NDArray[np.int64]]:
-        """What `follow` of the tables wants of the proposals, and the scores after them."""
+        """Return the prepared proposals, which `follow` of the tables takes, and the scores after them."""
         prepared = tables.prepare(lanes, proposals)
         return prepared, self._scores_after(state, lane_slots, tables, lanes, prepared)
 

@@ -78,7 +78,7 @@ class Tables:
         return self.trees.lanes(slots)
 
     def prepare(self, lanes: Lanes, proposals: Proposals) -> Intervals:
-        """What the methods below want of some lanes' proposals."""
+        """Prepare some lanes' proposals for the methods below."""
         return intervals_of(lanes, proposals, self._levels * self.trees.nodes)
 
     def best_after(self, lanes: Lanes, parts: Intervals) -> NDArray[np.int32]:
@@ -114,7 +114,7 @@ class Tables:
         np.maximum.reduce(intervals, axis=0, out=best)
 
     def all_after(self, lanes: Lanes, parts: Intervals, keep: Keep) -> NDArray[Any]:
-        """What is kept of every column's scores at all nodes after the proposals, (lanes, columns)."""
+        """Return `keep` of every column's scores at all nodes after the proposals, (lanes, columns)."""
         step = max(1, CHUNK_BYTES // self._table[0, 0].nbytes)
         chunks = [slice(at, at + step) for at in range(0, len(lanes.slots), step)]
         return np.concatenate(

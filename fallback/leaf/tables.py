@@ -53,7 +53,7 @@ class LeafTables:
         return LeafLanes(self._parent, self._below, slots)
 
     def prepare(self, lanes: LeafLanes, proposals: Proposals) -> Proposals:
-        """What the methods below want of some lanes' proposals."""
+        """Prepare some lanes' proposals for the methods below."""
         return proposals
 
     def best_after(self, lanes: LeafLanes, proposals: Proposals) -> NDArray[np.int32]:
@@ -62,7 +62,7 @@ class LeafTables:
         return found
 
     def all_after(self, lanes: LeafLanes, proposals: Proposals, keep: Keep) -> NDArray[Any]:
-        """What is kept of every mutation's sums at all edges after the proposals, (lanes, mutations)."""
+        """Return `keep` of every mutation's sums at all edges after the proposals, (lanes, mutations)."""
         slots, step = lanes.slots, max(1, CHUNK_BYTES // self._sums[0].nbytes)
         chunks = [slice(at, at + step) for at in range(0, len(slots), step)]
         return np.concatenate([keep(at, self._after(slots[at], proposals.of(at))) for at in chunks])

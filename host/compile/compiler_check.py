@@ -41,7 +41,7 @@ def sycl_compiler_problem() -> str | None:
 
 
 def _tried() -> str | None:
-    """What another process says that tries to import it."""
+    """Try to import it in another process; return the problem, or None."""
     command = [sys.executable, "-P", "-m", __name__]
     try:
         done = subprocess.run(

@@ -19,7 +19,7 @@ _USES = {
     "learned": "chains that learn the false negative rate",
     "leaf": "chains of cell trees",
 }
-"""What precompiled kernels are for, by the first part of their names."""
+"""Uses of precompiled kernels, by the first part of their names."""
 
 
 def require_compiler(kernel: Kernel) -> None:

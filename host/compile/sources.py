@@ -123,7 +123,7 @@ def _is_package(name: str) -> bool:
 
 
 class _Parsed(NamedTuple):
-    """What a source file says.
+    """Parsed source file.
 
     Attributes:
         digest: of its code.

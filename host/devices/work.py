@@ -15,6 +15,7 @@ __all__ = [
     "WithWork",
     "WorkDone",
     "WorkLog",
+    "counts_of",
     "executed_on",
     "executors_of",
     "require_all",
@@ -30,7 +31,7 @@ _NAMES = {STEPS: "chain steps", SWEEPS: "sweeps"}
 
 @dataclass(frozen=True)
 class WorkDone:
-    """What one executor did with one kernel.
+    """Work of one executor with one kernel.
 
     Attributes:
         executor: the device that the kernel ran on.
@@ -74,10 +75,10 @@ class WorkLog:
 
 
 class WithWork:
-    """What a result says of its work.
+    """Properties of results that follow from their work.
 
     Attributes:
-        work: what each executor did.
+        work: of each executor, in order.
     """
 
     work: tuple[WorkDone, ...]
@@ -103,7 +104,7 @@ class WithWork:
 
 def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
     """Return the work as plain values for run.json; the shares of each unit sum to 1."""
-    totals = {unit: sum(_counts(work, unit).values()) for unit in (STEPS, SWEEPS)}
+    totals = {unit: sum(counts_of(work, unit).values()) for unit in (STEPS, SWEEPS)}
     return [
         {
             "device": one.executor.filter,
@@ -127,12 +128,12 @@ def executed_on(work: Sequence[WorkDone]) -> str:
 
 
 def executors_of(work: Sequence[WorkDone]) -> str:
-    """Return the only executor in words; where there are several, the share of each; empty for no work."""
+    """Return the only executor as text; where there are several, the share of each; empty for no work."""
     executors = list(dict.fromkeys(one.executor for one in work))
     if len(executors) == 1:
         return _name(executors[0])
     units = dict.fromkeys(one.unit for one in reversed(work))
-    return "; ".join(_shares(_counts(work, unit), _NAMES[unit]) for unit in units)
+    return "; ".join(_shares(counts_of(work, unit), _NAMES[unit]) for unit in units)
 
 
 def require_all(work: Sequence[WorkDone], device: str) -> None:
@@ -161,12 +162,12 @@ def require_executor(executor: Device, device: Device) -> None:
 
 def _main_executor(work: Sequence[WorkDone]) -> Device | None:
     unit = SWEEPS if any(one.unit == SWEEPS for one in work) else STEPS
-    counts = _counts(work, unit)
+    counts = counts_of(work, unit)
     return max(counts, key=lambda executor: counts[executor], default=None)
 
 
-def _counts(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
-    """How much of one unit each executor did, in order."""
+def counts_of(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
+    """Return how much of one unit each executor did, in order."""
     counts: dict[Device, int] = {}
     for one in work:
         if one.unit == unit:
@@ -175,7 +176,7 @@ def _counts(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
 
 
 def _shares(counts: dict[Device, int], what: str) -> str:
-    """Who did one unit, in words."""
+    """Return the executors of one unit as text."""
     if len(counts) == 1:
         return f"all {what} on {_name(next(iter(counts)))}"
     total = sum(counts.values())

@@ -135,7 +135,7 @@ class _Told:
 def _run_short(
     plan: Plan, device: Device, encoding: str, seed: int, told: _Told, *, explicit: bool
 ) -> tuple[list[ChainState], ShortChains, tuple[WorkDone, ...]]:
-    """The chains that some searches start from; what is told of them; who did their steps."""
+    """Run the chains that some searches start from; return them, their scores and tallies, and their work."""
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not told.chains:
         return [], nothing, ()

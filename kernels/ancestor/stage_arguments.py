@@ -43,7 +43,7 @@ BETWEEN_STAGES = (
         "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
     ),
 )
-"""What stages hand on to later ones; the fused kernel keeps it in registers."""
+"""Arrays from one stage to a later one; the fused kernel keeps their contents in registers."""
 
 _BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING, *BETWEEN_STAGES)}
 

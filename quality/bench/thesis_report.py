@@ -1,4 +1,4 @@
-"""What the thesis's measurements look like: a table, and the three panels of figure 4.1."""
+"""Report of the thesis's measurements: a table, and the three panels of figure 4.1."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ EFFECTS = {
     "steps": "the same of a step's probability, over what the chain does",
     "balance": "none is too small: the test is in exact fractions",
 }
-"""What the detectable deviations are of."""
+"""Quantities of the detectable deviations."""
 
 
 def posterior_report(result: PosteriorResult) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def run_configured(**variables: str) -> dict[tuple[Backend, Case], Any]:
 
 
 def end_of(case: Case) -> list[Any]:
-    """What the oracle makes of a chain."""
+    """The oracle's result for a chain."""
     traces = case.trace(0, STEPS)
     last = traces[-1]
     return [last.steps[-1].score, last.best_score, list(last.final), tallies_of(traces)]

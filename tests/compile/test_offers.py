@@ -1,4 +1,4 @@
-"""What `syclade devices` says of compilers: a compiler that does not import is not offered."""
+"""`syclade devices` does not offer a compiler that does not import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of who did the work."""
+"""Texts and figures of the work that executors did."""
 
 from __future__ import annotations
 

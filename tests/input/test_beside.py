@@ -105,7 +105,7 @@ def test_results_are_those_of_given_names(matrix: Path) -> None:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    """What a command says on standard error; it has to succeed."""
+    """Standard error of a command, which has to succeed."""
 
     def run(*arguments: object) -> str:
         capsys.readouterr()

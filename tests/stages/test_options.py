@@ -46,7 +46,7 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
 
 
 def test_files_of_a_run(fused: syclade.Result, tmp_path: Path) -> None:
-    """What equal runs share is the same; run.json says how full the pipeline was."""
+    """summary.json is the same; run.json says how full the pipeline was."""
     result = infer(stages="separate", trace=tmp_path / "trace.json")
     assert_equal(result, fused)
     result.write(tmp_path / "separate")

@@ -150,7 +150,7 @@ def log_sizes(n: int) -> NDArray[np.int64]:
 
 
 def draws_of(n: int) -> NDArray[np.int64]:
-    """What the words draw, (5, trees), and no exponential."""
+    """Draws from the words, (5, trees), and no exponential."""
     words, number = random_words(n), numbers(n)
     v = first_node(words[:, 1], n)
     ways = [move.MOVE.second(words[:, 2], v, n) for move in (prune_and_reattach, swap_labels, swap_subtrees)]

@@ -83,7 +83,7 @@ BACKENDS = [
 
 
 def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
-    """What its tests need: a kernel for many sizes is precompiled, one for one size needs a compiler."""
+    """Marks of its tests: a kernel for many sizes is precompiled, one for one size needs a compiler."""
     if backend.device in ("native", "numpy"):
         return []
     return [pytest.mark.sycl] if backend.encoding == "general" else [pytest.mark.sycl, pytest.mark.compiler]

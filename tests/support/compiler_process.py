@@ -25,7 +25,7 @@ __all__ = ["Reply"]
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of a request.
+    """Result of a request.
 
     Attributes:
         made: the compiled kernel, or the exception.

@@ -31,7 +31,7 @@ MOST = 400 * 2**20
 """Bytes of memory of its own with which a compiler ends; some 200 MB are there from the start."""
 
 MADE: list[tuple[str, float]] = []
-"""What was compiled for this process, and the seconds of processor time that it took."""
+"""Kernels compiled for this process, and the seconds of processor time that they took."""
 
 _running: set[int] = set()
 

@@ -29,7 +29,7 @@ _0, _1, _2, _3, _4, _5, _6 = (np.uint64(number) for number in range(7))
 
 
 class Trees(NamedTuple):
-    """What a tree update works on."""
+    """Arrays that a tree update works on."""
 
     ancestors: Any
     proposal: Any

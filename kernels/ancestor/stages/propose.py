@@ -30,7 +30,7 @@ _MASK = control(MOST_NODES - 1)
 
 
 class Words(NamedTuple):
-    """What `draw_batch` takes, for a batch of one step."""
+    """Arguments of `draw_batch`, for a batch of one step."""
 
     parameters: Any
     chain: Any
@@ -40,7 +40,7 @@ class Words(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What the first loop has found.
+    """Result of the first loop.
 
     Attributes:
         v: control, the first node drawn.
