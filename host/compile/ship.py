@@ -26,7 +26,7 @@ from llvmlite import binding
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
-from syclade.host.compile.spirv import Op, header, instructions, is_spirv
+from syclade.host.compile.spirv import header, instructions_without_names, is_spirv
 from syclade.host.devices.cores import usable_cores
 
 FOLDER = Path(__file__).parents[1] / "data" / "kernels"
@@ -142,9 +142,9 @@ def same_but_for_names(one: bytes, other: bytes) -> bool:
 
 
 def _code_of(content: bytes) -> list[Any]:
-    """Instructions and constants, without names."""
+    """Instructions and constants, without names of values, functions and the kernel."""
     if is_spirv(content):
-        return [header(content), *(one for one in instructions(content) if one.code != Op.NAME)]
+        return [header(content), *instructions_without_names(content)]
     found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
     return [(name, data) for name, data in found if name.startswith(_CODE_SECTIONS)]
 

@@ -17,6 +17,7 @@ __all__ = [
     "entry_points",
     "header",
     "instructions",
+    "instructions_without_names",
     "interface_of",
     "is_spirv",
     "module_of",
@@ -81,6 +82,17 @@ def instructions(module: bytes) -> Iterator[Instruction]:
             raise ValueError(f"the SPIR-V module is cut off at word {at}")
         yield Instruction(code, words[at + 1 : at + length])
         at += length
+
+
+def instructions_without_names(module: bytes) -> Iterator[Instruction]:
+    """Yield the module's instructions without the names of values, functions and kernels, of any length."""
+    for code, operands in instructions(module):
+        if code == Op.ENTRY_POINT:
+            yield Instruction(code, (*operands[:2], *interface_of(operands)))
+        elif code == Op.DECORATE and operands[1] == _LINKAGE:
+            yield Instruction(code, (*operands[:2], operands[-1]))
+        elif code != Op.NAME:
+            yield Instruction(code, operands)
 
 
 def module_of(start: Iterable[int], body: Iterable[Instruction]) -> bytes:

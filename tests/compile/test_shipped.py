@@ -15,10 +15,18 @@ from syclade.host.compile import machine_code, ship, shipped
 from syclade.host.compile.ship import compile_apart, differences, same_but_for_names
 from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
-from syclade.host.compile.spirv import Instruction, Op, header, instructions, module_of
+from syclade.host.compile.spirv import (
+    Instruction,
+    Op,
+    header,
+    instructions,
+    module_of,
+    rename_entry_point,
+)
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
 
 FOLDER = Path(shipped.__file__).parents[1] / "data" / "kernels"
+_LONG = (0x61616161,) * 3  # a longer name
 ANEW = "`make kernels` compiles them anew"
 
 
@@ -109,6 +117,13 @@ def test_names_are_no_code() -> None:
     other = [*body[:first], *(one for one in body[first:] if one.code != Op.STORE)]
     assert same_but_for_names(module, module_of(header(module), renamed))
     assert not same_but_for_names(module, module_of(header(module), other))
+    longer = [
+        Instruction(code, (*operands[:2], *_LONG, *operands[2:]))
+        if code == Op.DECORATE and operands[1] == 41
+        else Instruction(code, operands)
+        for code, operands in body
+    ]
+    assert same_but_for_names(module, rename_entry_point(module_of(header(module), longer), "long" * 40))
     code, others = (
         lzma.decompress((FOLDER / f"chain-narrow-{rounds}.x86_64-v3.xz").read_bytes()) for rounds in (2, 4)
     )
