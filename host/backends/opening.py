@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from syclade.host.backends import default_slots
-from syclade.host.backends.tiered_runner import TieredRunner
-from syclade.host.backends.tiers import begin
+from syclade.host.backends import default_slots, make_runner
+from syclade.host.backends.counting_runner import CountingRunner
+from syclade.host.backends.kernel_choice import choose_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device, own_devices
@@ -29,19 +29,26 @@ class Opened:
 
     Attributes:
         runner: for its user to close.
-        device: that was chosen; the runner knows what does the steps (`TieredRunner.work`).
+        device: that was chosen; the runner knows what does the steps (`CountingRunner.work`).
         encoding: how trees stand in its memory.
         slots: chain states at once.
     """
 
-    runner: TieredRunner
+    runner: CountingRunner
     device: Device
     encoding: Encoding
     slots: int
 
 
 def open_runner(
-    wanted: str, encoding: str, plan: Plan, *, chains: int, slots: int | None, seed: int
+    wanted: str,
+    encoding: str,
+    plan: Plan,
+    *,
+    chains: int,
+    steps: int | None,
+    slots: int | None,
+    seed: int,
 ) -> Opened:
     """Open a runner on the device that a request means.
 
@@ -50,6 +57,7 @@ def open_runner(
         encoding: as for `choose_encoding`.
         plan: what the chains are put together from.
         chains: how many there will be.
+        steps: of each chain; None if they run until they agree.
         slots: chain states at once; None chooses.
         seed: of the random numbers.
 
@@ -60,7 +68,7 @@ def open_runner(
     explicit = wanted != "auto"
     return open_first(
         choose_device(wanted),
-        lambda device: open_on(device, encoding, plan, chains, slots, seed, explicit=explicit),
+        lambda device: open_on(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed),
         explicit=explicit,
     )
 
@@ -98,13 +106,14 @@ def open_on(
     device: Device,
     encoding: str,
     plan: Plan,
+    *,
     chains: int,
+    steps: int | None,
     slots: int | None,
     seed: int,
-    *,
-    explicit: bool,
 ) -> Opened:
-    """Open a runner on a device that was chosen already; see `open_runner`, and for `explicit` `begin`."""
-    made = choose_encoding(encoding, device, plan.problem)
+    """Open a runner on a device that was chosen already; see `open_runner`."""
+    total = None if steps is None else chains * steps
+    made, kernel = choose_kernel(device, plan, choose_encoding(encoding, device, plan.problem), total)
     count = slots if slots is not None else default_slots(device, plan, made, chains)
-    return Opened(begin(device, plan, made, count, seed, explicit=explicit), device, made, count)
+    return Opened(CountingRunner(make_runner(device, plan, made, count, seed), kernel), device, made, count)

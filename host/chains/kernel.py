@@ -12,7 +12,7 @@ from syclade.kernels.chain.arguments import ARGUMENTS
 from syclade.kernels.rates.arguments import EVENT_RATES
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING
 
-__all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments"]
+__all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments", "size_as_text"]
 
 
 def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
@@ -54,12 +54,13 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
         records=argument_records(plan, encoding),
         group=encoding.group,
         lanes=encoding.lanes,
-        size=_size_in_words(encoding.constants),
+        size=size_as_text(encoding.constants),
+        specialisation=encoding.specialisation,
     )
 
 
-def _size_in_words(constants: Mapping[str, int]) -> str:
-    """What a kernel that is specialised by these constants is for."""
+def size_as_text(constants: Mapping[str, int]) -> str:
+    """Return the sizes that a kernel with these constants is for, for messages."""
     if {"leaves", "genes"} <= constants.keys():
         return f"up to {constants['leaves']} cells × {constants['genes']} mutations"
     if not {"nodes", "cells"} <= constants.keys():

@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.backends import default_slots
+from syclade.host.backends import default_slots, make_runner
+from syclade.host.backends.counting_runner import CountingRunner
+from syclade.host.backends.kernel_choice import IMAGE, STAGES
 from syclade.host.backends.opening import Opened, open_runner
-from syclade.host.backends.tiered_runner import TieredRunner
-from syclade.host.backends.tiers import STAGES, begin
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.long_run import run_long
@@ -61,11 +61,11 @@ def run_plan(
         from syclade.host.backends.stages.opening import open_stages
 
         staged, chosen, capacity = open_stages(device, plan, chains=chains, slots=slots, seed=seed)
-        opened = Opened(TieredRunner(staged, STAGES), chosen, staged.encoding, capacity)
+        opened = Opened(CountingRunner(staged, STAGES), chosen, staged.encoding, capacity)
     elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
-        opened = open_runner(device, encoding, plan, chains=chains, slots=slots, seed=seed)
+        opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
@@ -114,7 +114,7 @@ def _open_with_image(
     image, chosen, made = found
     capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
     try:
-        runner = begin(chosen, plan, made, capacity, seed, image, explicit=True)
+        runner = CountingRunner(make_runner(chosen, plan, made, capacity, seed, image), IMAGE)
     except DeviceMemoryError:
         raise
     except DeviceError as error:

@@ -44,6 +44,8 @@ class Kernel:
         group: what a slot's lanes are: "sub-group" or "work-group".
         lanes: of a slot.
         size: for what, in words, for messages; not part of what it is.
+        specialisation: values of its specialisation constants, in order, written into the compiled module;
+            not part of the key.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Kernel:
     group: str
     lanes: int
     size: str = ""
+    specialisation: tuple[int, ...] = ()
 
     @property
     def arguments(self) -> tuple[Argument, ...]:

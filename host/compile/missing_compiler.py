@@ -5,22 +5,12 @@ from __future__ import annotations
 import sys
 
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.shipped import SPIRV, shipped
+from syclade.host.compile.shipped import shipped
 from syclade.host.distributions import version_of
 from syclade.host.errors import DeviceError
 from syclade.host.install import COMPILER_PYTHON, sycl_hint
 
 __all__ = ["require_compiler"]
-
-_USES = {
-    "search": "searches",
-    "chain": "chains with --encoding preorder",
-    "sum": "chains with --score sum",
-    "learned": "chains that learn the false negative rate",
-    "leaf": "chains of cell trees",
-}
-"""Uses of precompiled kernels, by the first part of their names."""
-
 
 def require_compiler(kernel: Kernel) -> None:
     """Check that numba-dpex, which compiles kernels for SYCL devices, is installed.
@@ -29,7 +19,7 @@ def require_compiler(kernel: Kernel) -> None:
         kernel: the kernel that is to be compiled.
 
     Raises:
-        DeviceError: it is not. The hint says what runs without a compiler, and where there is one.
+        DeviceError: it is not. The hint says where there is a compiler.
     """
     if version_of("numba-dpex") is not None:
         return
@@ -43,7 +33,5 @@ def require_compiler(kernel: Kernel) -> None:
 def _hint() -> str:
     if sys.version_info[:2] == (3, 11):
         return sycl_hint()
-    parts = {entry["name"].partition("-")[0] for entry in shipped() if entry["for"] == SPIRV}
-    uses = [use for part, use in _USES.items() if part in parts]
-    there = f"precompiled are kernels for {', '.join(uses)}; " if uses else ""
+    there = "the program's own kernels are precompiled; " if shipped() else ""
     return f"{there}others need {COMPILER_PYTHON}, or --device native, which compiles with numba"

@@ -15,6 +15,7 @@ from syclade.host.compile import native_binary
 from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import SPIRV, find_shipped
+from syclade.host.compile.spirv import with_constants
 from syclade.host.compile.translate import Spirv, translate, translation
 from syclade.host.errors import DeviceError
 
@@ -25,8 +26,8 @@ __all__ = ["announce_translation", "is_at_hand", "is_translated", "load_kernel",
 
 logger = logging.getLogger("syclade.program")
 
-_built: dict[tuple[str, Any, Any], Any] = {}
-"""Kernels that this process has built, by key, context and device: building takes half a second."""
+_built: dict[tuple[str, tuple[int, ...], Any, Any], Any] = {}
+"""Kernels built by this process, by key, constants, context and device: building takes half a second."""
 
 _building = threading.Lock()
 """Threads that want the same kernel shall wait for the first of them, and numba is no place to meet.
@@ -54,7 +55,7 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
     """
     with _building:
         key = kernel.key(translation()) if image is None else image.key
-        place = (key, queue.sycl_context, queue.sycl_device)
+        place = (key, kernel.specialisation, queue.sycl_context, queue.sycl_device)
         if place not in _built:
             _built[place] = _build(queue, kernel) if image is None else image.kernel(queue)
         return _built[place]
@@ -62,11 +63,12 @@ def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
 
 def _build(queue: Any, kernel: Kernel) -> Any:
     there = _spirv_at_hand(kernel)
-    if there is not None and native_binary.is_missing(queue, there.module):
-        announce_translation(queue, _SECONDS)
     spirv = there or spirv_of(queue, kernel)
+    module = _specialised(spirv, kernel)
+    if there is not None and native_binary.is_missing(queue, module):
+        announce_translation(queue, _SECONDS)
     try:
-        program = native_binary.build_program(queue, spirv.module)
+        program = native_binary.build_program(queue, module)
         if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would give one that crashes
             raise ValueError(f"the module has no entry point {spirv.entry_point}")
         return program.get_sycl_kernel(spirv.entry_point)
@@ -82,6 +84,11 @@ def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
         there = translate(queue, kernel)
         _keep(kernel, there)
     return there
+
+
+def _specialised(spirv: Spirv, kernel: Kernel) -> bytes:
+    """The module with the kernel's specialisation constants in it."""
+    return with_constants(spirv.module, kernel.specialisation) if kernel.specialisation else spirv.module
 
 
 def announce_translation(queue: Any, seconds: int) -> None:
@@ -105,7 +112,7 @@ def is_at_hand(kernel: Kernel) -> bool:
 def is_translated(queue: Any, kernel: Kernel) -> bool:
     """Whether the kernel can be loaded without any compiler, the device's included."""
     there = _spirv_at_hand(kernel)
-    return there is not None and native_binary.is_translated(queue, there.module)
+    return there is not None and native_binary.is_translated(queue, _specialised(there, kernel))
 
 
 def _spirv_at_hand(kernel: Kernel) -> Spirv | None:

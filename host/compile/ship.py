@@ -25,7 +25,7 @@ from llvmlite import binding
 
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.ship_list import shipped_kernels
-from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, ship_key
+from syclade.host.compile.shipped import MANIFEST, SPIRV, ship_key
 from syclade.host.compile.spirv import header, instructions_without_names, is_spirv
 from syclade.host.devices.cores import usable_cores
 
@@ -43,7 +43,7 @@ _CODE_SECTIONS = (b".text", b".rodata")
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
     """(entry point, SPIR-V or object file) of a kernel, compiled by this process."""
-    kernel = shipped_kernels()[name]
+    kernel = shipped_kernels()[name].kernel
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
         from syclade.host.backends.sycl_arrays import open_queue
@@ -72,9 +72,9 @@ def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
     """All of them, a compiler a core, but for those of a manifest."""
     here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
     wanted = [
-        (name, kernel, made_for, here)
-        for name, kernel in shipped_kernels().items()
-        for made_for in (SPIRV, *PROCESSORS)
+        (name, shipped.kernel, made_for, here)
+        for name, shipped in shipped_kernels().items()
+        for made_for in shipped.made_for
     ]
     with ThreadPoolExecutor(usable_cores()) as pool:
         return list(pool.map(lambda one: _make(*one), wanted))

@@ -1,81 +1,176 @@
-"""The kernels that come with the package: of chains one a form or width, of searches one a stage.
+"""The kernels that come with the package, by name, and what each is compiled for.
 
-Chains have each kernel twice: as it is, and with the recorder of samples; of learned rates there are those of
-false negatives alone. What needs another one, as `syclade scite` with its own recorders, begins in numpy, and
-that kernel is compiled beside it.
+For SYCL devices there is every kernel of the program: of chains one for each form or width, score, learned
+rates and recorders, with specialisation constants; the general one besides, for short chains of the maximum
+score; on ancestor matrices the fused kernel and the five stages; of searches one for each stage. For this
+processor, which has no specialisation constants, there are general kernels of chains and those of searches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.plan import make_plan
-from syclade.host.chains.recorders import Recorder, every
-from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.scores.named import score_named
 from syclade.host.compile.kernel import Kernel
-from syclade.host.encodings.clade import GENERAL_ROUNDS, GeneralCladeEncoding
-from syclade.host.encodings.clade import MADE_FOR as CLADES_MADE_FOR
-from syclade.host.encodings.preorder_general import FORMS, MADE_FOR, GeneralPreorderEncoding
+from syclade.host.compile.shipped import PROCESSORS, SPIRV
+from syclade.host.encodings.ancestor import SpecialisedAncestorEncoding
+from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
+from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
 from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.learned import learned_rates
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.search.runner import search_kernel
 from syclade.host.search.work import STAGES
+from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["shipped_kernels"]
+__all__ = ["Shipped", "shipped_kernels"]
 
-_RATES = Rates(0.01, 0.2)
+_RATES, _ZYGOSITY = Rates(0.01, 0.2), Rates(0.01, 0.1, 0.1, 0.01)
 _MUTATIONS = 40
-_CELLS = {2: 30, 4: 60, 8: 120}
-"""As many as ask for such forms; any others would do that do so, too."""
+_CELLS = {2: 30, 4: 60, 6: 90, 8: 120}
+"""Cells that ask for a form of so many rounds; any others that do so would give the same kernel."""
+
+_MORE_PANELS_CELLS = {5: 140, 6: 170, 7: 200}
 
 _WIDE_CELLS = 1100
 
+_SAMPLES = (every(1),)
+_RECORDERS: dict[str, tuple[Recorder, ...]] = {
+    "": (),
+    "-samples": _SAMPLES,
+    "-optimal": (NEW_BEST, EQUAL_BEST, *_SAMPLES),
+}
+"""Recorders of chains by the endings of names; `-optimal` are those of `syclade scite`."""
 
-def shipped_kernels() -> dict[str, Kernel]:
-    """All of them, by name."""
-    kernels = {f"search-{stage}": search_kernel(stage) for stage in STAGES}
-    recorders: dict[str, tuple[Recorder, ...]] = {"": (), "-samples": (every(1),)}
-    for ending, wanted in recorders.items():
-        for form in FORMS:
-            name = f"{'wide' if form.subtrees else 'narrow'}-{form.rounds}{ending}"
-            cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
-            kernel, shape = _chain_kernel(cells, wanted)
-            assert (shape.rounds, shape.subtrees) == (form.rounds, form.subtrees)
-            kernels[f"chain-{name}"] = kernel
-        for rounds, cells in _CELLS.items():
-            kernels[f"sum-{rounds}{ending}"], _ = _chain_kernel(cells, wanted, summed=True)
-            kernels[f"learned-{rounds}{ending}"], _ = _chain_kernel(cells, wanted, learned=True)
-        for rounds in GENERAL_ROUNDS:
-            kernels[f"leaf-{rounds}{ending}"] = _leaf_kernel(rounds, wanted)
+_OF_INFER = {name: recorders for name, recorders in _RECORDERS.items() if name != "-optimal"}
+
+_LEARNED = {"learned-fn": {"learn_fn": 0.2}, "learned-fp": {"learn_fp": 0.1}}
+_LEARNED["learned-both"] = _LEARNED["learned-fn"] | _LEARNED["learned-fp"]
+
+_EVERYWHERE = (SPIRV, *PROCESSORS)
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A kernel that comes with the package.
+
+    Attributes:
+        kernel: the kernel.
+        made_for: SPIRV, or names of PROCESSORS.
+    """
+
+    kernel: Kernel
+    made_for: tuple[str, ...]
+
+
+def shipped_kernels() -> dict[str, Shipped]:
+    """Return all of them, by name."""
+    kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
+    for group in (_chains(), _leaf_chains(), _ancestor_kernels()):
+        kernels |= dict(group)
     return kernels
 
 
-def _chain_kernel(
-    cells: int, recorders: Sequence[Recorder], *, summed: bool = False, learned: bool = False
-) -> tuple[Kernel, Any]:
-    """That of mutation trees for so many cells, and the shape of their tables."""
-    matrix = simulate(cells, _MUTATIONS, 0.01, 0.2, 0.1, seed=1).matrix
-    rates = learned_rates(_RATES, learn_fn=0.2) if learned else None
-    problem = make_problem(matrix, _RATES, octaves=summed, learned=rates)
-    encoding = GeneralPreorderEncoding(problem, MADE_FOR)
-    if summed:
-        plan = make_plan(problem, score=all_attachments(problem), recorders=recorders)
-    else:
-        plan = make_plan(problem, recorders=recorders)
-    return chain_kernel(plan, encoding), encoding.shape
+def _chains() -> Iterator[tuple[str, Shipped]]:
+    """Chains of mutation trees."""
+    for form in FORMS:
+        width = f"{'wide' if form.subtrees else 'narrow'}-{form.rounds}"
+        cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
+        problem = _problem(cells)
+        yield from _variants(f"chain-{width}", problem, _RECORDERS, native=tuple(_RECORDERS), general=True)
+    for form in MORE_PANELS_FORMS:
+        problem = _problem(_MORE_PANELS_CELLS[form.rounds])
+        yield from _variants(f"chain-panels-{form.rounds}", problem, _RECORDERS, native=())
+    for rounds, cells in _CELLS.items():
+        summed = _problem(cells, octaves=True)
+        yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_OF_INFER))
+        for name, learned in _LEARNED.items():
+            recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
+            native = tuple(_OF_INFER) if name == "learned-fn" else ()
+            for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
+                problem = _problem(cells, rates, learned)
+                own = native if not ending else ()
+                yield from _variants(f"{name}-{rounds}{ending}", problem, recorders, native=own)
 
 
-def _leaf_kernel(rounds: int, recorders: Sequence[Recorder]) -> Kernel:
-    """That of cell-leaf trees, with so many mutations of a panel a lane."""
-    mutations = rounds * CLADES_MADE_FOR.lanes
-    matrix = simulate(_MUTATIONS, mutations, 0.01, 0.2, 0.1, seed=1).matrix
-    problem = make_leaf_problem(matrix, _RATES)
-    encoding = GeneralCladeEncoding(problem, CLADES_MADE_FOR)
-    assert encoding.constants["rounds"] == rounds
-    return chain_kernel(make_leaf_plan(problem, recorders=recorders), encoding)
+def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
+    """Chains of cell trees."""
+    for rounds in FORM_ROUNDS:
+        matrix = simulate(_MUTATIONS, rounds * TRAITS.lanes, 0.01, 0.2, 0.1, seed=1).matrix
+        problem = make_leaf_problem(matrix, _RATES)
+        encoding = CladeEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_leaf_plan(problem, recorders=recorders)
+            yield from _forms(f"leaf-{rounds}{ending}", plan, encoding, native=True, general=False)
+
+
+def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
+    """Chains on ancestor matrices: fused kernels, and the stages."""
+    for score in ("max", "sum"):
+        problem = _problem(_CELLS[2], octaves=score == "sum")
+        encoding = SpecialisedAncestorEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
+            yield f"ancestor-{score}{ending}", Shipped(chain_kernel(plan, encoding), (SPIRV,))
+        if score == "max":
+            for stage in stage_kernels(make_plan(problem), encoding):
+                yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
+
+
+def _variants(
+    name: str,
+    problem: Problem,
+    recorders: Mapping[str, Sequence[Recorder]],
+    *,
+    score: str = "max",
+    native: Sequence[str],
+    general: bool = False,
+) -> Iterator[tuple[str, Shipped]]:
+    """One kernel for each set of recorders; for processors those with the endings `native`."""
+    encoding = PreorderEncoding(problem, TRAITS)
+    for ending, wanted in recorders.items():
+        plan = make_plan(problem, score=score_named(score, problem), recorders=wanted)
+        short = general and not wanted
+        yield from _forms(f"{name}{ending}", plan, encoding, native=ending in native, general=short)
+
+
+def _forms(
+    name: str, plan: Plan, encoding: Encoding, *, native: bool, general: bool
+) -> Iterator[tuple[str, Shipped]]:
+    """The specialised kernel of a plan for SYCL devices, and the general one where it is wanted."""
+    specialised, read = encoding.specialised(), encoding.general()
+    assert specialised is not None, name
+    assert read is not None, name
+    yield name, Shipped(chain_kernel(plan, specialised), (SPIRV,))
+    made_for = (*([SPIRV] if general else []), *(PROCESSORS if native else []))
+    if made_for:
+        yield f"{name}-general", Shipped(chain_kernel(plan, read), made_for)
+
+
+def _problem(
+    cells: int, rates: Rates = _RATES, learned: Mapping[str, float] | None = None, *, octaves: bool = False
+) -> Problem:
+    """A problem with so many cells."""
+    missing = 0.1
+    matrix = simulate(
+        cells,
+        _MUTATIONS,
+        rates.fp_rate,
+        rates.fn_rate,
+        missing,
+        fn_rate_hom=rates.fn_rate_hom,
+        hom_rate=rates.hom_rate,
+        seed=1,
+    ).matrix
+    prior = None if learned is None else learned_rates(rates, **learned)
+    return make_problem(matrix, rates, octaves=octaves, learned=prior)

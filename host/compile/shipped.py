@@ -1,6 +1,6 @@
 """Kernels that come with the package, compiled when it was built: the first run of all waits for no compiler.
 
-They serve many sizes (`host/encodings/preorder_general.py`). Each is found by its own sources, so that a
+They serve many sizes (`host/encodings/preorder_forms.py`). Each is found by its own sources, so that a
 kernel whose sources were changed since is never taken for what it is not; `ship.py` makes them.
 """
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from syclade.host.compile.ahead import Ahead
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.program import announce_translation, is_at_hand, is_translated
+from syclade.host.compile.translator import Translator
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 
@@ -35,7 +35,7 @@ class SideBySide:
             kernels: in the order in which they will be needed; the first ones are left to this process.
         """
         self._queue = queue
-        self._others: list[tuple[Ahead, list[Kernel]]] = []
+        self._others: list[tuple[Translator, list[Kernel]]] = []
         missing = [kernel for kernel in kernels if not is_translated(queue, kernel)]
         if not missing:
             return
@@ -45,7 +45,7 @@ class SideBySide:
         for first in range(share, len(missing), share):
             part = missing[first : first + share]
             try:
-                self._others.append((Ahead(device, part), part))
+                self._others.append((Translator(device, part), part))
             except OSError:  # no process more: this one translates what is missing
                 return
 

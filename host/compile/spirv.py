@@ -6,7 +6,7 @@ Source: SPIR-V Specification, version 1.4, section 2.3, "Physical Layout of a SP
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 __all__ = [
@@ -22,11 +22,13 @@ __all__ = [
     "is_spirv",
     "module_of",
     "rename_entry_point",
+    "with_constants",
 ]
 
 MAGIC = struct.pack("<I", 0x07230203)
 _HEADER_WORDS = 5
-_LINKAGE = 41  # decoration LinkageAttributes
+_SPEC_ID, _LINKAGE = 1, 41  # decorations
+_WORD_BITS, _WORD_MASK = 32, 0xFFFFFFFF
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35  # execution modes
 _GROUPS, _SUBGROUP_DISPATCH = 18, 58  # capabilities
 
@@ -39,14 +41,21 @@ class Op:
     ENTRY_POINT = 15
     EXECUTION_MODE = 16
     CAPABILITY = 17
+    SPEC_CONSTANT = 50
     FUNCTION = 54
     FUNCTION_PARAMETER = 55
     VARIABLE = 59
     LOAD = 61
     STORE = 62
+    COPY_MEMORY_SIZED = 64
     DECORATE = 71
+    VECTOR_SHUFFLE = 79
     COMPOSITE_EXTRACT = 81
     COMPOSITE_INSERT = 82
+    LOOP_MERGE = 246
+    SELECTION_MERGE = 247
+    BRANCH_CONDITIONAL = 250
+    SWITCH = 251
 
 
 class Instruction(NamedTuple):
@@ -155,6 +164,35 @@ def declare_group_size(module: bytes, size: int) -> bytes:
                 body.append(Instruction(Op.EXECUTION_MODE, (kernel, _LOCAL_SIZE, size, 1, 1)))
                 if sub_groups:
                     body.append(Instruction(Op.EXECUTION_MODE, (kernel, _SUBGROUP_SIZE, size)))
+    return module_of(header(module), body)
+
+
+def with_constants(module: bytes, values: Sequence[int]) -> bytes:
+    """Write the values of specialisation constants of 64 bits into a module.
+
+    Args:
+        module: a SPIR-V module.
+        values: of the constants with SpecId 0, 1, ...; those that the compiler dropped are ignored.
+
+    Raises:
+        ValueError: the module has a constant without a value, or one of another width.
+    """
+    found = list(instructions(module))
+    ids = {
+        one.operands[0]: one.operands[2]
+        for one in found
+        if one.code == Op.DECORATE and one.operands[1] == _SPEC_ID
+    }
+    body = []
+    for one in found:
+        if one.code == Op.SPEC_CONSTANT:
+            kind, result, *literal = one.operands
+            index = ids.get(result)
+            if index is None or index >= len(values) or len(literal) != 2:
+                raise ValueError(f"specialisation constant {index} of {len(values)}, {len(literal)} words")
+            value = values[index]
+            one = Instruction(one.code, (kind, result, value & _WORD_MASK, value >> _WORD_BITS & _WORD_MASK))
+        body.append(one)
     return module_of(header(module), body)
 
 

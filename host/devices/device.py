@@ -38,6 +38,11 @@ class Device:
         """Whether chains can run here."""
         return self.reason is None
 
+    @property
+    def is_sycl(self) -> bool:
+        """Whether it runs kernels in SPIR-V that its driver translates."""
+        return self.kind not in ("native", "python", "numpy", "fpga")
+
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return {**asdict(self), "usable": self.usable}

@@ -35,7 +35,7 @@ class WorkDone:
 
     Attributes:
         executor: the device that the kernel ran on.
-        kernel: specialised, general, image, or numpy (which has no kernels).
+        kernel: specialised, general, image, stages, or numpy (which has no kernels).
         unit: STEPS or SWEEPS.
         count: how many, over all chains or searches.
         seconds: wall time of the launches.

@@ -11,19 +11,29 @@ from numpy.typing import NDArray
 from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.model.problem import Problem
 from syclade.kernels.ancestor.arguments import ARGUMENTS
+from syclade.kernels.ancestor.capacity import Capacity
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["AncestorEncoding"]
+__all__ = ["AncestorEncoding", "SpecialisedAncestorEncoding"]
 
 WORD_BITS = 64
 
+MADE_FOR = SYCL
+"""The traits that kernels with specialisation constants are made for."""
+
 
 class AncestorEncoding(Encoding):
-    """Row y holds a bit for every ancestor of node y, y itself included, in words of 64 bits."""
+    """Row y holds a bit for every ancestor of node y, y itself included, in words of 64 bits.
+
+    Attributes:
+        capacity_part: `module:NAME` of the function that makes `kernels.ancestor.capacity` for the stages.
+    """
 
     name = "ancestor"
     group = "work-group"
     device = "syclade.kernels.ancestor.encoding:ENCODING"
+    capacity_part = "syclade.kernels.ancestor.capacity:fixed_capacity"
     arguments = ARGUMENTS
 
     def __init__(self, problem: Problem, traits: Traits, capacity: Mapping[str, int] | None = None) -> None:
@@ -48,9 +58,13 @@ class AncestorEncoding(Encoding):
             "classes": values + 1,
         }
 
+    def specialised(self) -> Encoding | None:
+        """See `Encoding.specialised`."""
+        return SpecialisedAncestorEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
-        problem, cells = self.problem, self.constants["cells"]
+        problem, cells = self.problem, self.sizes["cells"]
         multiplicity = np.zeros(cells, dtype=np.int64)
         multiplicity[: problem.columns] = problem.multiplicity
         planes = [self._pack(problem.observed == code, cells) for code in range(len(problem.values))]
@@ -58,7 +72,7 @@ class AncestorEncoding(Encoding):
 
     def _pack(self, bits: NDArray[np.bool_], width: int) -> NDArray[np.uint64]:
         """(rows, columns) of truth values as (words, width) uint64: bit r of column c."""
-        words = self.constants["words"]
+        words = self.sizes["words"]
         padded = np.zeros((width, words * WORD_BITS), dtype=np.bool_)
         padded[: bits.shape[1], : bits.shape[0]] = bits.T
         packed = np.packbits(padded, axis=1, bitorder="little").view("<u8")
@@ -66,7 +80,7 @@ class AncestorEncoding(Encoding):
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
         """The rows of ancestors, (words, nodes) uint64, under the name `ancestors`."""
-        matrix = np.zeros((self.constants["words"], self.constants["nodes"]), dtype=np.uint64)
+        matrix = np.zeros((self.sizes["words"], self.sizes["nodes"]), dtype=np.uint64)
         root = self.problem.mutations
         pending = [root]
         children: list[list[int]] = [[] for _ in range(root + 1)]
@@ -91,3 +105,29 @@ class AncestorEncoding(Encoding):
             row[node // WORD_BITS] &= ~np.uint64(1 << node % WORD_BITS)
             parents[node] = owner[row.tobytes()]
         return parents
+
+
+class SpecialisedAncestorEncoding(AncestorEncoding):
+    """For kernels whose sizes are specialisation constants."""
+
+    device = "syclade.kernels.ancestor.encoding:SPECIALISED"
+    capacity_part = "syclade.kernels.ancestor.capacity:specialised_capacity"
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self._capacity = self.constants
+        self.constants = {"lanes": traits.lanes}
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        return self._capacity
+
+    @property
+    def specialisation(self) -> tuple[int, ...]:
+        """See `Encoding.specialisation`."""
+        return tuple(self._capacity[name] for name in Capacity._fields)
+
+    def specialised(self) -> Encoding | None:
+        """It is."""
+        return self

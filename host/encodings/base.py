@@ -47,6 +47,15 @@ class Encoding(ABC):
         """Values of the symbols in the shapes of the arguments: where a kernel is for one shape, its own."""
         return self.constants
 
+    @property
+    def specialisation(self) -> tuple[int, ...]:
+        """Values of the kernel's specialisation constants; none where its sizes are compiled in or read."""
+        return ()
+
+    def specialised(self) -> Encoding | None:
+        """The same for a kernel with specialisation constants; None if there is none for this problem."""
+        return None
+
     def general(self) -> Encoding | None:
         """The same for a kernel that serves problems of many sizes; None if there is none for this one."""
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,12 @@ from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 from syclade.host.trees.leaf import joints_upwards, leaf_children
 from syclade.kernels.clade.arguments import ARGUMENTS
-from syclade.kernels.clade.sizes import COUNT, SIZES
+from syclade.kernels.clade.sizes import COUNT, SIZES, Sizes
 from syclade.kernels.preorder.shape import count_panels, padded_cells
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["GENERAL_ROUNDS", "MADE_FOR", "CladeEncoding", "GeneralCladeEncoding"]
+__all__ = ["FORM_ROUNDS", "MADE_FOR", "CladeEncoding", "GeneralCladeEncoding", "SpecialisedCladeEncoding"]
 
 WORD_BITS = 64
 
@@ -28,8 +28,8 @@ LARGEST_ROWS = 2**31
 MADE_FOR = SYCL
 """The traits that the kernels for all sizes are made for."""
 
-GENERAL_ROUNDS = (2, 4, MADE_FOR.panel_rounds)
-"""Mutations that a lane has of a panel, in kernels for all sizes."""
+FORM_ROUNDS = (2, 4, 6, MADE_FOR.panel_rounds)
+"""Mutations per lane of a panel, in kernels for all sizes."""
 
 
 class CladeEncoding(Encoding):
@@ -76,6 +76,10 @@ class CladeEncoding(Encoding):
             "a chain"
         )
 
+    def specialised(self) -> Encoding | None:
+        """See `Encoding.specialised`."""
+        return SpecialisedCladeEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
         return GeneralCladeEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
@@ -102,15 +106,16 @@ class CladeEncoding(Encoding):
         return arrays["parent"][: 2 * self.leaf_problem.cells - 1].astype(np.int32)
 
 
-class GeneralCladeEncoding(CladeEncoding):
-    """The same for kernels that serve all sizes: those that are compiled beforehand."""
+class _FormEncoding(CladeEncoding):
+    """For kernels that serve all sizes: those that come with the package."""
+
+    _kernel: ClassVar[str]
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self.device = "syclade.kernels.clade.encoding:GENERAL"
-        self.arguments = (*ARGUMENTS, SIZES)
-        self._sizes = self.constants
-        rounds = self._sizes["genes"] // (traits.lanes * self._sizes["panels"])
+        self.device = f"syclade.kernels.clade.encoding:{self._kernel}"
+        self._shape_here = self.constants
+        rounds = self._shape_here["genes"] // (traits.lanes * self._shape_here["panels"])
         self.constants = {"lanes": traits.lanes, "rounds": rounds}
 
     @staticmethod
@@ -118,16 +123,48 @@ class GeneralCladeEncoding(CladeEncoding):
         """Sizes of rows: panels of as many rounds as one of the kernels has."""
         shape = CladeEncoding._shape(problem, traits)
         lanes = traits.lanes
-        rounds = next(
-            (some for some in GENERAL_ROUNDS if problem.mutations <= some * lanes), GENERAL_ROUNDS[-1]
-        )
+        rounds = next((some for some in FORM_ROUNDS if problem.mutations <= some * lanes), FORM_ROUNDS[-1])
         panels = -(-problem.mutations // (rounds * lanes))
         return shape | {"panels": panels, "genes": panels * rounds * lanes}
 
     @property
     def sizes(self) -> Mapping[str, int]:
         """See `Encoding.sizes`."""
-        return {**self._sizes, "rows": 2 * self._sizes["nodes"], "sizes": COUNT}
+        return {**self._shape_here, "rows": 2 * self._shape_here["nodes"]}
+
+    def _sizes(self) -> tuple[int, ...]:
+        """The fields of `kernels.clade.sizes.Sizes`."""
+        return tuple(self._shape_here[name] for name in Sizes._fields)
+
+
+class SpecialisedCladeEncoding(_FormEncoding):
+    """For kernels whose sizes are specialisation constants."""
+
+    _kernel = "SPECIALISED"
+
+    @property
+    def specialisation(self) -> tuple[int, ...]:
+        """See `Encoding.specialisation`."""
+        return self._sizes()
+
+    def specialised(self) -> Encoding | None:
+        """It is."""
+        return self
+
+
+class GeneralCladeEncoding(_FormEncoding):
+    """For kernels that read their sizes."""
+
+    _kernel = "GENERAL"
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.arguments = (*ARGUMENTS, SIZES)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """See `Encoding.sizes`."""
+        return {**super().sizes, "sizes": COUNT}
 
     def general(self) -> Encoding | None:
         """It is."""
@@ -135,6 +172,4 @@ class GeneralCladeEncoding(CladeEncoding):
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
-        of = self._sizes
-        sizes = [of[name] for name in ("nodes", "genes", "panels", "words", "classes")]
-        return super().problem_arrays() | {"sizes": np.array(sizes, dtype=np.int64)}
+        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}

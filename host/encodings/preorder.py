@@ -52,14 +52,23 @@ class PreorderEncoding(Encoding):
         tables = {"rows": layout.rows, "sketched": layout.sketched, "classes": self.problem.classes}
         return self.shape._asdict() | tables
 
+    def specialised(self) -> Encoding | None:
+        """See `Encoding.specialised`."""
+        from syclade.host.encodings.preorder_forms import SpecialisedPreorderEncoding
+
+        return self._of_form(SpecialisedPreorderEncoding)
+
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
-        from syclade.host.encodings.preorder_general import GeneralPreorderEncoding as General
+        from syclade.host.encodings.preorder_forms import GeneralPreorderEncoding
 
-        return None if General.can_run(self.problem, self.traits) else General(self.problem, self.traits)
+        return self._of_form(GeneralPreorderEncoding)
 
-    @staticmethod
-    def shape_for(problem: Problem, traits: Traits) -> Shape:
+    def _of_form(self, kind: type[PreorderEncoding]) -> PreorderEncoding | None:
+        return None if kind.can_run(self.problem, self.traits) else kind(self.problem, self.traits)
+
+    @classmethod
+    def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
         """Sizes of the tables: no larger than they need to be."""
         return shape_of(problem, traits)
 

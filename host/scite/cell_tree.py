@@ -76,7 +76,9 @@ def best_cell_tree(
     problem = make_leaf_problem(matrix, rates)
     weights = call.move_probabilities or DEFAULT_LEAF_MOVE_PROBABILITIES
     plan = make_leaf_plan(problem, gamma=call.gamma, move_probabilities=(weights[0], weights[1]))
-    opened = open_runner(call.device, "auto", plan, chains=call.chains, slots=None, seed=call.seed)
+    opened = open_runner(
+        call.device, "auto", plan, chains=call.chains, steps=call.steps, slots=None, seed=call.seed
+    )
     try:
         outcome = run_chains(
             opened.runner,

@@ -40,6 +40,9 @@ __all__ = ["AnyProblem", "SciteOutcome", "burn_in_of", "run_scite"]
 
 AnyProblem = Problem | LeafProblem
 
+_NEVER = 2**62
+"""More steps than a chain can have."""
+
 EVENTS = 4096
 """Length of a slot's ring: a chain among equally good trees tells of one every few steps."""
 
@@ -168,12 +171,16 @@ def _kind(call: SciteCall) -> str:
 
 
 def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
-    """What leaves the chains: best trees (bits 0 and 1), then samples."""
-    of_trees = (NEW_BEST, EQUAL_BEST) if call.tree_list else ()
-    of_samples: tuple[Recorder, ...] = ()
+    """Recorders of the chains: best trees (bits 0 and 1), then samples.
+
+    Where best trees are recorded and no samples, the recorder of samples is there and never records: the
+    same precompiled kernel serves both.
+    """
     if call.samples is not None:
-        of_samples = (every(call.samples, burn_in_of(call.steps) + call.samples),)
-    return (*of_trees, *of_samples)
+        of_samples: tuple[Recorder, ...] = (every(call.samples, burn_in_of(call.steps) + call.samples),)
+    else:
+        of_samples = (every(_NEVER, _NEVER),) if call.tree_list else ()
+    return (*((NEW_BEST, EQUAL_BEST) if call.tree_list else ()), *of_samples)
 
 
 def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
@@ -199,7 +206,9 @@ def _run_chains(
         recorders=_recorders(call),
         events=EVENTS,
     )
-    opened = open_runner(call.device, "auto", plan, chains=call.chains, slots=None, seed=call.seed)
+    opened = open_runner(
+        call.device, "auto", plan, chains=call.chains, steps=call.steps, slots=None, seed=call.seed
+    )
     try:
         outcome = run_chains(
             opened.runner,

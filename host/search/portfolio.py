@@ -25,7 +25,7 @@ from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
 from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runners import begin_search
+from syclade.host.search.runners import begin_search, device_for_search
 from syclade.host.search.search import SearchOutcome, SearchProgress, run_search, stages_left
 from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
@@ -54,13 +54,12 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     explicit = wanted != "auto"
     stages = stages_left(policy, None if standing is None else standing.legs)
+    chosen = choose_device(wanted)
     device, runner = open_first(
-        choose_device(wanted),
+        chosen if explicit else device_for_search(chosen, stages),
         lambda one: (
             one,
-            begin_search(
-                one, problem, count, seed, by_columns=policy.by_columns, stages=stages, explicit=explicit
-            ),
+            begin_search(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
         ),
         explicit=explicit,
     )
@@ -141,7 +140,9 @@ def _run_short(
         return [], nothing, ()
     opened = open_first(
         device,
-        lambda one: open_on(one, encoding, plan, told.chains, None, seed, explicit=explicit),
+        lambda one: open_on(
+            one, encoding, plan, chains=told.chains, steps=CHAIN_STEPS, slots=None, seed=seed
+        ),
         explicit=explicit,
     )
     try:

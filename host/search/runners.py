@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.slot_threads import SlotThreads
 from syclade.host.compile import machine_code
-from syclade.host.compile.ahead import Ahead
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device, native_device
 from syclade.host.errors import DeviceError
+from syclade.host.search.counting_runner import CountingSearchRunner
 from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.runner import (
@@ -23,13 +23,12 @@ from syclade.host.search.runner import (
     search_kernel,
     search_sizes,
 )
-from syclade.host.search.tiered_runner import BetterSearch, TieredSearchRunner
 from syclade.kernels.search.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
     from syclade.host.compile.side_by_side import SideBySide
 
-__all__ = ["begin_search", "make_search_runner"]
+__all__ = ["begin_search", "device_for_search", "make_search_runner"]
 
 
 class NativeSearchRunner(ArraySearchRunner):
@@ -143,32 +142,28 @@ def begin_search(
     *,
     by_columns: bool,
     stages: Sequence[str],
-    explicit: bool,
-) -> TieredSearchRunner:
+) -> CountingSearchRunner:
     """As `make_search_runner`, with its kernels made ready.
 
     Args:
         device, problem, slots, seed, by_columns: as for `make_search_runner`.
         stages: that will be run, in the order of their first use.
-        explicit: whether the device was asked for and has to do every sweep; otherwise a search on a CPU
-            device begins with this processor's own code.
     """
-    open_own = partial(make_search_runner, device, problem, slots, seed, by_columns=by_columns)
-    kernels = [_kernel(stage) for stage in stages]
-    if not explicit and device.kind == "cpu" and all(machine_code.is_at_hand(one) for one in kernels):
-        first = NativeSearchRunner(problem, slots, seed, by_columns)
-        return TieredSearchRunner(first, BetterSearch(partial(_translate, device, kernels), open_own))
-    runner = open_own()
+    runner = make_search_runner(device, problem, slots, seed, by_columns=by_columns)
     if isinstance(runner, SyclSearchRunner):
-        runner.translate(device, kernels)
-    return TieredSearchRunner(runner)
+        runner.translate(device, [_kernel(stage) for stage in stages])
+    return CountingSearchRunner(runner)
 
 
-def _translate(device: Device, kernels: list[Kernel]) -> Ahead | None:
-    """Have the driver translate kernels beside the run; None where it has."""
-    from syclade.host.backends.sycl_arrays import open_queue
-    from syclade.host.compile.program import is_translated
+def device_for_search(device: Device, stages: Sequence[str]) -> Device:
+    """Return the device for a search where `auto` has chosen one: this processor in place of a CPU device.
 
-    queue = open_queue(device.filter)
-    there = all(is_translated(queue, kernel) for kernel in kernels)
-    return None if there else Ahead(device, kernels)
+    Its driver takes seconds to translate the kernels of a search, as long as most searches take in all, and
+    long searches are no faster by it (docs/performance.md).
+
+    Args:
+        device: the choice.
+        stages: of the search.
+    """
+    ready = device.kind == "cpu" and all(machine_code.is_at_hand(_kernel(stage)) for stage in stages)
+    return native_device() if ready else device

@@ -12,7 +12,10 @@ _FUNCTION_STORAGE = 7
 
 # Which operands of an instruction are ids of values; in all others every operand is taken for one.
 _VALUES = {Op.LOAD: slice(2, 3), Op.STORE: slice(0, 2), Op.COMPOSITE_EXTRACT: slice(2, 3)}
-_VALUES |= {Op.COMPOSITE_INSERT: slice(2, 4), Op.EXT_INST: slice(4, None)}
+_VALUES |= {Op.COMPOSITE_INSERT: slice(2, 4), Op.EXT_INST: slice(4, None), Op.VARIABLE: slice(3, None)}
+_VALUES |= {Op.VECTOR_SHUFFLE: slice(2, 4), Op.COPY_MEMORY_SIZED: slice(0, 3), Op.FUNCTION: slice(0)}
+_VALUES |= {Op.LOOP_MERGE: slice(0), Op.SELECTION_MERGE: slice(0)}
+_VALUES |= {Op.BRANCH_CONDITIONAL: slice(0, 1), Op.SWITCH: slice(0, 1)}
 
 
 def without_stray_variables(module: bytes) -> bytes:

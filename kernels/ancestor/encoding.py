@@ -1,8 +1,11 @@
 """The encoding `ancestor`: a row of bits a node, loops of fixed length (ffSCITE's design), scores on it."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from syclade.kernels.ancestor.arguments import ARGUMENTS
+from syclade.kernels.ancestor.capacity import fixed_capacity, specialised_capacity
 from syclade.kernels.ancestor.find_parent import from_own_row
 from syclade.kernels.ancestor.reduction import make_copy_rows, make_total
 from syclade.kernels.ancestor.relations import make_relations
@@ -24,20 +27,26 @@ class Here(NamedTuple):
     lane: Any
 
 
-def make_evaluation(
-    score: Score, *, nodes: int, words: int, cells: int, lanes: int, values: int, **_others: int
-) -> Evaluation:
-    """The evaluation of a score for matrices of `nodes` rows of `words` words, and `cells` columns."""
-    matrix_size, lanes_u = address(nodes * words), address(lanes)
-    tree_update = make_tree_update(nodes, words, lanes, from_own_row)
-    score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
-    total, copy_rows = make_total(lanes), make_copy_rows(nodes, words, lanes)
-    relations = make_relations(nodes, words)
+def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, **sizes: int) -> Evaluation:
+    """Return the evaluation of a score, for matrices of a capacity.
+
+    Args:
+        capacity: makes the device function () -> Capacity from the sizes.
+        score: what a cell is worth.
+        lanes: of a slot.
+        sizes: as in `Capacity`, where they are known.
+    """
+    capacity_of, lanes_u = capacity(**sizes), address(lanes)
+    tree_update = make_tree_update(capacity_of, lanes, from_own_row)
+    score_mapping = make_score_mapping(score, capacity_of, lanes)
+    total, copy_rows = make_total(lanes), make_copy_rows(capacity_of, lanes)
+    relations = make_relations(capacity_of)
 
     @device_function
     def place(given, number, lane, mutations):
         """Where the slot's matrices start."""
-        return Here(number, lane), number * matrix_size
+        size = capacity_of()
+        return Here(number, lane), number * address(size.nodes * size.words)
 
     @device_function
     def start(given, here, base):
@@ -70,4 +79,6 @@ def make_evaluation(
     return Evaluation(relations, place, start, evaluate, follow, keep, finish)
 
 
-ENCODING = Encoding(name="ancestor", group="work-group", arguments=ARGUMENTS, make_evaluation=make_evaluation)
+ENCODING = Encoding("ancestor", "work-group", ARGUMENTS, partial(make_evaluation, fixed_capacity))
+
+SPECIALISED = Encoding("ancestor", "work-group", ARGUMENTS, partial(make_evaluation, specialised_capacity))

@@ -33,13 +33,12 @@ def from_own_row(given, rows, which, row_word, node, index):
     return parent_row_word(row_word, node, index)
 
 
-def make_from_memory(words: int) -> Any:
+def make_from_memory(capacity_of: Any) -> Any:
     """Device function: the word, read from `parent_rows`, where the slot's begin at `rows`."""
-    row_words = address(words)
 
     @device_function
     def from_memory(given, rows, which, row_word, node, index):
         """Row 0 is that of v's parent, row 1 that of w's."""
-        return given.parent_rows[rows + which * row_words + index]
+        return given.parent_rows[rows + which * address(capacity_of().words) + index]
 
     return from_memory

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import bits_of
 from syclade.kernels.target import address, device_function
 
 
@@ -25,10 +26,9 @@ def make_total(lanes: int) -> Callable[..., Any]:
     return total
 
 
-def make_copy_rows(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
-    """Device function: copy a matrix of `nodes` rows of `words` words; a lane has every `lanes`-th row."""
-    row_stride = address(nodes)
-    rounds = nodes // lanes
+def make_copy_rows(capacity_of: Any, lanes: int) -> Callable[..., Any]:
+    """Device function: copy a matrix of a capacity; a lane has every `lanes`-th row."""
+    lane_bits = bits_of(lanes)
 
     @device_function
     def copy_rows(
@@ -38,9 +38,10 @@ def make_copy_rows(nodes: int, words: int, lanes: int) -> Callable[..., Any]:
         lane,  # IN address
     ):
         """Copy the lane's rows of one slot's matrix."""
-        for index in range(words):
-            start = base + address(index) * row_stride
-            for part in range(rounds):
+        capacity = capacity_of()
+        for index in range(capacity.words):
+            start = base + address(index) * address(capacity.nodes)
+            for part in range(capacity.nodes >> lane_bits):
                 at = start + address(part * lanes) + lane
                 target[at] = source[at]
 

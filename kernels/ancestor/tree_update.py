@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import bits_of
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, EXCHANGE_SUBTREES, REATTACH, TURN_OVER
 from syclade.kernels.target import address, device_function
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
@@ -23,15 +24,15 @@ from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT, bit_of, spread
 _OF_V, _OF_W = address(0), address(1)
 
 
-def make_tree_update(nodes: int, words: int, lanes: int, parent_word: Any) -> Callable[..., Any]:
-    """Device function for matrices of `nodes` rows of `words` words, rows dealt out to `lanes` work-items.
+def make_tree_update(capacity_of: Any, lanes: int, parent_word: Any) -> Callable[..., Any]:
+    """Device function for matrices of a capacity; each lane has every `lanes`-th row.
 
     Args:
-        nodes, words, lanes: see above.
+        capacity_of: device function () -> Capacity.
+        lanes: of a slot.
         parent_word: device function: a word of the row of a node's parent (find_parent.py).
     """
-    row_stride = address(nodes)
-    rounds = nodes // lanes
+    lane_bits = bits_of(lanes)
 
     @device_function
     def swap_bits(word, other_word, node, other, index):
@@ -50,6 +51,8 @@ def make_tree_update(nodes: int, words: int, lanes: int, parent_word: Any) -> Ca
     ):
         """Write the lane's rows of the proposed tree."""
         ancestors, proposal = given.ancestors, given.proposal
+        capacity = capacity_of()
+        row_stride, rounds = address(capacity.nodes), capacity.nodes >> lane_bits
         v, w, t = np.uint64(edited.v), np.uint64(edited.w), np.uint64(edited.t)
         is_swap = spread(np.uint64(edited.edit == EXCHANGE_LABELS))
         is_prune = spread(np.uint64(edited.edit == REATTACH))
@@ -62,7 +65,7 @@ def make_tree_update(nodes: int, words: int, lanes: int, parent_word: Any) -> Ca
         # Do bits v and w differ in the old rows w and v? Their own bits are set.
         differs_in_w = bit_of(ancestors[start_v + w], v) ^ ONE
         differs_in_v = bit_of(ancestors[start_w + v], w) ^ ONE
-        for index in range(words):
+        for index in range(capacity.words):
             k = np.uint64(index)
             start = base + k * row_stride
             row_v = ancestors[start + v]

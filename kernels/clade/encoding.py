@@ -1,5 +1,6 @@
 """The encoding `clade` of cell-leaf trees: a proposal costs as much as its depth times the mutations."""
 
+from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.edits import NOTHING
@@ -10,7 +11,7 @@ from syclade.kernels.clade.here import Here
 from syclade.kernels.clade.links import is_below, parent_of
 from syclade.kernels.clade.rows import make_rows
 from syclade.kernels.clade.score_mapping import make_score_mapping
-from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes
+from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
 from syclade.kernels.target import address, choose, control, device_function, equal, in_step, lane_sum
 
 _ZERO = control(0)
@@ -32,15 +33,18 @@ def make_evaluation(
     return _evaluation(score, lanes, genes // (lanes * panels), sizes_of)
 
 
-def make_general_evaluation(score: Score, *, lanes: int, rounds: int, **_others: int) -> Evaluation:
+def make_form_evaluation(
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
+) -> Evaluation:
     """The evaluation of a score, for all sizes.
 
     Args:
+        sizes_of: device function (given) -> Sizes.
         score: what a mutation is worth.
         lanes: of a slot.
         rounds: mutations that a lane has of a panel, in registers.
     """
-    return _evaluation(score, lanes, rounds, read_sizes)
+    return _evaluation(score, lanes, rounds, sizes_of)
 
 
 def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
@@ -91,4 +95,8 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
 
 ENCODING = Encoding("clade", "sub-group", ARGUMENTS, make_evaluation)
 
-GENERAL = Encoding("clade_general", "sub-group", (*ARGUMENTS, SIZES), make_general_evaluation)
+GENERAL = Encoding(
+    "clade_general", "sub-group", (*ARGUMENTS, SIZES), partial(make_form_evaluation, read_sizes)
+)
+
+SPECIALISED = Encoding("clade", "sub-group", ARGUMENTS, partial(make_form_evaluation, specialised_sizes))

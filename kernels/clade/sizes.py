@@ -1,9 +1,9 @@
-"""Sizes of cell-leaf trees, as device functions have them: constants, or read from an argument."""
+"""Sizes of cell trees: constants, specialisation constants, or read from an argument."""
 
 from typing import Any, NamedTuple
 
 from syclade.kernels.arguments import PROBLEM, Argument
-from syclade.kernels.target import address, control, device_function
+from syclade.kernels.target import address, control, device_function, specialised
 
 
 class Sizes(NamedTuple):
@@ -50,3 +50,12 @@ def read_sizes(given):
         control(sizes[address(0)]), control(sizes[address(1)]), control(sizes[address(2)]),
         control(sizes[address(3)]), control(sizes[address(4)]),
     )  # fmt: skip
+
+
+_specialised_sizes = specialised(Sizes)
+
+
+@device_function
+def specialised_sizes(given):
+    """Return the Sizes that the host wrote into the kernel."""
+    return _specialised_sizes()

@@ -1,7 +1,8 @@
-"""Sizes of a problem's trees and tables, as device functions have them: constants, or read from an argument.
+"""Sizes of a problem's trees and tables, as device functions have them.
 
-A kernel for one shape closes over them, so that its loops have fixed lengths and its strides fold into
-addresses. A general kernel reads them when it begins, and serves every shape of its form.
+They are constants of a kernel for one shape, or specialisation constants, which the host writes: then loops
+have fixed lengths, and strides fold into addresses. Or a general kernel reads them from an argument when it
+begins, and serves every shape of its form.
 """
 
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from syclade.kernels.arguments import PROBLEM, Argument
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.tables.layout import Layout, make_layout
-from syclade.kernels.target import address, control, device_function
+from syclade.kernels.target import address, control, device_function, specialised
 
 
 class Sizes(NamedTuple):
@@ -77,3 +78,12 @@ def read_sizes(given):
             control(sizes[address(16)]),
         ),
     )  # fmt: skip
+
+
+_specialised_sizes, _specialised_layout = specialised(Sizes), specialised(Layout, first=len(Sizes._fields))
+
+
+@device_function
+def specialised_sizes(given):
+    """Return (Sizes, Layout) that the host wrote into the kernel."""
+    return _specialised_sizes(), _specialised_layout()

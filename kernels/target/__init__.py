@@ -11,6 +11,7 @@ share is never made of one that differs between them but by the operations in `o
 Integers that decide are `control`, those that address are `address` (`integers.py`), apart from scores.
 """
 
+from syclade.kernels.target.constants import fixed, specialised
 from syclade.kernels.target.device_function import DeviceFunction, Operation, device_function
 from syclade.kernels.target.integers import address, control
 from syclade.kernels.target.operations import (
@@ -40,6 +41,7 @@ __all__ = [
     "control",
     "device_function",
     "equal",
+    "fixed",
     "greater",
     "in_step",
     "lane_count",
@@ -50,4 +52,5 @@ __all__ = [
     "maximum",
     "minimum",
     "private_array",
+    "specialised",
 ]

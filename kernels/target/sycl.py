@@ -32,6 +32,7 @@ from numba_dpex.core.descriptor import dpex_kernel_target
 from numba_dpex.kernel_api_impl.spirv.codegen import SPIRVCodeLibrary
 from numba_dpex.kernel_api_impl.spirv.target import CC_SPIR_FUNC
 
+from syclade.kernels.target.constants import SpecialisationConstant
 from syclade.kernels.target.device_function import DeviceFunction, Operation
 from syclade.kernels.target.numba_functions import Resolve, compiling
 from syclade.kernels.target.sycl_arrays import bare
@@ -42,6 +43,8 @@ _REDUCE, _INCLUSIVE_SCAN = _WORD(0), _WORD(1)  # group operations
 _FIRST_LANE = _WORD(0)
 _SEQUENTIAL_GLOBAL = _WORD(0x10 | 0x200)  # memory semantics: sequentially consistent, cross-workgroup memory
 _SIGN = np.int64(63)
+_UNWRITTEN = 0x5C000000
+"""Value of constant 0 until the host writes one; each has its own, so that compilers keep them apart."""
 
 
 def _instruction(
@@ -95,6 +98,28 @@ def _emit_barrier(_context: Any, value: Any) -> Any:
         return arguments[0]
 
     return types.uint64(types.uint64), generate
+
+
+def _specialisation_constant(index: int) -> DeviceFunction:
+    """Device code of OpSpecConstant: llvm-spirv makes one of a call by this name."""
+
+    @intrinsic
+    def emit(_context: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+            operands = [_WORD(index), ir.IntType(64)(_UNWRITTEN + index)]
+            signature = ir.FunctionType(operands[1].type, [operand.type for operand in operands])
+            name = "_Z20__spirv_SpecConstantil"
+            called = cgutils.get_or_insert_function(builder.module, signature, name)
+            called.calling_convention = CC_SPIR_FUNC
+            return builder.call(called, operands)
+
+        return types.int64(), generate
+
+    @DeviceFunction
+    def constant() -> Any:
+        return emit()
+
+    return constant
 
 
 _sum = _instruction("_Z17__spirv_GroupIAddiil", types.int64, (_SUB_GROUP_SCOPE, _REDUCE))
@@ -198,6 +223,8 @@ def _resolver(operations: dict[str, Any]) -> Resolve:
             return dpex_kernel_target.typing_context.resolve_value_type(operations[value.__name__])
         key = (id(operations), value)
         if key not in _compiled:
+            if isinstance(value, SpecialisationConstant):
+                value = _specialisation_constant(value.index)
             _compiled[key] = dpex.device_func(value.function)
         return typeof(_compiled[key], context.purpose)
 

@@ -94,20 +94,20 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(opening, "choose_device", lambda wanted: NUMPY if wanted == "numpy" else CPU)
     monkeypatch.setattr(opening, "own_devices", lambda: [native_device(), NUMPY])
-    monkeypatch.setattr(opening, "begin", fail)
+    monkeypatch.setattr(opening, "make_runner", fail)
     return tried
 
 
 def test_the_order_in_which_auto_goes_on(opened: list[str]) -> None:
     with pytest.raises(DeviceError, match="it is tired"):
-        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, slots=None, seed=1)
+        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, steps=None, slots=None, seed=1)
     assert opened == ["opencl:cpu:0", "native", "numpy"]
 
 
 @pytest.mark.parametrize("wanted", ["cpu", "numpy"])
 def test_what_was_asked_for_is_not_replaced(opened: list[str], wanted: str) -> None:
     with pytest.raises(DeviceError, match="it is tired"):
-        open_runner(wanted, "auto", Case(3, 4).plan(), chains=1, slots=None, seed=1)
+        open_runner(wanted, "auto", Case(3, 4).plan(), chains=1, steps=None, slots=None, seed=1)
     assert len(opened) == 1
 
 
@@ -115,6 +115,6 @@ def test_too_little_memory_is_not_a_broken_device(opened: list[str], monkeypatch
     def fail(*_: object, **__: object) -> None:
         raise DeviceMemoryError("no memory", hint="use fewer --slots")
 
-    monkeypatch.setattr(opening, "begin", fail)
+    monkeypatch.setattr(opening, "make_runner", fail)
     with pytest.raises(DeviceMemoryError, match="fewer --slots"):
-        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, slots=10**6, seed=1)
+        open_runner("auto", "auto", Case(3, 4).plan(), chains=1, steps=None, slots=10**6, seed=1)

@@ -24,7 +24,7 @@ from syclade.host.chains.pipeline import Progress
 from syclade.host.cli.progress import now_and_then, time_left
 from syclade.host.compile import machine_code
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.encodings.preorder_general import GeneralPreorderEncoding
+from syclade.host.encodings.preorder_forms import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
 from syclade.host.running import Task

@@ -11,7 +11,6 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.compile import missing_compiler
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.missing_compiler import require_compiler
-from syclade.host.compile.shipped import SPIRV, shipped
 from syclade.host.compile.translate import translate
 from syclade.host.encodings import make_encoding
 from syclade.host.errors import DeviceError
@@ -40,23 +39,15 @@ def test_what_is_said_under_a_newer_python(kernel: Kernel, monkeypatch: pytest.M
     error = refused(kernel, (3, 13, 0, "final", 0), monkeypatch)
     assert error.message.startswith("the kernel ancestor_chain_steps for up to ")
     assert error.message.endswith(" is not precompiled, and numba-dpex, its compiler, is not installed")
-    assert str(error.hint).startswith(
-        "precompiled are kernels for searches, chains with --encoding preorder, "
-    )
-    assert str(error.hint).endswith(
-        "; others need Python 3.11, or --device native, which compiles with numba"
+    assert error.hint == (
+        "the program's own kernels are precompiled; others need Python 3.11, or --device native, which "
+        "compiles with numba"
     )
 
 
 def test_what_is_said_under_python_311(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     error = refused(kernel, (3, 11, 7, "final", 0), monkeypatch)
     assert error.hint == sycl_hint()
-
-
-def test_every_precompiled_kernel_is_told() -> None:
-    """By what it is for; another kind of kernels needs its words."""
-    kinds = {entry["name"].partition("-")[0] for entry in shipped() if entry["for"] == SPIRV}
-    assert kinds == set(missing_compiler._USES)
 
 
 def test_an_installed_compiler_is_enough(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

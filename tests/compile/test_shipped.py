@@ -34,9 +34,9 @@ def test_every_kernel_is_there_for_everything_and_of_these_sources() -> None:
     """Else a first run would wait for the compiler, and only its user would notice."""
     there = {(entry["name"], entry["for"]): entry["key"] for entry in shipped.shipped()}
     wanted = {
-        (name, made_for): ship_key(kernel, made_for)
-        for name, kernel in shipped_kernels().items()
-        for made_for in (SPIRV, *PROCESSORS)
+        (name, made_for): ship_key(one.kernel, made_for)
+        for name, one in shipped_kernels().items()
+        for made_for in one.made_for
     }
     assert there == wanted, ANEW
 
@@ -47,7 +47,7 @@ def test_files_are_those_of_the_manifest() -> None:
     assert files == {entry["file"] for entry in manifest["kernels"]}
     kernels = shipped_kernels()
     for entry in manifest["kernels"]:
-        found = find_shipped(kernels[entry["name"]], entry["for"])
+        found = find_shipped(kernels[entry["name"]].kernel, entry["for"])
         assert found is not None
         assert found[0] == entry["entry_point"]
         assert hashlib.sha256(found[1]).hexdigest() == entry["sha256"]
@@ -60,7 +60,7 @@ def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
     manifest = json.loads((FOLDER / MANIFEST).read_text())
     installed = {name: metadata.version(name) for name in manifest["versions"]}
     assert installed == manifest["versions"], ANEW
-    name = "chain-narrow-4"
+    name = "chain-narrow-4-general"
     (entry,) = [one for one in manifest["kernels"] if (one["name"], one["for"]) == (name, made_for)]
     entry_point, content = compile_apart(name, made_for)
     assert entry_point == entry["entry_point"]
@@ -125,7 +125,8 @@ def test_names_are_no_code() -> None:
     ]
     assert same_but_for_names(module, rename_entry_point(module_of(header(module), longer), "long" * 40))
     code, others = (
-        lzma.decompress((FOLDER / f"chain-narrow-{rounds}.x86_64-v3.xz").read_bytes()) for rounds in (2, 4)
+        lzma.decompress((FOLDER / f"chain-narrow-{rounds}-general.x86_64-v3.xz").read_bytes())
+        for rounds in (2, 4)
     )
     assert same_but_for_names(code, code.replace(b"NumbaEnv7syclade", b"NumbaEnv7xyclade"))
     assert not same_but_for_names(code, others)
@@ -136,7 +137,7 @@ def test_names_are_no_code() -> None:
 
 
 def test_a_kernel_of_other_sources_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = shipped_kernels()["chain-narrow-2"]
+    kernel = shipped_kernels()["chain-narrow-2"].kernel
     assert find_shipped(kernel, SPIRV) is not None
     monkeypatch.setattr(shipped, "digest_of", lambda _modules: "of other sources")
     assert find_shipped(kernel, SPIRV) is None
@@ -166,7 +167,7 @@ def test_a_package_without_them_compiles_as_ever(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(shipped, "_folder", lambda: tmp_path / "absent")
     shipped._by_key.cache_clear()
     assert shipped.shipped() == []
-    assert find_shipped(shipped_kernels()["chain-narrow-2"], SPIRV) is None
+    assert find_shipped(shipped_kernels()["chain-narrow-2"].kernel, SPIRV) is None
     shipped._by_key.cache_clear()
 
 

@@ -47,7 +47,7 @@ class World:
         monkeypatch.setattr(
             side_by_side, "announce_translation", lambda _queue, seconds: self.announced.append(seconds)
         )
-        monkeypatch.setattr(side_by_side, "Ahead", self.start)
+        monkeypatch.setattr(side_by_side, "Translator", self.start)
         monkeypatch.setattr(side_by_side, "_LOOK_SECONDS", 0.0)
 
     def start(self, _device: Device, kernels: list[Any]) -> Process:
@@ -98,6 +98,6 @@ def test_without_another_process_this_one_does_it_all(world: World, monkeypatch:
     def fail(*_: object) -> None:
         raise OSError("no process more")
 
-    monkeypatch.setattr(side_by_side, "Ahead", fail)
+    monkeypatch.setattr(side_by_side, "Translator", fail)
     monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
     SideBySide(CPU, None, KERNELS).wait_for(LAST)

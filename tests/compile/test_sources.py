@@ -82,9 +82,9 @@ def append_when_read(monkeypatch: pytest.MonkeyPatch, changed: str, added: bytes
 
 def test_a_comment_in_any_kernel_changes_no_shipped_one(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = shipped_kernels()
-    before = {name: digest_of_files(one.modules) for name, one in kernels.items()}
+    before = {name: digest_of_files(one.kernel.modules) for name, one in kernels.items()}
     assert append_when_read(monkeypatch, ".py", b"\n# added\n") == []
-    assert {name: digest_of_files(one.modules) for name, one in kernels.items()} == before
+    assert {name: digest_of_files(one.kernel.modules) for name, one in kernels.items()} == before
 
 
 SOURCE = '''

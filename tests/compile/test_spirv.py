@@ -13,6 +13,7 @@ from syclade.host.compile.program import spirv_of
 from syclade.host.compile.spirv import (
     MAGIC,
     Instruction,
+    Op,
     declare_group_size,
     entry_points,
     header,
@@ -20,6 +21,7 @@ from syclade.host.compile.spirv import (
     is_spirv,
     module_of,
     rename_entry_point,
+    with_constants,
 )
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.preorder import PreorderEncoding
@@ -107,6 +109,32 @@ def test_the_size_of_groups_is_declared() -> None:
     ]
     assert body[0] == Instruction(17, (58,))  # SubgroupDispatch
     assert list(instructions(plain)) == [one for one in body[2:] if one.code != 16]
+
+
+def specialised_module(*ids: int) -> bytes:
+    """A module with a constant of 64 bits for each SpecId; result ids are 1000 and on."""
+    body = [Instruction(Op.DECORATE, (1000 + at, 1, one)) for at, one in enumerate(ids)]
+    body += [Instruction(Op.SPEC_CONSTANT, (7, 1000 + at, 5, 6)) for at in range(len(ids))]
+    return module_of(header(probe_spirv()), [*instructions(probe_spirv()), *body])
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), min_size=4, max_size=6))
+def test_constants_are_written(values: list[int]) -> None:
+    """Each by its SpecId, in any order and as often as it stands there; nothing else changes."""
+    ids = (3, 0, 3, 1)
+    written = list(instructions(with_constants(specialised_module(*ids), values)))
+    for place, one in enumerate(instructions(specialised_module(*ids))):
+        if one.code != Op.SPEC_CONSTANT:
+            assert written[place] == one
+            continue
+        kind, result, low, high = written[place].operands
+        assert (kind, result) == one.operands[:2]
+        assert low | high << 32 == values[ids[result - 1000]]
+
+
+def test_a_constant_without_a_value_is_refused() -> None:
+    with pytest.raises(ValueError, match="specialisation constant 2 of 2"):
+        with_constants(specialised_module(0, 2), [1, 2])
 
 
 @pytest.mark.sycl

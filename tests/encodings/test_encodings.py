@@ -21,7 +21,7 @@ from syclade.host.encodings import (
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.encodings.preorder_general import MADE_FOR
+from syclade.host.encodings.preorder_forms import MADE_FOR
 from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates

@@ -11,19 +11,19 @@ from syclade.host.chains.pipeline import run_chains
 from syclade.host.chains.state import ChainInfo, no_tallies
 from syclade.quality.oracle import chain as oracle
 from tests.support.backends import (
-    BACKENDS,
     NUMPY,
+    WITH_GENERAL,
     Backend,
     Case,
     Seen,
     assert_equal_chains,
     assert_equal_states,
     assert_scores_are_right,
-    on_every_backend,
     run_alone,
     runs_here,
     seen,
     tallies_of,
+    with_general,
 )
 
 SMALL = [
@@ -70,7 +70,7 @@ def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) ->
     assert state.best_parents.tolist() == list(last.best)
 
 
-@on_every_backend
+@with_general
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.n}x{case.m}")
 def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
     chains, steps = 3, 150
@@ -87,7 +87,7 @@ def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
                 assert_scores_are_right(plan, found.state)
 
 
-@on_every_backend
+@with_general
 @pytest.mark.parametrize("name", EXTREMES)
 def test_extremes(backend: Backend, name: str) -> None:
     case, steps = EXTREMES[name], 200
@@ -105,7 +105,7 @@ def test_the_extremes_see_every_kind_of_move() -> None:
     assert flat > 150 > 100 > greedy
 
 
-@on_every_backend
+@with_general
 @pytest.mark.parametrize(("chain", "first_step"), [(0, 2**32 - 3), (2**32 - 1, 0), (3, 2**62 - 200)])
 def test_large_numbers_of_steps_and_chains(backend: Backend, chain: int, first_step: int) -> None:
     case, steps = Case(8, 13), 40
@@ -119,7 +119,7 @@ def numpy_chains(case: Case) -> list[Seen]:
     return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
 
 
-@on_every_backend
+@with_general
 @pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
 def test_large_trees(backend: Backend, case: Case) -> None:
     plan = case.plan()
@@ -142,7 +142,7 @@ def test_large_trees_of_numpy_are_the_oracles() -> None:
 # ---- however it is run
 
 
-@on_every_backend
+@with_general
 @pytest.mark.parametrize("slots", [1, 2, 3, 5, 16])
 def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
     """More slots than chains, as many, fewer: the same chains."""
@@ -159,7 +159,7 @@ def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
     assert outcome.steps == chains * steps
 
 
-@on_every_backend
+@with_general
 def test_launches_do_not_matter(backend: Backend) -> None:
     case = Case(8, 13)
     with backend.runner(case.plan(), 3, case.seed) as runner:
@@ -172,7 +172,7 @@ def test_launches_do_not_matter(backend: Backend) -> None:
             assert_is_trace(seen(runner, chain), case.trace(chain, 100), 100)
 
 
-@on_every_backend
+@with_general
 def test_a_target_that_is_reached_changes_nothing(backend: Backend) -> None:
     case = Case(8, 13)
     with backend.runner(case.plan(), 2, case.seed) as runner:
@@ -185,7 +185,7 @@ def test_a_target_that_is_reached_changes_nothing(backend: Backend) -> None:
             assert_equal_chains(seen(runner, slot), before[slot])
 
 
-@on_every_backend
+@with_general
 def test_slots_without_a_chain_stay_empty(backend: Backend) -> None:
     """Even where the memory was used before."""
     case, slots = Case(8, 13), 6
@@ -199,7 +199,7 @@ def test_slots_without_a_chain_stay_empty(backend: Backend) -> None:
     assert best.tolist() == [case.trace(0, 40)[-1].best_score] + [0] * (slots - 1)
 
 
-@on_every_backend
+@with_general
 def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
     case = Case(8, 13)
     with backend.runner(case.plan(), 1, case.seed) as runner:
@@ -211,7 +211,7 @@ def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
         assert runner.best_scores()[0] > best[0]
 
 
-@on_every_backend
+@with_general
 def test_states_go_in_as_they_come_out(backend: Backend) -> None:
     """In the middle of a chain, from one slot to another, between the steps of other chains."""
     case = Case(14, 16, seed=4)
@@ -228,7 +228,7 @@ def test_states_go_in_as_they_come_out(backend: Backend) -> None:
         assert_is_trace(seen(second, 0), case.trace(1, 11), 11)
 
 
-@on_every_backend
+@with_general
 def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
     """What a kernel keeps between launches belongs to the chain that has left."""
     case = Case(14, 16, seed=4)
@@ -246,7 +246,7 @@ def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
         assert_is_trace(seen(runner, 1), case.trace(5, 40), 40)
 
 
-@on_every_backend
+@with_general
 def test_states_go_in_all_at_once(backend: Backend) -> None:
     case = Case(8, 13)
     states = [run_alone(NUMPY, case, chain, 20 + chain).state for chain in range(3)]
@@ -269,7 +269,7 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
 def test_a_chain_moves_between_devices(case: Case) -> None:
     """Every backend that runs here takes the chain on in turn, all of them in one process."""
     plan, steps = case.plan(), 30
-    backends = [backend for backend in BACKENDS if runs_here(backend)]
+    backends = [backend for backend in WITH_GENERAL if runs_here(backend)]
     chain = Seen(case.start(2), ChainInfo(no_tallies(len(plan.kinds))))
     for turn, backend in enumerate(backends, 1):
         with backend.runner(plan, 1, case.seed) as runner:

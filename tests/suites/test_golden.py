@@ -23,6 +23,7 @@ from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from tests.support.backends import NUMPY, Backend, marks_of
+from tests.support.own_sizes import has_own_kernel
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden.json").read_text())
 
@@ -90,7 +91,7 @@ SMALL = 31
 def verified(recorded: Any) -> Any:
     """The case and backend, left to `make verify` if that kernel would have to be compiled for it alone."""
     case, backend = recorded.values
-    if case["mutations"] <= SMALL or backend.encoding not in ("ancestor", "preorder"):
+    if case["mutations"] <= SMALL or not has_own_kernel(backend):
         return recorded
     return pytest.param(case, backend, id=recorded.id, marks=[*recorded.marks, pytest.mark.verification])
 

@@ -39,15 +39,11 @@ CASES = {
     "flat": Case(8, 13, gamma=0.05),
     "panels": Case(12, 900),
 }
-SYCL = [
-    pytest.param(
-        Backend(device, encoding), id=f"{device}-{encoding}", marks=marks_of(Backend(device, encoding))
-    )
-    for device in DEVICES
-    for encoding in ("preorder", "general")
-]
-ALL = [Backend(device, encoding) for device in DEVICES for encoding in ("preorder", "general")]
-on_every_backend = pytest.mark.parametrize("backend", [*SYCL, pytest.param(NUMPY, id="numpy")])
+ALL = [*(Backend(device, "preorder") for device in DEVICES), Backend("native", "general")]
+on_every_backend = pytest.mark.parametrize(
+    "backend",
+    [pytest.param(one, id=f"{one.device}-{one.encoding}", marks=marks_of(one)) for one in (*ALL, NUMPY)],
+)
 
 
 def started(backend: Backend, runner: Runner, plan: Plan, case: Case) -> Runner:

@@ -25,6 +25,7 @@ from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import ENCODINGS, make_encoding
 from syclade.host.encodings.base import Encoding
@@ -57,7 +58,7 @@ class Backend:
     @contextmanager
     def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
         device = choose_device(self.device)
-        encoding = _encoding(self.encoding, plan, self.traits or traits_of(device))
+        encoding = _encoding(self.encoding, plan, device, self.traits or traits_of(device))
         made = make_runner(device, plan, encoding, slots, seed)
         assert_did_all(made, self.device)
         try:
@@ -66,33 +67,36 @@ class Backend:
             made.close()
 
 
-def _encoding(name: str, plan: Plan, traits: Traits) -> Encoding:
-    """By its name; `general` is the one for many sizes, where that can run the plan."""
-    if name != "general":
-        return make_encoding(name)(plan.problem, traits)
-    made = PreorderEncoding(plan.problem, traits)
-    return made.general() or made
+def _encoding(name: str, plan: Plan, device: Device, traits: Traits) -> Encoding:
+    """By its name, as a run has it; `general` reads its sizes, where that can run the plan."""
+    if name == "general":
+        general = PreorderEncoding(plan.problem, traits)
+        return general.general() or general
+    made = make_encoding(name)(plan.problem, traits)
+    return (made.specialised() if device.is_sycl else None) or made
 
 
 NUMPY = Backend("numpy", "plain")
 BACKENDS = [
-    *(Backend(device, name) for name in (*ENCODINGS, "general") for device in DEVICES),
+    *(Backend(device, name) for name in ENCODINGS for device in DEVICES),
+    Backend("native", "general"),
     Backend("numpy", "ancestor"),
     NUMPY,
 ]
+"""All that runs have, but for the general kernel of SYCL devices."""
+
+WITH_GENERAL = [*(Backend(device, "general") for device in DEVICES if device != "native"), *BACKENDS]
+"""For chains of the maximum score without recorders, which are all that kernel does."""
 
 
 def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
-    """Marks of its tests: a kernel for many sizes is precompiled, one for one size needs a compiler."""
-    if backend.device in ("native", "numpy"):
-        return []
-    return [pytest.mark.sycl] if backend.encoding == "general" else [pytest.mark.sycl, pytest.mark.compiler]
+    """Marks of its tests."""
+    return [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
 
 
 def runs_here(backend: Backend) -> bool:
     """Whether its tests run here at all."""
-    needs = {mark.name for mark in marks_of(backend)}
-    return HAS_PINNED_STACK or not (needs & {"compiler"} or backend.device == "fpga-emu")
+    return HAS_PINNED_STACK or backend.device != "fpga-emu"
 
 
 def _marked(backend: Backend) -> Any:
@@ -101,6 +105,7 @@ def _marked(backend: Backend) -> Any:
 
 on_every_backend = pytest.mark.parametrize("backend", [_marked(backend) for backend in BACKENDS])
 on_every_other_backend = pytest.mark.parametrize("backend", [_marked(b) for b in BACKENDS if b != NUMPY])
+with_general = pytest.mark.parametrize("backend", [_marked(backend) for backend in WITH_GENERAL])
 
 
 @dataclass(frozen=True, eq=False)

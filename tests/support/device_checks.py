@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import fixed_capacity
 from syclade.kernels.ancestor.encoding import Here
 from syclade.kernels.ancestor.find_parent import from_own_row
 from syclade.kernels.ancestor.reduction import make_total
@@ -66,10 +67,11 @@ def make_ancestor_check(
 ) -> Any:
     """Each stage by itself, a tree a slot: a given edit, the move of given words, the score of the tree."""
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
-    relations = make_relations(nodes, words)
+    capacity_of = fixed_capacity(nodes=nodes, words=words, cells=cells, values=values)
+    relations = make_relations(capacity_of)
     propose, second = make_propose(moves, relations), make_second(moves)
-    tree_update = make_tree_update(nodes, words, lanes, from_own_row)
-    score_mapping = make_score_mapping(score, nodes, words, cells, lanes, values)
+    tree_update = make_tree_update(capacity_of, lanes, from_own_row)
+    score_mapping = make_score_mapping(score, capacity_of, lanes)
     parents_to = make_parents_to(relations.parent_of, lanes)
     total = make_total(lanes)
     parent_stride, rounds = np.uint64(nodes), np.int64(nodes // lanes)

@@ -1,8 +1,8 @@
 """Cases of a suite by backends: which of them need a kernel for their very sizes in `make test`.
 
-To compile such a kernel takes 4 to 25 s, and suites have a hundred of them. The kernel for many sizes runs
-every case; the others have one or two cases each, and the rest under `make verify`. The conformance suite
-leaves out nothing.
+Numba compiles such a kernel for this processor within 4 to 25 s, and suites have a hundred of them. Kernels
+of the package run every case; the others have one or two cases each, and the rest under `make verify`. The
+conformance suite leaves out nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backends import BACKENDS, NUMPY, Backend
+from tests.support.backends import BACKENDS, NUMPY, Backend, marks_of
 
 __all__ = ["OTHERS", "by_backend_and_case", "has_own_kernel"]
 
@@ -45,10 +45,10 @@ def by_backend_and_case(
 
 
 def _marks(backend: Backend, wanted: bool) -> list[Any]:
-    of_device = [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
-    return of_device if wanted or not has_own_kernel(backend) else [*of_device, pytest.mark.verification]
+    own = marks_of(backend)
+    return own if wanted or not has_own_kernel(backend) else [*own, pytest.mark.verification]
 
 
 def has_own_kernel(backend: Backend) -> bool:
-    """Whether it runs a case on a kernel for the case's very sizes."""
-    return backend.encoding in ("ancestor", "preorder")
+    """Whether it runs a case on a kernel that is compiled for the case's very sizes."""
+    return backend.device == "native" and backend.encoding in ("ancestor", "preorder")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends.stages.kernels import DescribedKernel, stage_kernels
+from syclade.host.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
 from syclade.host.backends.stages.kernels import stage_kernel as describe_stage
 from syclade.host.backends.stages.local_launcher import LocalLauncher
 from syclade.host.backends.stages.opening import stage_arrays
@@ -117,7 +117,8 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
     nodes = whole("the number of mutations", mutations, 1, MOST_NODES - 1) + 1
     columns = whole("the number of cells", cells, 1, 2**31 - 1)
     constants = AncestorEncoding.capacity(TRAITS, nodes, columns, whole("the number of values", values, 2, 3))
-    parts: dict[str, Parts] = {"moves": tuple(move.device for move in MOVES), "score": BEST_ATTACHMENT}
+    moves = tuple(move.device for move in MOVES)
+    parts: dict[str, Parts] = {"capacity": FIXED, "moves": moves, "score": BEST_ATTACHMENT}
     return _callable(describe_stage(wanted, parts, constants))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from syclade.host.chains.kernel import size_as_text
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
@@ -35,26 +36,32 @@ _MATRIX, _ROWS = ("nodes", "words"), ("nodes", "words", "lanes")
 
 _MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "propose": (
-        ("moves",),
+        ("capacity", "moves"),
         _MATRIX,
         "draw the random words of each slot's next step; the move they mean on its tree, and the threshold "
         "of the accept test",
     ),
-    "find_parent": ((), _MATRIX, "the rows of the parents of the nodes that move"),
-    "tree_update": ((), _ROWS, "write the proposed trees"),
+    "find_parent": (("capacity",), _MATRIX, "the rows of the parents of the nodes that move"),
+    "tree_update": (("capacity",), _ROWS, "write the proposed trees"),
     "score_mapping": (
-        (),
+        ("capacity",),
         ("nodes", "words", "cells", "lanes", "values"),
         "the score of every column at every node of the proposed trees, each independent of the others",
     ),
     "reduction": (
-        ("score", "moves"),
+        ("capacity", "score", "moves"),
         ("nodes", "words", "cells", "lanes"),
         "the maximum over nodes and the sum over columns, accept or reject, keep the best tree, count the "
         "step; nothing changes where step has reached last_step",
     ),
 }
-"""Parts and constants that each stage's factory takes, and its meaning. Those without `lanes` have one."""
+"""Parts and constants of each stage's factory, and its meaning. Stages without `lanes` have one.
+
+Sizes are left out where they are specialisation constants.
+"""
+
+FIXED = "syclade.kernels.ancestor.capacity:fixed_capacity"
+"""The part `capacity` of a kernel for one capacity."""
 
 
 def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
@@ -62,8 +69,12 @@ def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKern
     parts: dict[str, Parts] = {
         "moves": tuple(move.device for move in plan.moves),
         "score": plan.score.device,
+        "capacity": encoding.capacity_part,
     }
-    return tuple(stage_kernel(name, parts, encoding.constants) for name in STAGES)
+    made = [stage_kernel(name, parts, encoding.constants) for name in STAGES]
+    return tuple(
+        replace(one, kernel=replace(one.kernel, specialisation=encoding.specialisation)) for one in made
+    )
 
 
 def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
@@ -76,19 +87,18 @@ def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, 
 
     Args:
         name: one of `STAGES`.
-        parts: `moves` and `score`, as places of device code.
-        constants: capacities, with `lanes`; a stage takes those that it needs.
+        parts: `capacity`, `moves` and `score`, as places of device code.
+        constants: `lanes`, and capacities where they are fixed; a stage takes those that it needs.
     """
     taken, needed, meaning = _MADE_OF[name]
-    capacity = f"up to {constants['nodes'] - 1} mutations × {constants['cells']} distinct cells"
     kernel = Kernel(
         name=f"ancestor_{name}",
         factory=f"syclade.kernels.ancestor.stages.{name}:make_{name}_stage",
         parts={part: parts[part] for part in taken},
-        constants={constant: constants[constant] for constant in needed},
+        constants={constant: constants[constant] for constant in needed if constant in constants},
         records=(Record("Given", tuple(one.argument for one in STAGES[name])),),
         group=AncestorEncoding.group,
         lanes=constants["lanes"] if "lanes" in needed else 1,
-        size=f"the stage {name.replace('_', ' ')}, {capacity}",
+        size=f"the stage {name.replace('_', ' ')}, {size_as_text(constants)}",
     )
     return DescribedKernel(name, kernel, STAGES[name], meaning)

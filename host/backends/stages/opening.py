@@ -44,7 +44,9 @@ def open_stages(
     if chosen.kind == "fpga":
         raise OptionError("--stages separate has no image for cards", hint="use --device fpga-emu or cpu")
     encoding = AncestorEncoding(plan.problem, traits_of(chosen))
-    nodes = encoding.constants["nodes"]
+    if chosen.is_sycl and isinstance(ready := encoding.specialised(), AncestorEncoding):
+        encoding = ready
+    nodes = encoding.sizes["nodes"]
     if nodes > MOST_NODES:
         raise OptionError(
             f"--stages separate takes {MOST_NODES} nodes, and this tree has {nodes}",

@@ -1,5 +1,6 @@
 """Find parent: the rows of the parents of v and w, each the node's own row with one bit cleared."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,19 +9,27 @@ from syclade.kernels.ancestor.find_parent import parent_row_word
 from syclade.kernels.ancestor.stages.move_record import read_move
 from syclade.kernels.target import address, device_function
 
+_TWO = address(2)
 
-def make_find_parent_stage(nodes: int, words: int) -> Any:
-    """The stage for matrices of `nodes` rows of `words` words. One work-item."""
-    matrix_size, row_stride, row_words = address(nodes * words), address(nodes), address(words)
-    both = address(2 * words)
+
+def make_find_parent_stage(capacity: Callable[..., Any], **sizes: int) -> Any:
+    """Return the stage, of one work-item.
+
+    Args:
+        capacity: makes the device function () -> Capacity from the sizes.
+        sizes: as in `Capacity`, where they are known.
+    """
+    capacity_of = capacity(**sizes)
 
     @device_function
     def ancestor_find_parent(number, lane, given):
         """Write both rows."""
         move = read_move(given.move, number)
-        base, at = number * matrix_size, number * both
+        capacity = capacity_of()
+        row_stride, row_words = address(capacity.nodes), address(capacity.words)
+        base, at = number * row_stride * row_words, number * row_words * _TWO
         v, w = address(move.v), address(move.w)
-        for index in range(words):
+        for index in range(capacity.words):
             word = np.uint64(index)
             start = base + word * row_stride
             given.parent_rows[at + word] = parent_row_word(given.ancestors[start + v], v, word)

@@ -6,7 +6,7 @@ step would run none to three loops. Here the relations answer from the first loo
 deferred: it becomes a ticket in the place of the node, which the second loop exchanges for the node.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,16 +71,16 @@ def counted_size(given, here, base, node):
     return here.size_second + (here.size_v - here.size_second) * control(node == here.v)
 
 
-def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
-    """The stage for matrices of `nodes` rows of `words` words. One work-item.
+def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **sizes: int) -> Any:
+    """Return the stage, of one work-item, for matrices of at most MOST_NODES rows.
 
-    Raises:
-        ValueError: more nodes than MOST_NODES.
+    Args:
+        capacity: makes the device function () -> Capacity from the sizes.
+        moves: of the chain.
+        sizes: as in `Capacity`, where they are known.
     """
-    if nodes > MOST_NODES:
-        raise ValueError(f"{nodes} nodes are more than {MOST_NODES}")
-    matrix_size, row_stride = address(nodes * words), address(nodes)
-    relations = make_relations(nodes, words)
+    capacity_of = capacity(**sizes)
+    relations = make_relations(capacity_of)
     select = relations.select
     propose = make_propose(
         moves, Relations(relations.is_descendant, counted_size, deferred_select, relations.parent_of)
@@ -90,6 +90,8 @@ def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
     @device_function
     def count(given, base, v, second):
         """The first loop: the subtrees of both nodes."""
+        nodes = capacity_of().nodes
+        row_stride = address(nodes)
         above, other_above = np.uint64(v), np.uint64(second)
         start = base + (above >> WORD_SHIFT) * row_stride
         other_start = base + (other_above >> WORD_SHIFT) * row_stride
@@ -111,7 +113,8 @@ def make_propose_stage(moves: Sequence[Move], nodes: int, words: int) -> Any:
     def ancestor_propose(number, lane, given):
         """Draw, propose, and write both down."""
         mutations = control(given.parameters[_ZERO])
-        at, base = number * _FIVE, number * matrix_size
+        capacity = capacity_of()
+        at, base = number * _FIVE, number * address(capacity.nodes * capacity.words)
         words_of_step = Words(given.parameters, given.chain, given.move_below, given.log_table, given.draws)
         draw_batch(words_of_step, number, at, _ZERO, np.uint64(given.step[number]), np.uint64(mutations))
         draw = Draw(

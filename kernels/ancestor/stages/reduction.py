@@ -4,11 +4,12 @@ No branch depends on what is found: rows are always written, and masks choose wh
 reached its last stays as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import bits_of
 from syclade.kernels.ancestor.reduction import make_total
 from syclade.kernels.chain.parts import Move, Score
 from syclade.kernels.moves.choice import count_kinds
@@ -19,16 +20,16 @@ _FIVE = address(5)
 
 
 def make_reduction_stage(
-    score: Score, moves: Sequence[Move], nodes: int, words: int, cells: int, lanes: int
+    capacity: Callable[..., Any], score: Score, moves: Sequence[Move], lanes: int, **sizes: int
 ) -> Any:
     """The stage; each lane does every `lanes`-th column, then every `lanes`-th row.
 
     Args:
+        capacity: makes the device function () -> Capacity from the sizes.
         score: of the best attachment; it takes no arguments.
         moves: of the chain, for the counts.
-        nodes, words: of a matrix; `nodes` is a multiple of `lanes`.
-        cells: columns, a multiple of `lanes`.
         lanes: work-items a slot.
+        sizes: as in `Capacity`, where they are known.
 
     Raises:
         ValueError: the score needs more than the best attachment.
@@ -37,20 +38,21 @@ def make_reduction_stage(
         raise ValueError("the reduction knows scores of the best attachment only")
     kinds = count_kinds(moves)
     tally_count, tally_rounds = address(2 * kinds), -(-2 * kinds // lanes)
-    matrix_size, row_stride, lanes_u = address(nodes * words), address(nodes), address(lanes)
-    worth_size = address(cells * nodes)
-    cell_rounds, row_rounds = cells // lanes, nodes // lanes
+    capacity_of, lane_bits, lanes_u = capacity(**sizes), bits_of(lanes), address(lanes)
     of_cell, total = score.of_cell, make_total(lanes)
 
     @device_function
     def share_of(given, number, lane):
         """Sum over the lane's columns of multiplicity * the best score (int64)."""
+        capacity = capacity_of()
+        row_stride = address(capacity.nodes)
+        worth_size = row_stride * address(capacity.cells)
         share = np.int64(0)
-        for part in range(cell_rounds):
+        for part in range(capacity.cells >> lane_bits):
             cell = address(part * lanes) + lane
             row = number * worth_size + cell * row_stride
             best = np.int32(0)  # the score at the root
-            for node in range(nodes):
+            for node in range(capacity.nodes):
                 best = maximum(best, given.worth[row + address(node)])
             share = share + np.int64(of_cell(given, number, best)) * given.multiplicity[cell]
         return share
@@ -73,9 +75,10 @@ def make_reduction_stage(
     @device_function
     def take_rows(given, base, lane, accepted, better):
         """The proposed tree becomes the current one, and the best one, where the masks say so."""
-        for index in range(words):
-            start = base + address(index) * row_stride
-            for part in range(row_rounds):
+        capacity = capacity_of()
+        for index in range(capacity.words):
+            start = base + address(index) * address(capacity.nodes)
+            for part in range(capacity.nodes >> lane_bits):
                 at = start + address(part * lanes) + lane
                 new, old, best = given.proposal[at], given.ancestors[at], given.best_ancestors[at]
                 given.ancestors[at] = old ^ ((old ^ new) & accepted)
@@ -102,7 +105,8 @@ def make_reduction_stage(
         given.step[number] = now + going
         # The CPU device's compiler makes no vectors of rows between two barriers where lanes also store what
         # they share.
-        base = in_step(number * matrix_size)
+        capacity = capacity_of()
+        base = in_step(number * address(capacity.nodes * capacity.words))
         take_rows(given, base, lane, spread(np.uint64(accepted)), spread(np.uint64(better)))
 
     return ancestor_reduction

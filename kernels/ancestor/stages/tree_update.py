@@ -1,5 +1,6 @@
 """Tree update: the current tree, the move and the parents' rows become the proposed tree."""
 
+from collections.abc import Callable
 from typing import Any
 
 from syclade.kernels.ancestor.find_parent import make_from_memory
@@ -7,15 +8,26 @@ from syclade.kernels.ancestor.stages.move_record import read_move
 from syclade.kernels.ancestor.tree_update import make_tree_update
 from syclade.kernels.target import address, device_function
 
+_TWO = address(2)
 
-def make_tree_update_stage(nodes: int, words: int, lanes: int) -> Any:
-    """The stage for matrices of `nodes` rows of `words` words; each lane writes every `lanes`-th row."""
-    matrix_size, both = address(nodes * words), address(2 * words)
-    tree_update = make_tree_update(nodes, words, lanes, make_from_memory(words))
+
+def make_tree_update_stage(capacity: Callable[..., Any], lanes: int, **sizes: int) -> Any:
+    """Return the stage; each lane writes every `lanes`-th row.
+
+    Args:
+        capacity: makes the device function () -> Capacity from the sizes.
+        lanes: work-items a slot.
+        sizes: as in `Capacity`, where they are known.
+    """
+    capacity_of = capacity(**sizes)
+    tree_update = make_tree_update(capacity_of, lanes, make_from_memory(capacity_of))
 
     @device_function
     def ancestor_tree_update(number, lane, given):
         """Write the lane's rows of the proposed tree."""
-        tree_update(given, number * matrix_size, number * both, lane, read_move(given.move, number))
+        capacity = capacity_of()
+        base = number * address(capacity.nodes * capacity.words)
+        rows = number * address(capacity.words) * _TWO
+        tree_update(given, base, rows, lane, read_move(given.move, number))
 
     return ancestor_tree_update

@@ -1,5 +1,6 @@
 """The encoding `preorder` with narrow tables: a proposal's score is made of whole rows."""
 
+from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
@@ -10,7 +11,7 @@ from syclade.kernels.preorder.here import Here
 from syclade.kernels.preorder.narrow.extras import make_extras
 from syclade.kernels.preorder.narrow.score_mapping import make_score_mapping
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
+from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
 from syclade.kernels.target import address, control, device_function, lane_sum
 
 _ONE = control(1)
@@ -45,16 +46,17 @@ def make_evaluation(
     return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted, wide)
 
 
-def make_general_evaluation(
-    score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+def make_form_evaluation(
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
 ) -> Evaluation:
     """The evaluation of a score, for every shape of a form.
 
     Args:
+        sizes_of: device function (given) -> (Sizes, Layout).
         score: what a cell is worth.
         lanes, rounds, broad, few: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 0, broad, few), read_sizes, weighted=1, wide=1)
+    return _evaluation(score, Form(lanes, rounds, 0, broad, few), sizes_of, weighted=1, wide=1)
 
 
 def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: int) -> Evaluation:
@@ -79,4 +81,8 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
 
 ENCODING = Encoding("preorder", "sub-group", NARROW, make_evaluation)
 
-GENERAL = Encoding("preorder_general", "sub-group", (*NARROW, SIZES), make_general_evaluation)
+GENERAL = Encoding(
+    "preorder_general", "sub-group", (*NARROW, SIZES), partial(make_form_evaluation, read_sizes)
+)
+
+SPECIALISED = Encoding("preorder", "sub-group", NARROW, partial(make_form_evaluation, specialised_sizes))

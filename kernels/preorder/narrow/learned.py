@@ -1,5 +1,8 @@
 """The encoding `preorder` with narrow tables, where error rates are learned."""
 
+from functools import partial
+from typing import Any
+
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
 from syclade.kernels.preorder.arguments import NARROW
 from syclade.kernels.preorder.form import Form, form_of
@@ -7,7 +10,7 @@ from syclade.kernels.preorder.narrow import encoding as fixed
 from syclade.kernels.preorder.narrow.anew import make_anew
 from syclade.kernels.preorder.narrow.reweigh import make_reweigh
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import SIZES
+from syclade.kernels.preorder.sizes import SIZES, read_sizes, specialised_sizes
 from syclade.kernels.rates.arguments import ARGUMENTS
 from syclade.kernels.rates.evaluation import make_learned
 
@@ -37,17 +40,26 @@ def make_evaluation(
     return _learned(inner, form, score, classes)
 
 
-def make_general_evaluation(
-    score: Score, *, lanes: int, rounds: int, broad: int, few: int, classes: int, **_others: int
+def make_form_evaluation(
+    sizes_of: Any,
+    score: Score,
+    *,
+    lanes: int,
+    rounds: int,
+    broad: int,
+    few: int,
+    classes: int,
+    **_others: int,
 ) -> Evaluation:
     """The evaluation of a score, for every shape of a form.
 
     Args:
+        sizes_of: device function (given) -> (Sizes, Layout).
         score: what a cell is worth.
         lanes, rounds, broad, few: as in `Form`.
         classes: as for fixed rates.
     """
-    inner = fixed.make_general_evaluation(score, lanes=lanes, rounds=rounds, broad=broad, few=few)
+    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad, few=few)
     return _learned(inner, Form(lanes, rounds, 0, broad, few), score, classes)
 
 
@@ -58,5 +70,12 @@ def _learned(inner: Evaluation, form: Form, score: Score, classes: int) -> Evalu
 ENCODING = Encoding("preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), make_evaluation)
 
 GENERAL = Encoding(
-    "preorder_learned_general", "sub-group", (*NARROW, *ARGUMENTS, SIZES), make_general_evaluation
+    "preorder_learned_general",
+    "sub-group",
+    (*NARROW, *ARGUMENTS, SIZES),
+    partial(make_form_evaluation, read_sizes),
+)
+
+SPECIALISED = Encoding(
+    "preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), partial(make_form_evaluation, specialised_sizes)
 )

@@ -1,5 +1,6 @@
 """The encoding `preorder` with wide tables: only what an edit may change is read and scored."""
 
+from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
@@ -8,7 +9,7 @@ from syclade.kernels.preorder.evaluation import compose_evaluation
 from syclade.kernels.preorder.form import Form, form_of
 from syclade.kernels.preorder.here import Here
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes
+from syclade.kernels.preorder.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
 from syclade.kernels.preorder.wide.extras import make_extras
 from syclade.kernels.preorder.wide.score_change import make_score_change
 from syclade.kernels.target import address, control, device_function, lane_sum
@@ -42,16 +43,17 @@ def make_evaluation(
     return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted)
 
 
-def make_general_evaluation(
-    score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+def make_form_evaluation(
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
 ) -> Evaluation:
     """The evaluation of a score, for every shape of a form.
 
     Args:
+        sizes_of: device function (given) -> (Sizes, Layout).
         score: what a cell is worth.
         lanes, rounds, broad, few: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 1, broad, few), read_sizes, weighted=1)
+    return _evaluation(score, Form(lanes, rounds, 1, broad, few), sizes_of, weighted=1)
 
 
 def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evaluation:
@@ -81,4 +83,6 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
 
 ENCODING = Encoding("preorder", "sub-group", WIDE, make_evaluation)
 
-GENERAL = Encoding("preorder_general", "sub-group", (*WIDE, SIZES), make_general_evaluation)
+GENERAL = Encoding("preorder_general", "sub-group", (*WIDE, SIZES), partial(make_form_evaluation, read_sizes))
+
+SPECIALISED = Encoding("preorder", "sub-group", WIDE, partial(make_form_evaluation, specialised_sizes))

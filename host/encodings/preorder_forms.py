@@ -1,0 +1,139 @@
+"""Preorder intervals for kernels that serve many sizes: those that come with the package."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.preorder import PreorderEncoding, shape_of
+from syclade.host.model.problem import Problem
+from syclade.kernels.preorder.form import BROAD, Form
+from syclade.kernels.preorder.shape import Shape
+from syclade.kernels.preorder.sizes import COUNT, SIZES, make_sizes
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
+from syclade.kernels.target.traits import Traits
+
+__all__ = [
+    "FORMS",
+    "MADE_FOR",
+    "MORE_PANELS_FORMS",
+    "GeneralPreorderEncoding",
+    "SpecialisedPreorderEncoding",
+    "constants_of",
+]
+
+MADE_FOR = SYCL
+"""The traits that the kernels are made for; a target with others (native's are the same) has none of them."""
+
+_MOST = MADE_FOR.panel_rounds
+
+_ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
+"""Cells per lane of a panel, in tables of one panel and of several; several may have _MOST, too."""
+
+FORMS = (
+    *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD), 0) for one in _ONE_PANEL_ROUNDS),
+    Form(MADE_FOR.lanes, _MOST, 1, 1, 0),
+)
+"""The forms that there are kernels for, of all scores."""
+
+MORE_PANELS_FORMS = tuple(Form(MADE_FOR.lanes, one, 0, 1, 0) for one in _MORE_PANELS_ROUNDS)
+"""Forms of specialised kernels of the maximum score with fixed rates only: they pad several panels less."""
+
+
+class _FormEncoding(PreorderEncoding):
+    """The same arrays, somewhat larger: rows are as wide as one of a few forms has them."""
+
+    _kernel: ClassVar[str]
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        form = _form_for(self.shape)
+        self.device = self.device.replace(":ENCODING", f":{self._kernel}")
+        self.constants = constants_of(form)
+        if problem.learned is not None:  # a weight per class is kept in registers
+            self.constants["classes"] = problem.classes
+
+    @classmethod
+    def can_run(cls, problem: Problem, traits: Traits) -> str | None:
+        """See `Encoding.can_run`."""
+        if traits != MADE_FOR:
+            return "the kernels for many sizes are made for other targets"
+        return super().can_run(problem, traits)
+
+    @classmethod
+    def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
+        """Sizes of the tables: panels of as many rounds as one of the forms has, with the least padding."""
+        needed = -(-problem.columns // traits.lanes)
+        if needed <= _MOST:
+            return shape_of(problem, traits, next(one for one in _ONE_PANEL_ROUNDS if needed <= one))
+        widest = shape_of(problem, traits, _MOST)
+        if widest.subtrees or not cls._has_more_forms(problem):
+            return widest
+        shapes = [widest, *(shape_of(problem, traits, one) for one in reversed(_MORE_PANELS_ROUNDS))]
+        return min(shapes, key=lambda one: one.cells)
+
+    @staticmethod
+    def _has_more_forms(problem: Problem) -> bool:
+        """Return whether there are kernels of MORE_PANELS_FORMS for the problem."""
+        return False
+
+    def _sizes(self) -> tuple[int, ...]:
+        """Sizes, then Layout."""
+        sizes, layout = make_sizes(self.shape, self.problem.classes)
+        return tuple(int(one) for one in (*sizes, *layout))
+
+
+class SpecialisedPreorderEncoding(_FormEncoding):
+    """For kernels whose sizes are specialisation constants."""
+
+    _kernel = "SPECIALISED"
+
+    @staticmethod
+    def _has_more_forms(problem: Problem) -> bool:
+        """Those of the maximum score with fixed rates."""
+        return not problem.octaves and problem.learned is None
+
+    @property
+    def specialisation(self) -> tuple[int, ...]:
+        """See `Encoding.specialisation`."""
+        return self._sizes()
+
+    def specialised(self) -> Encoding | None:
+        """It is."""
+        return self
+
+
+class GeneralPreorderEncoding(_FormEncoding):
+    """For kernels that read their sizes."""
+
+    _kernel = "GENERAL"
+
+    def __init__(self, problem: Problem, traits: Traits) -> None:
+        super().__init__(problem, traits)
+        self.arguments = (*self.arguments, SIZES)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """See `Encoding.sizes`."""
+        return super().sizes | {"sizes": COUNT}
+
+    def general(self) -> Encoding | None:
+        """It is."""
+        return self
+
+    def problem_arrays(self) -> dict[str, NDArray[Any]]:
+        """See `Encoding.problem_arrays`."""
+        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}
+
+
+def constants_of(form: Form) -> dict[str, int]:
+    """What a kernel of a form is compiled for."""
+    return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad, "few": form.few}
+
+
+def _form_for(shape: Shape) -> Form:
+    forms = FORMS if shape.subtrees or shape.panels == 1 else (*MORE_PANELS_FORMS, *FORMS)
+    return next(form for form in forms if (form.rounds, form.subtrees) == (shape.rounds, shape.subtrees))

@@ -1,0 +1,62 @@
+"""Who searches: the device that was asked for; with `auto` this processor in place of a CPU device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import syclade
+from syclade.host.compile import machine_code, program
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.model.simulate import simulate
+from syclade.host.search.runners import device_for_search
+from syclade.host.search.work import STAGES
+from tests.support.did_all import assert_did_all
+
+MATRIX = simulate(20, 12, 0.01, 0.2, 0.1, 1).matrix
+CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
+EMULATOR = Device("opencl:accelerator:0", "An emulator", "fpga-emu", 2)
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
+def test_a_device_that_was_asked_for_does_every_sweep(
+    device: str, own_cache: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an empty cache, too: it waits for its driver, and says so once."""
+    monkeypatch.setattr(program, "_built", {})
+    monkeypatch.setattr(program, "_announced", set())
+    caplog.set_level("INFO", "syclade")
+    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2, device=device)
+    assert_did_all(result, device)
+    assert [one.unit for one in result.work] == ["steps", "sweeps"]
+    (said,) = [message for message in caplog.messages if "only once" in message]
+    assert said.startswith("the driver of ")
+    assert said.endswith(" translates the kernels: about 4 s, only once")
+
+
+@pytest.mark.parametrize("device", [EMULATOR, native_device(), NUMPY])
+def test_other_devices_search_themselves(device: Device) -> None:
+    assert device_for_search(device, tuple(STAGES)) is device
+
+
+def test_auto_searches_on_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its kernels are ready, as those of the package are."""
+    assert device_for_search(CPU, tuple(STAGES)) == native_device()
+    monkeypatch.setattr(machine_code, "is_at_hand", lambda _kernel: False)
+    assert device_for_search(CPU, tuple(STAGES)) is CPU
+
+
+@pytest.mark.sycl
+def test_the_result_names_the_executor_that_auto_took(own_cache: Path) -> None:
+    assert choose_device("auto").kind == "cpu"
+    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2)
+    assert [(one.executor.kind, one.unit) for one in result.work] == [
+        ("native", "steps"),
+        ("native", "sweeps"),
+    ]
+    assert (result.device, result.device_name) == ("native", "this processor, by numba")
+    with pytest.raises(AssertionError, match="others than cpu did some of the work"):
+        assert_did_all(result, "cpu")
