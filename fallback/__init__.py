@@ -1,1 +1,1 @@
-"""Chains and searches in numpy, plain: for where there is neither device nor compiler."""
+"""Chains and searches in plain numpy, for machines with neither a device nor a compiler."""

@@ -2,7 +2,8 @@
 
 import syclade
 
-# To Python any folder of that name is a package, though one without files: such as a clone seen from outside.
+# Python takes any folder named syclade for a package, even one without __init__.py, such as a clone seen from
+# its parent folder.
 if getattr(syclade, "__file__", None) is None:
     raise ImportError(
         f"Python took the folder {next(iter(syclade.__path__))} for the package syclade, which is only "

@@ -1,4 +1,4 @@
-"""Carries out what `infer` was asked for: searches or chains on a device, and what follows from them."""
+"""Run an inference: searches or chains on a device, and what follows from their result."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ __all__ = ["answer"]
 
 
 def answer(asked: Request, task: Task) -> Result:
-    """The result.
+    """Run the inference and return its result.
 
     Args:
-        asked: what to do.
-        task: who is told, where the run is kept and gone on with, whether it shall stop.
+        asked: the checked options.
+        task: the run context: progress callback, checkpointing, stop request.
 
     Raises:
-        DeviceError, OptionError: a request that cannot be met.
-        CheckpointError: the run to go on with is another one, or damaged.
-        OutputError: the run cannot be kept.
+        DeviceError, OptionError: the request cannot be met.
+        CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
+        OutputError: the checkpoint cannot be written.
     """
     problem, sampling = asked.plan.problem, asked.sampling
     sinks = () if sampling is None else sampling.sinks(problem)
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task, sinks)
-    from syclade.host.output.compose import make_result  # not before the chains have begun: it takes time
+    from syclade.host.output.compose import make_result  # slow import, delayed until the chains are done
 
     rates = asked.rates
     if problem.learned is not None:
@@ -92,10 +92,12 @@ def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
 
 
 def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], tuple[WorkDone, ...]]:
-    """The first states of chains: the trees of searches, in turns; these know the maximum score only.
+    """Search for trees, and return them as first states of chains; chains take them in turns.
+
+    The searches only support the maximum score.
 
     Returns:
-        The state of each chain, and the work of the searches.
+        A function from a chain's number to its first state, and the work of the searches.
     """
     from syclade.host.chains.pipeline import state_at
     from syclade.host.chains.plan import make_plan

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a passing name beside their place, then moved to it."""
+"""Atomic writes: write to a temporary file beside the target, then rename."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from typing import Any
 __all__ = ["Content", "PassingFiles", "passing_files"]
 
 Content = str | bytes | Iterable[str] | Callable[[Path], None]
-"""Of a file: a text in one or in pieces, bytes, or what writes the new file at a path."""
+"""Content of a file: a text, whole or in pieces; bytes; or a function that writes the file at a path."""
 
 
 class PassingFiles:
-    """Files that wait for their places, which keep what they have until `move`.
+    """Temporary files beside their targets. The targets stay unchanged until `move`.
 
     Attributes:
-        waiting: the passing file of every place, in the order in which they were written.
+        waiting: the temporary file of every target, in the order of writing.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[Path, Path] = {}
 
     def write(self, place: Path, content: Content, *, sync: bool) -> None:
-        """Write a new file beside its place; a text is UTF-8 with LF line ends.
+        """Write a temporary file beside its target; a text is UTF-8 with LF line ends.
 
         Args:
-            place: where it will go; in a folder that exists.
-            content: all of it; a text may come in pieces, and what writes a file is called with its path.
-            sync: whether to wait until it is on the disk, so that not even a power cut leaves half of it.
+            place: the target; its folder exists.
+            content: the whole content; a text may come in pieces, and a function is called with the path of
+                the temporary file.
+            sync: whether to wait until the file is on disk, so that even a power failure cannot leave half of
+                it.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         passing = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
         self.waiting[place] = passing
@@ -51,23 +53,23 @@ class PassingFiles:
                 os.fsync(file.fileno())
 
     def move(self, place: Path) -> None:
-        """Let a file take its place.
+        """Rename a temporary file to its target.
 
         Raises:
-            OSError: it cannot.
+            OSError: the file cannot be renamed.
         """
         self.waiting[place].replace(place)
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk."""
+    """Wait until a file is on disk."""
     with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
 @contextmanager
 def passing_files() -> Iterator[PassingFiles]:
-    """Files that are gone at the end, unless they have moved to their places."""
+    """Yield `PassingFiles`; at the end, delete the temporary files that have not been moved."""
     files = PassingFiles()
     try:
         yield files

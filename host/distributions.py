@@ -1,4 +1,4 @@
-"""Installed packages by their folders: to load `importlib.metadata` takes a tenth of a warm start."""
+"""Installed packages, found by their folders: loading `importlib.metadata` takes a tenth of a warm start."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SUFFIX = ".dist-info"
 
 
 def version_of(name: str) -> str | None:
-    """The version of an installed package; None if it is not installed."""
+    """Return the version of an installed package; None if it is not installed."""
     folder = _folder_of(name)
     if folder is not None:
         return folder.name[: -len(_SUFFIX)].partition("-")[2]
-    from importlib import metadata  # knows of eggs and archives as well
+    from importlib import metadata  # also finds eggs and archives
 
     try:
         return metadata.version(name)
@@ -28,7 +28,7 @@ def version_of(name: str) -> str | None:
 
 @cache
 def files_of(name: str) -> tuple[Path, ...]:
-    """The files that a package brings; none if it is not installed, or has no list of them."""
+    """Return the files of a package; none if it is not installed or has no list of them."""
     folder = _folder_of(name)
     if folder is None:
         return ()
@@ -46,7 +46,7 @@ def _folder_of(name: str) -> Path | None:
 
 @cache
 def _folders(places: tuple[str, ...]) -> dict[str, Path]:
-    """The folder of each package, by its plain name; of several, Python takes the first."""
+    """Return the folder of each package by its plain name; of several, the first wins, as in Python."""
     found: dict[str, Path] = {}
     for place in places:
         try:
@@ -60,5 +60,5 @@ def _folders(places: tuple[str, ...]) -> dict[str, Path]:
 
 
 def _plain(name: str) -> str:
-    """As PEP 503 compares names."""
+    """Normalise a name as PEP 503 does."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,6 +1,6 @@
-"""The errors a user can meet: each tells what is wrong, where, and what to do about it.
+"""Errors for users: each says what is wrong, where, and what to do about it.
 
-All of them survive pickling, so that they can cross a process border.
+All of them survive pickling, so they can cross process boundaries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 MOST_SIGNS = 2000
-"""Length of a message; what a compiler says may be long, too."""
+"""Maximum length of a message in characters; compiler output can be long, too."""
 
 
 class SycladeError(Exception):
@@ -39,7 +39,7 @@ class SycladeError(Exception):
         self.hint = hint
 
     def location(self) -> str:
-        """Where the error is, as ``path:line:column``; empty when there is no such place."""
+        """Return the place of the error as ``path:line:column``; empty if there is no such place."""
         return ""
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class _FileError(SycladeError):
         self.column = column
 
     def location(self) -> str:
-        """``path:line:column``, as far as they are known; ``line N`` in a text without a path."""
+        """Return ``path:line:column`` as far as known; ``line N`` for a text without a path."""
         if self.path is None:
             return "" if self.line is None else f"line {self.line}"
         parts = (self.path, self.line, self.column)
@@ -94,7 +94,7 @@ class TreeError(_FileError):
 
 
 class CheckpointError(_FileError):
-    """A checkpoint cannot be used: it is damaged, or of another inference.
+    """A checkpoint cannot be used: it is damaged or belongs to another inference.
 
     Attributes:
         path: the file.
@@ -114,7 +114,7 @@ class DeviceError(SycladeError):
 
 
 class DeviceMemoryError(DeviceError):
-    """A device has too little memory for so many slots."""
+    """A device has too little memory for the number of slots."""
 
 
 class OutputError(SycladeError):
@@ -122,7 +122,7 @@ class OutputError(SycladeError):
 
 
 def _shortened(message: str) -> str:
-    """A message of which the middle is left out if it is too long to be read: a name may be a whole file."""
+    """Cut out the middle of a message that is too long to read: a name may be a whole file."""
     if len(message) <= MOST_SIGNS:
         return message
     half = MOST_SIGNS // 2

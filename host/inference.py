@@ -1,4 +1,4 @@
-"""The main job: from a mutation matrix to the most likely mutation tree."""
+"""Main entry point: from a mutation matrix to the most likely mutation tree."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["InferenceProgress", "infer", "progress_of", "score"]
 
 @dataclass(frozen=True)
 class InferenceProgress:
-    """How far an inference is.
+    """Progress of an inference.
 
     Attributes:
-        steps_done: chain steps over all chains.
-        steps_total: how many there will be; None where the chains decide.
-        steps_expected: the same; where the chains decide, the fewest after which they may stop.
-        log_likelihood: of the best tree yet, natural log, from the chain's integer score.
-        steps_per_second: chain steps a second since the first.
-        acceptance: share of proposals that were accepted, by kind of move, of the chains now on the device.
+        steps_done: chain steps done, over all chains.
+        steps_total: chain steps in total; None if the chains run until they agree.
+        steps_expected: the same; if the chains run until they agree, the fewest after which they may stop.
+        log_likelihood: of the best tree so far, natural log, from the chain's integer score.
+        steps_per_second: chain steps per second since the first.
+        acceptance: share of accepted proposals by kind of move, of the chains now on the device.
     """
 
     steps_done: int
@@ -82,61 +82,63 @@ def infer(
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
-    """Infer the maximum-likelihood mutation tree: by search, or with SCITE's Markov chain.
+    """Infer the maximum-likelihood mutation tree, by search or with SCITE's Markov chain.
 
     Equal arguments give equal trees on every device, for any number of slots.
 
     Args:
-        matrix: a path to a file in SCITE's format, a stream of one, or an array of shape (mutations, cells)
-            with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation), 3 (missing): numpy,
-            dpctl.tensor or dpnp.
-        fp_rate: probability of observing a mutation that is not there (alpha).
+        matrix: a path to a file in SCITE's format, an open stream of one, or an array of shape
+            (mutations, cells) with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation),
+            3 (missing): numpy, dpctl.tensor or dpnp.
+        fp_rate: probability of observing a mutation that is absent (alpha).
         fn_rate: probability of not observing a mutation (beta).
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
-        hom_rate: probability of observing a homozygous mutation that is not there; with fn_rate_hom.
-        merge_homozygous: take 2 for 1 instead.
-        names: the mutations' names, or a file with one a line; without, those of a `Matrix`, or in the file
-            `x.geneNames` beside `x.csv`, else 1 … n.
-        cell_names: the cells' names, in the same way; without, those of a `Matrix`, or in `x.cellNames`, else
-            s0, s1, ….
-        attach: whether cells hang in the trees that the result writes, each at its best node.
-        score: what a tree is worth: every cell at its best node (max), or at all nodes, each with its
-            likelihood (sum; SCITE's -s, without a prior).
-        method: search (docs/search.md), chain, or auto: chain where chains, steps or an image are given, or
-            the score is sum, or rates are learned, or a device that cannot search; else search.
-        chains: number of independent chains, each from a uniform random tree; 16 without.
-        steps: steps of each chain; without, they go on until they agree (`convergence.StoppingRule`).
+        hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
+        merge_homozygous: whether to treat 2 as 1 instead.
+        names: names of the mutations, or a file with one per line. Default: the names of a `Matrix`, or those
+            in the file `x.geneNames` beside `x.csv`, else 1 … n.
+        cell_names: names of the cells, in the same way. Default: the names of a `Matrix`, or those in
+            `x.cellNames`, else s0, s1, ….
+        attach: whether the trees that the result writes include the cells, each attached to its best node.
+        score: score of a tree: max (every cell at its best node) or sum (each cell's likelihood summed over
+            all nodes; SCITE's -s, without a prior).
+        method: search (docs/search.md), chain, or auto. With auto, chains run if an option is given that only
+            chains have (such as chains, steps, image, samples, the sum score or learned rates), or if the
+            device cannot search; else searches run.
+        chains: number of independent chains, each from a uniform random tree. Default: 16.
+        steps: steps of each chain. Default: chains run until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
-        move_probabilities: prune and reattach, swap labels, swap subtrees; scaled to sum 1.
+        move_probabilities: of prune and reattach, swap labels, swap subtrees; scaled to sum 1.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
-        encoding: how trees stand in the device's memory: auto, preorder or ancestor. Changes speed only.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
-        slots: chain states on the device at once; chosen from the device without.
-        start: of chains: random trees, or the trees that searches find (search).
-        checkpoint: a file to keep the run in, so that it can go on after its process has ended.
-        checkpoint_every: seconds between two times, of chains; searches are kept after every leg.
-        resume: a file that an earlier run was kept in: this one goes on with it, and ends as if it had never
-            stopped. What decides the result has to be as it was; device, encoding and slots may differ.
-        force: whether the file of `trace` may be replaced, and that of `checkpoint` be another run's. That of
-            `resume` always may.
-        max_trees: look for all trees that are as likely as the best one, up to so many (`Result.co_optimal`).
-        samples: steps between two samples of a chain's trees (`Result.samples`); with `steps`.
-        burn_in: the part of a chain's steps before its first sample.
-        learn_fn, learn_fp: probabilities that a step changes that rate in place of the tree; with `steps`.
-            The rates given are then the means of Beta priors (of zygosity, both of false negatives together),
-            the best tree is that with the best rates, and `Result.rates` are these.
-        fn_sd, fp_sd: standard deviations of the priors: 0.1, and the rate itself, without.
-        fn_step, fp_step: standard deviations of a change; a tenth of the prior's without.
-        true_tree: a file of a tree, or a parent vector, that the result is to be compared with
-            (`Result.true_tree`). Does not change what is found.
-        stages: of a chain step: in one kernel (fused), or as five kernels that the host keeps full of chain
-            states (separate; docs/fpga.md). Changes speed only; separate ones are for the maximum score with
-            fixed rates in the encoding ancestor.
+        slots: number of chain states on the device at once. Default: chosen for the device.
+        start: start of chains: random trees (random), or the trees that searches find (search).
+        checkpoint: a file for checkpoints, from which the run can be resumed after its process has ended.
+        checkpoint_every: seconds between checkpoints of chains; searches write one after every phase.
+        resume: a checkpoint of an earlier run. This run resumes it and ends as if it had never stopped.
+            Options that determine the result must match; device, encoding and slots may differ.
+        force: whether to overwrite an existing `trace` file, or a `checkpoint` of another run. The `resume`
+            file may always be overwritten.
+        max_trees: look for all trees that are as likely as the best one, up to this many
+            (`Result.co_optimal`).
+        samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
+        burn_in: fraction of a chain's steps before its first sample.
+        learn_fn, learn_fp: probabilities that a step changes that rate instead of the tree; need `steps`.
+            The given rates are then the means of Beta priors (with zygosity, the sum of both false-negative
+            rates is), the best tree is that with the best rates, and `Result.rates` are these.
+        fn_sd, fp_sd: standard deviations of the priors. Default: 0.1 for fn, the rate itself for fp.
+        fn_step, fp_step: standard deviations of a change. Default: a tenth of the prior's.
+        true_tree: a tree file or a parent vector to compare the result with (`Result.true_tree`). Does not
+            change the result.
+        stages: how the stages of a chain step run: in one kernel (fused), or as five kernels that the host
+            keeps full of chain states (separate; docs/fpga.md). Changes speed only. Separate stages need the
+            maximum score, fixed rates and the encoding ancestor.
         trace: a file for the timeline of the first 1000 steps of separate stages, in Chrome's trace format.
-        stop: a wish to stop (`Stop.wanted`), from a signal's handler or another thread: the run then ends
-            between two launches with the best tree so far, and `Result.interrupted` says so.
-        progress: called about ten times a second.
+        stop: a stop request (`Stop.wanted`), from a signal handler or another thread. The run then ends
+            between two launches with the best tree so far, and `Result.interrupted` is set.
+        progress: callback for progress, called about ten times per second.
 
     Returns:
         The best tree over all chains, its float64 log-likelihood, and how it was found.
@@ -190,11 +192,11 @@ def infer(
 
 
 def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferenceProgress:
-    """What a user is told of how far chains are.
+    """Convert the pipeline's progress for users.
 
     Args:
-        state: of the pipeline.
-        to_nats: the log-likelihood of an integer score.
+        state: progress of the pipeline.
+        to_nats: converts an integer score to a log-likelihood.
     """
     return InferenceProgress(
         state.steps_done,
@@ -219,13 +221,13 @@ def score(
     cell_names: Names = None,
     score: str = "max",
 ) -> float:
-    """The log-likelihood of a tree: natural log, float64, every cell at its best attachment, or at all.
+    """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
 
     Args:
         matrix: as for `infer`.
-        tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are left out), or a parent
+        tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
             vector of shape (n + 1,).
-        fp_rate: probability of observing a mutation that is not there.
+        fp_rate: probability of observing a mutation that is absent.
         fn_rate: probability of not observing a mutation.
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.

@@ -1,7 +1,8 @@
-"""How to install what is missing without breaking what is there.
+"""Commands that install missing packages without breaking installed ones.
 
-The versions of the SYCL stack are pinned, and pip heeds pins only of what it is told to install: what is
-installed beside the stack, without naming it, may replace numpy under it. So a command names the whole.
+The versions of the SYCL stack are pinned, but pip respects the pins only of the packages that it is told to
+install. Installing another package without naming the stack may replace the stack's numpy. So every command
+names everything.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ _EXTRAS = {
     "report": "jinja2",
     "samples": "h5netcdf",
 }
-"""Extras of ours, each with a package that is there where it was installed."""
+"""Extras of syclade, each with a package that is present if the extra is installed."""
 
 
 def install_command(*extras: str, anew: bool = False) -> str:
-    """The command that installs syclade with extras, and with those that are here already.
+    """Return the command that installs syclade with missing extras and with those already installed.
 
     Args:
-        extras: those that are missing: sycl, quality, io, report, samples.
-        anew: whether packages that are there are broken, so that they must be replaced.
+        extras: the missing extras: sycl, quality, io, report, samples.
+        anew: whether installed packages are broken and must be replaced.
     """
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]
     what = f"syclade[{','.join(wanted)}]" if wanted else "syclade"
@@ -39,7 +40,7 @@ def install_command(*extras: str, anew: bool = False) -> str:
 
 
 def sycl_hint() -> str:
-    """Say how to install the SYCL stack, and where it can be installed."""
+    """Return how to install the SYCL stack, and where it can be installed."""
     return f"install the SYCL stack: {install_command('sycl')} ({SYCL_PLATFORM})"
 
 

@@ -1,4 +1,4 @@
-"""What `infer` was asked for, checked and complete: a value that `host/answer.py` carries out."""
+"""Options of `infer`, checked and complete: a value that `host/answer.py` runs."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ __all__ = ["Learning", "Request", "check_score", "make_request", "names_told", "
 METHODS = ("auto", "search", "chain")
 
 MOST_TREES = 10**6
-"""Co-optimal trees: each stays in memory."""
+"""Maximum number of co-optimal trees: all of them stay in memory."""
 
 SCORES = ("max", "sum")
-"""What a tree may be worth: `chains/scores/named.py`."""
+"""Scores of a tree: `chains/scores/named.py`."""
 
 STARTS = ("random", "search")
-"""Of chains."""
+"""Starts of chains."""
 
 CANNOT_SEARCH = ("fpga", "python")
-"""Devices for which `auto` means chains: cards have no kernels of searches, Python would take for ever."""
+"""Devices for which `auto` means chains: FPGA cards have no search kernels, and Python is far too slow."""
 
 
 class Learning(NamedTuple):
-    """Which rates are to be learned: as for `infer`."""
+    """Options of learned rates, as for `infer`."""
 
     learn_fn: float | None = None
     fn_sd: float | None = None
@@ -53,10 +53,10 @@ class Learning(NamedTuple):
     fp_step: float | None = None
 
     def of(self, rates: Rates) -> Learned | None:
-        """Checked; None where nothing is learned.
+        """Return the learned rates, checked; None if no rate is learned.
 
         Raises:
-            OptionError: numbers that make no sense.
+            OptionError: the numbers are invalid.
         """
         return learned_rates(
             rates,
@@ -71,18 +71,18 @@ class Learning(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """See the module.
+    """Checked options of an inference.
 
     Attributes:
-        observed, rates, plan: what is to be inferred from, and the chains for it.
+        observed, rates, plan: the matrix, its error rates, and the plan of the chains.
         by_search: whether to search.
-        chains, steps, seed, slots: as for `infer`; steps are None for a rule.
+        chains, steps, seed, slots: as for `infer`; steps are None if the chains run until they agree.
         device, encoding, image, start: as for `infer`.
         sampling: which states are samples; None for none.
-        max_trees: of the co-optimal ones; None for no walk.
-        true_tree: a parent vector to compare with; None for none.
-        separate: stages as kernels of their own; None for fused ones.
-        options: all of that by the names of `infer`'s arguments, as plain values.
+        max_trees: maximum number of co-optimal trees; None to skip looking for them.
+        true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
+        separate: options of separate stages; None for fused ones.
+        options: all of this by the names of `infer`'s arguments, as plain values.
     """
 
     observed: Matrix
@@ -132,7 +132,7 @@ def make_request(
     trace: str | os.PathLike[str] | None,
     force: bool,
 ) -> Request:
-    """Check what was asked for; the arguments are those of `infer`.
+    """Check the arguments of `infer` and return them as a request.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
@@ -165,7 +165,7 @@ def make_request(
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
-    if isinstance(move_probabilities, Iterator):  # which can be read once only
+    if isinstance(move_probabilities, Iterator):  # an iterator can be read only once
         move_probabilities = tuple(move_probabilities)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     if attach:
@@ -224,7 +224,7 @@ def make_request(
 def _separate(
     stages: str, trace: str | os.PathLike[str] | None, force: bool, **other: Any
 ) -> Separate | None:
-    """Separate stages, where they are asked for; see `separate_stages`."""
+    """Return the options of separate stages; None for fused ones. See `separate_stages`."""
     if stages == "fused" and trace is None:
         return None
     from syclade.host.backends.stages.options import separate_stages
@@ -233,17 +233,17 @@ def _separate(
 
 
 def check_score(score: str) -> str:
-    """The name of a score, or an OptionError."""
+    """Return the name of a score; raise an OptionError if there is no such score."""
     if score not in SCORES:
         raise OptionError(f"--score is {score!r}", hint=f"use one of {', '.join(SCORES)}")
     return score
 
 
 def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
-    """The parent vector of a file, or of a parent vector.
+    """Return the parent vector, int32, shape (n + 1,), of a tree file or a parent vector.
 
     Raises:
-        TreeError: it is none, or not of this matrix.
+        TreeError: the tree is invalid, or does not match the matrix.
     """
     from syclade.host.trees.tree import validate_parents
     from syclade.host.trees.treefile import read_tree
@@ -260,19 +260,19 @@ def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
 
 
 def _start(start: str) -> str | None:
-    """How chains start, if it is not the usual way."""
+    """Check the start of chains; return None for the default."""
     if start not in STARTS:
         raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
     return None if start == "random" else start
 
 
 def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
-    """Whether to search; see `infer`.
+    """Return whether to search; see `infer`.
 
     Args:
-        method: as asked.
-        device: as asked.
-        of_chains: options that chains alone have, None where they were not given.
+        method: the option.
+        device: the option.
+        of_chains: options that only chains have; None for those not given.
     """
     if method not in METHODS:
         raise OptionError(f"--method is {method!r}", hint=f"use one of {', '.join(METHODS)}")
@@ -286,10 +286,10 @@ def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> boo
 
 
 def sampling_of(samples: int | None, burn_in: float, steps: int | None, image: Any) -> Sampling | None:
-    """Which states are samples, where any are asked for; what is not, is not loaded either.
+    """Return which states are samples; None for none. The code for samples is only loaded if needed.
 
     Raises:
-        OptionError: it makes no sense, or there is an image.
+        OptionError: the options are invalid, or there is an image.
     """
     part = real("the part (--burn-in)", burn_in)
     if not 0 <= part < 1:
@@ -306,7 +306,10 @@ def sampling_of(samples: int | None, burn_in: float, steps: int | None, image: A
 
 
 def _check_learning(steps: int | None, image: Any) -> None:
-    """Chains whose scores are of rates as well never agree on one, and images know fixed rates only."""
+    """Check that learned rates come with --steps and without an image.
+
+    Chains that learn rates never agree on one score, and precompiled images only support fixed rates.
+    """
     if steps is None:
         raise OptionError(
             "--learn-fn and --learn-fp want --steps", hint="say how long the chains shall be: --steps N"
@@ -316,11 +319,11 @@ def _check_learning(steps: int | None, image: Any) -> None:
 
 
 def names_told(names: Names, cell_names: Names, observed: Matrix) -> dict[str, str | list[str] | None]:
-    """Return which names the mutations and cells have, as the plain values of two options.
+    """Return the names of mutations and cells as the plain values of two options.
 
     Args:
-        names, cell_names: as given; an iterator of them has been used up.
-        observed: the matrix; where none were given it knows the file that they come from, if any.
+        names, cell_names: as given; an iterator has already been consumed.
+        observed: the matrix; for names that were not given, it knows the file they come from, if any.
     """
     return {
         "names": _told(names, observed.mutations) or observed.names_from,

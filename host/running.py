@@ -1,4 +1,4 @@
-"""What goes on beside a run: who is told of it, where it is kept, and whether it shall stop."""
+"""Run context: progress callback, checkpointing, stop request."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["Stop", "Stopped", "Task"]
 
 
 class Stopped(Exception):
-    """Raised between two launches when a run shall stop; what it has found by then counts."""
+    """Raised between two launches when a stop was requested; the results so far are kept."""
 
 
 class Stop:
-    """A wish that may come at any time, from a signal's handler or another thread.
+    """A stop request, which may come at any time from a signal handler or another thread.
 
     Attributes:
-        wanted: whether it has come.
-        begun: whether there is a run that would see it: between two launches.
+        wanted: whether a stop was requested.
+        begun: whether a run has begun that checks for requests, between two launches.
     """
 
     def __init__(self) -> None:
@@ -29,17 +29,17 @@ class Stop:
 
 
 def _nobody(_: Any) -> None:
-    """Nobody is told."""
+    """Ignore progress."""
 
 
 @dataclass
 class Task:
-    """See the module.
+    """Run context.
 
     Attributes:
-        report: called after every launch.
-        keeper: keeps the run.
-        stop: whether it shall stop.
+        report: progress callback, called after every launch.
+        keeper: writes the checkpoints.
+        stop: the stop request.
     """
 
     report: Callable[[Any], None] = _nobody
@@ -47,10 +47,10 @@ class Task:
     stop: Stop = field(default_factory=Stop)
 
     def launched(self, progress: Any) -> None:
-        """A launch has ended.
+        """Report the progress after a launch, and stop if requested.
 
         Raises:
-            Stopped: the run shall stop.
+            Stopped: a stop was requested.
         """
         self.stop.begun = True
         self.report(progress)

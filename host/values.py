@@ -1,4 +1,4 @@
-"""Values that users give from Python, which may be of any type: taken, or refused in words."""
+"""Values that users pass from Python, of any type: converted, or refused with a message."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["path_of", "real", "shown", "whole"]
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    """The value as an int of Python's, if it is a whole number from `low` to `high`.
+    """Return the value as a Python int, if it is a whole number from `low` to `high`.
 
     Args:
-        name: what the user calls it.
+        name: the user's name for the value.
         value: of any type.
-        low, high: both allowed.
+        low, high: the bounds, both inclusive.
 
     Raises:
-        OptionError: it is no such number.
+        OptionError: the value is not such a number.
     """
     try:
         number = operator.index(value)
@@ -35,15 +35,15 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
 
 
 def real(name: str, value: Any, error: type[OptionError] = OptionError) -> float:
-    """The value as a float of Python's, if it is a number; a truth value is none.
+    """Return the value as a Python float, if it is a number; a bool is not.
 
     Args:
-        name: what the user calls it.
+        name: the user's name for the value.
         value: of any type.
-        error: what to raise.
+        error: the exception to raise if it is not a number.
 
     Returns:
-        The number, which may be infinite or no number (NaN).
+        The number, which may be infinite or NaN.
     """
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise error(f"{name} is {shown(value)}, which is no number")
@@ -54,12 +54,13 @@ def real(name: str, value: Any, error: type[OptionError] = OptionError) -> float
 
 
 def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path:
-    """The value as a path.
+    """Return the value as a path.
 
     Args:
-        name: what it is the path of.
+        name: what the path is for.
         value: of any type.
-        error: what to raise if it is no text and no path, or empty, which would mean the current folder.
+        error: the exception to raise if the value is neither text nor path, or if it is empty, which would
+            mean the current folder.
     """
     if isinstance(value, str) and not value:
         raise error(f"{name} has an empty name")
@@ -70,8 +71,8 @@ def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path
 
 
 def shown(value: object) -> str:
-    """A value in a message: what Python shows, shortened."""
+    """Return a value for a message: its shortened repr."""
     try:
         return reprlib.repr(value)
-    except Exception:  # an int of thousands of digits, or whatever a class of the user's raises
+    except Exception:  # an int of thousands of digits, or any error from a user's class
         return f"of type {type(value).__name__}"

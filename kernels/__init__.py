@@ -1,1 +1,1 @@
-"""Device code: the chain's stages as numba-dpex kernels."""
+"""Device code of the chains and the search, independent of the compiler (kernels/target)."""

@@ -1,7 +1,7 @@
-"""How a kernel's arguments are declared: once, and the host allocates by it, compiles by it and exports it.
+"""Declarations of kernel arguments: the host allocates, compiles and exports by them. No device code.
 
-An argument is a flat array; its shape is given in symbols whose values the host knows: `slots`, and the sizes
-that a kernel is specialised by, such as `nodes`, `words`, `cells`, `lanes`. No device code.
+An argument is a flat array. Its shape is given in symbols whose values the host knows: `slots`, and the sizes
+that a kernel is specialised for, such as `nodes`, `words`, `cells`, `lanes`.
 """
 
 import math
@@ -13,24 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PROBLEM = "problem"  # IN, the same for all slots, never written
-SETTING = "setting"  # IN, one a slot: what the host may set between launches
-STATE = "state"  # IN OUT, what the next step needs
+SETTING = "setting"  # IN, one per slot: the host may set it between launches
+STATE = "state"  # IN OUT, needed by the next step
 INFO = "info"  # IN OUT, diagnostics
-EVENTS = "events"  # OUT, what a recorder hands out; the host empties it
-SCRATCH = "scratch"  # the kernel's own; the host neither reads nor writes it
+EVENTS = "events"  # OUT, emitted by a recorder; the host empties it
+SCRATCH = "scratch"  # private to the kernel; the host neither reads nor writes it
 
 
 class Argument(NamedTuple):
-    """One argument of a kernel.
+    """Argument of a kernel.
 
     Attributes:
-        name: of the array.
-        role: one of the above.
-        dtype: numpy's name of the numbers' type.
-        shape: sizes, by their symbols or as numbers.
-        meaning: in words.
-        hot: whether steps read it so often that a target may keep a slot's part in faster memory for a whole
-            launch (shared memory of a GPU), with as many of the others as have room there.
+        name: name of the array.
+        role: one of the roles above.
+        dtype: numpy's name of the element type.
+        shape: sizes, as symbols or as numbers.
+        meaning: short description.
+        hot: True if steps read it so often that a target may keep a slot's part in faster memory (shared
+            memory of a GPU) for a whole launch, together with as many other hot arguments as fit.
     """
 
     name: str
@@ -41,16 +41,19 @@ class Argument(NamedTuple):
     hot: bool = False
 
     def dimensions(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """The shape in numbers."""
+        """Return the shape in numbers."""
         return tuple(sizes[part] if isinstance(part, str) else part for part in self.shape)
 
     def nbytes(self, sizes: Mapping[str, int]) -> int:
-        """What it takes of memory."""
+        """Return the size in bytes."""
         return math.prod(self.dimensions(sizes)) * np.dtype(self.dtype).itemsize
 
 
 def record_of(name: str, arguments: Sequence[Argument]) -> type:
-    """The record in which a kernel's body gets these arguments: a field each, flat arrays of all slots."""
+    """Return the record type in which a kernel's body gets these arguments.
+
+    It has one field per argument, each a flat array of all slots.
+    """
     return _record(name, tuple(argument.name for argument in arguments))
 
 

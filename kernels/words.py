@@ -1,4 +1,4 @@
-"""Bit-parallel words: 64 tree nodes a word."""
+"""Bit-parallel words: 64 tree nodes per word."""
 
 import numpy as np
 
@@ -15,7 +15,10 @@ _BYTES = np.uint64(0x0101010101010101)
 
 @device_function
 def popcount(word):
-    """Number of bits set in a uint64, as uint64. The CPU compiler turns this formula into one instruction."""
+    """Return the number of set bits of a uint64, as uint64.
+
+    The CPU compiler turns this formula into one instruction.
+    """
     word = word - ((word >> np.uint64(1)) & _PAIRS)
     word = (word & _NIBBLE_PAIRS) + ((word >> np.uint64(2)) & _NIBBLE_PAIRS)
     word = (word + (word >> np.uint64(4))) & _NIBBLES
@@ -24,11 +27,11 @@ def popcount(word):
 
 @device_function
 def bit_of(word, node):
-    """Bit `node mod 64` of a uint64 word, as uint64 0 or 1."""
+    """Return bit `node mod 64` of a uint64 word, as uint64 0 or 1."""
     return (word >> (node & WORD_MASK)) & ONE
 
 
 @device_function
 def spread(bit):
-    """A word of all ones for bit 1, of all zeros for bit 0 (selection without a branch)."""
+    """Return a word of all ones for bit 1, of all zeros for bit 0 (selection without a branch)."""
     return np.uint64(0) - bit

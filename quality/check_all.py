@@ -1,4 +1,4 @@
-"""Both checks, one after the other, with one table at the end: what `make quality` runs."""
+"""All checks in one run, summarised in one table; `make quality` runs this."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ FILES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table.
+    """One row of the table.
 
     Attributes:
-        check: what was checked.
+        check: name of the check.
         outcome: counts of inputs, or of samples.
-        p_values: by the name of the test.
-        seconds: wall time of chains or searches.
+        p_values: p-values by name of the test.
+        seconds: wall time of the chains or searches.
         work: share of the work by executor.
-        verdict: as words.
+        verdict: the verdict as text.
         holds: whether the check holds.
     """
 
@@ -57,9 +57,9 @@ class AllChecks:
     """The outcome of all checks.
 
     Attributes:
-        comparisons: with SCITE, by method: chain and search.
-        posterior: of the posterior check.
-        seconds: wall time of everything.
+        comparisons: results of the comparison with SCITE, by method: chain and search.
+        posterior: result of the posterior check.
+        seconds: total wall time.
     """
 
     comparisons: Mapping[str, TostResult]
@@ -68,11 +68,11 @@ class AllChecks:
 
     @property
     def holds(self) -> bool:
-        """Whether all checks hold."""
+        """Return whether all checks hold."""
         return all(row.holds for row in self.rows())
 
     def rows(self) -> list[Row]:
-        """Return a row for each comparison with SCITE, and for each size of the posterior check."""
+        """Return one row per comparison with SCITE, and one per size of the posterior check."""
         compared = [_tost_row(result) for result in self.comparisons.values()]
         return compared + _posterior_rows(self.posterior)
 
@@ -82,7 +82,7 @@ class AllChecks:
         return {"holds": self.holds, "seconds": self.seconds, "checks": rows}
 
     def table(self) -> str:
-        """Return the rows as a table in Markdown, with the verdict and the time below."""
+        """Return the rows as a Markdown table, with the verdict and the time below."""
         heads = ("check", "outcome", "p-values", "seconds", "work done by", "verdict")
         cells = [
             (
@@ -102,7 +102,7 @@ class AllChecks:
         """Write all reports, figures and the summary (`FILES`), and return their paths.
 
         Raises:
-            OutputError: files are there and `force` is not set, or they cannot be written.
+            OutputError: a file exists and `force` is not set, or a file cannot be written.
         """
         place = Path(folder)
         reports: dict[str, dict[str, Any]] = {"summary.json": self.to_dict()}
@@ -130,10 +130,10 @@ def check_all(
     """Compare chains and searches with SCITE, and check the posterior.
 
     Args:
-        reference, limit, steps: as for `syclade.quality.tost`; steps are those of its chains.
-        device, seed: of all checks.
+        reference, limit, steps: as for `syclade.quality.tost`; `steps` applies to its chains only.
+        device, seed: used by all checks.
         samples, mutations: as for `syclade.quality.posterior`.
-        progress: called with the current activity, and how much of how much is done.
+        progress: called with the current activity, the amount done and the total.
 
     Raises:
         SycladeError: see `syclade.quality.tost` and `syclade.quality.posterior`.

@@ -1,4 +1,4 @@
-"""What commands need beyond the package's own dependencies, asked for before a long run."""
+"""Optional packages that commands need, checked before a long run."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def require_extras(*names: str) -> None:
     """Check that packages of the extra `quality` are installed.
 
     Args:
-        names: without, all that the quality checks need.
+        names: the packages; by default all that the quality checks need.
 
     Raises:
-        OptionError: one is not.
+        OptionError: a package is not installed.
     """
     absent = [name for name in names or QUALITY if find_spec(name) is None]
     if absent:

@@ -22,7 +22,7 @@ DOTS_PER_INCH = 150
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure, sizes in inches, that belongs to no window system and no global state."""
+    """Return an empty figure (sizes in inches) that uses no window system and no global state."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -32,28 +32,28 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def write_figure(figure: Figure, path: Path, force: bool = True) -> None:
-    """Write a PNG file, all of it or nothing.
+    """Write a figure to a PNG file, atomically.
 
     Args:
-        figure: to write.
-        path: of the file.
-        force: replace a file that is there.
+        figure: the figure.
+        path: path of the file.
+        force: replace an existing file.
 
     Raises:
-        OutputError: the file is there and force is not set, or it cannot be written.
+        OutputError: the file exists and `force` is not set, or it cannot be written.
     """
     picture = io.BytesIO()
-    # Without the version of matplotlib in it, equal figures are equal files.
+    # Leave out the version of matplotlib, so that equal figures give equal files.
     figure.savefig(picture, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     write_files(path.parent, {path.name: picture.getvalue()}, force)
 
 
 def drawn_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None, force: bool) -> Figure:
-    """Draw a figure, write it if there is a path, see `write_figure`, and return it.
+    """Draw a figure, write it if a path is given (see `write_figure`), and return it.
 
     Raises:
         OptionError: matplotlib is not installed.
-        OutputError: the path makes no sense, or see `write_figure`.
+        OutputError: the path is invalid, or see `write_figure`.
     """
     require_extras("matplotlib")
     figure = draw()

@@ -1,4 +1,4 @@
-"""Tables as text: in Markdown, with aligned columns, so that they can be read in a terminal and in a page."""
+"""Markdown tables with aligned columns, readable in a terminal and on a page."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["text_table"]
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown.
+    """Return a Markdown table.
 
     Args:
-        heads: the columns' names.
-        rows: the cells' texts, as many as columns in each row.
+        heads: names of the columns.
+        rows: texts of the cells; each row has as many as there are columns.
     """
     lines = [tuple(heads), *(tuple(row) for row in rows)]
     widths = [max(len(text) for text in column) for column in zip(*lines, strict=True)]

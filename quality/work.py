@@ -1,4 +1,4 @@
-"""Which device did the work: shares by executor, so that a report never names a device that did nothing."""
+"""Shares of the work by executor, so that a report never names a device that did nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Work = Mapping[str, float]
 
 
 def work_of(result: Result) -> dict[str, float]:
-    """Return the share of an inference's work that each executor did; the shares sum to 1.
+    """Return each executor's share of the work of an inference; the shares sum to 1.
 
-    Of a search, the work are its sweeps; of chains, their steps.
+    The unit of work is a sweep for searches and a step for chains.
 
     Args:
-        result: of `infer`.
+        result: result of `infer`.
 
     Returns:
         Shares by executor: a dpctl filter string, native, numpy or python.

@@ -1,1 +1,1 @@
-"""The tests; see the markers in pyproject.toml."""
+"""Tests; pyproject.toml describes the markers."""

@@ -1,4 +1,4 @@
-"""Which tests this machine can run, and the fixtures that all tests share."""
+"""Selection of the tests that this machine can run, and fixtures shared by all tests."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
 KEPT_KERNELS = Path(os.environ.get("SYCLADE_TEST_KERNELS") or ROOT / ".pytest_cache" / "kernels")
-"""Compiled kernels of tests, which later runs of the tests find; never in a user's own cache."""
+"""Kernels compiled by tests and reused by later test runs; never stored in a user's own cache."""
 
 # Where the stack has wheels, a missing device is a failure: these tests are never skipped there. The pinned
-# stack of Python 3.11 has the compiler of kernels and the FPGA emulator besides; the newer one has neither.
+# stack of Python 3.11 also has the kernel compiler and the FPGA emulator; the newer stack has neither.
 HAS_SYCL_WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 15)
 HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make quick` ask for a sample."""
+    """Add the option `--sample`, which `make quick` uses."""
     help = "run about one of N tests, always the same ones, and at least one of each file"
     parser.addoption("--sample", type=int, default=1, metavar="N", help=help)
 
 
-@pytest.hookimpl(trylast=True)  # after those that -m and -k leave out
+@pytest.hookimpl(trylast=True)  # after the tests that -m and -k leave out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take the sample, and skip what cannot run here.
+    """Take the sample, and skip tests that cannot run here.
 
-    Under CI the shared data is expected, and its absence fails.
+    Under CI the shared data must be present: tests that need it fail without it.
     """
     taken = sample(items, config.getoption("--sample"))
     config.hook.pytest_deselected(items=[item for item in items if item not in taken])
@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def sample(items: list[pytest.Item], one_of: int) -> set[pytest.Item]:
-    """Return about one of so many tests, by their names, and at least one of each file."""
+    """Return about one of `one_of` tests, chosen by their names, and at least one per file."""
     if one_of <= 1:
         return set(items)
     lots = {item: hashlib.sha256(item.nodeid.encode()).digest() for item in items}
@@ -76,7 +76,7 @@ def _needs_compiler(item: pytest.Item) -> bool:
 
 
 def _takes_emulator(item: pytest.Item) -> bool:
-    """Whether a parameter of the test is the emulator, or something on it."""
+    """Return whether a parameter of the test is the emulator, or uses it as its device."""
     parameters = (
         item.callspec.params.values()
         if isinstance(item, pytest.Function) and hasattr(item, "callspec")
@@ -90,16 +90,16 @@ def _takes_emulator(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """Return the folder with the real data and SCITE's outputs; mark users with ``shared``."""
+    """Return the folder with the real data and SCITE's outputs; mark tests that use it with ``shared``."""
     assert SHARED.is_dir(), "no folder ../shared beside the checkout"
     return SHARED
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let all tests of a session, and the processes they start, share a cache of their own.
+    """Let all tests of a session, and the processes they start, share a separate cache.
 
-    Compiled kernels in it are those of `KEPT_KERNELS`: they are found by all that they are made of.
+    Its compiled kernels are those of `KEPT_KERNELS`. Their keys cover everything that they depend on.
     """
     from syclade.host.compile.cache import cache_folder
 
@@ -118,7 +118,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _compilers(_cache: None) -> Iterator[None]:
-    """Compile kernels in processes that end, so that this one does not grow."""
+    """Compile kernels in processes that end, so that the memory of this one does not grow."""
     from tests.support.compilers import compiled_apart
 
     with compiled_apart():

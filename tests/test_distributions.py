@@ -1,4 +1,4 @@
-"""Installed packages, as importlib.metadata knows them."""
+"""Installed packages, compared with importlib.metadata."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = sorted({one.metadata["Name"] for one in metadata.distributions()})
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place where packages are."""
+    """Make an empty folder the only one where packages are looked for, and return it."""
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     files_of.cache_clear()
     return tmp_path
@@ -38,7 +38,7 @@ def test_files_are_those_of_the_record() -> None:
 def test_names_are_compared_as_pip_does(elsewhere: Path) -> None:
     (elsewhere / "Some_Package.x-1.2.dist-info").mkdir()
     assert version_of("some-package_x") == "1.2"
-    assert files_of("some.package.x") == ()  # it keeps no list
+    assert files_of("some.package.x") == ()  # it has no RECORD
 
 
 def test_the_first_on_the_path_counts(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

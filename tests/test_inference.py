@@ -1,4 +1,4 @@
-"""`syclade.infer`: what it takes, what it gives, and that it finds SCITE's best trees."""
+"""`syclade.infer`: its inputs, its results, and that it finds SCITE's best trees."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def result() -> syclade.Result:
     return syclade.infer(MADE.values, names=MADE.mutations, **QUICK)
 
 
-# ---- what it takes
+# ---- inputs
 
 
 @pytest.mark.parametrize("kind", ["list", "int64", "float", "fortran", "strided", "matrix"])
@@ -110,7 +110,7 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
     assert json.loads(done.stdout) == result.parents.tolist()
 
 
-# ---- what it refuses
+# ---- rejected inputs
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_paths_that_are_none(result: syclade.Result, path: Any) -> None:
         result.write(path)
 
 
-# ---- what it gives
+# ---- results
 
 
 def test_numbers_of_numpy(result: syclade.Result, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_small_and_empty_matrices(values: list[list[int]]) -> None:
         assert result.log_likelihood == 0.0
 
 
-# ---- on every device the same, and as good as SCITE
+# ---- the same result on every device, as good as SCITE's
 
 
 def outcome(values: NDArray[np.uint8], **options: Any) -> tuple[list[int], float, dict[str, Any]]:
@@ -284,7 +284,7 @@ def test_devices_and_slots_agree(cells: int, mutations: int) -> None:
 def test_scites_best_is_reached(
     shared_dir: Path, name: str, fp_rate: float, fn_rate: float, best: float, encoding: str
 ) -> None:
-    """The encoding changes nothing but the time, most of which goes into compiling."""
+    """The encoding affects only the run time, most of which is compilation."""
     folder = shared_dir / "data"
     result = syclade.infer(
         folder / f"{name}.csv",

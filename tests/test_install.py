@@ -1,4 +1,4 @@
-"""How the package is installed and found: hints that name the whole install, folders that look like it."""
+"""Installation and import: hints that name the whole install, and folders with the package's name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_hint_for_sycl_says_where_it_runs(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_hint_is_written_by_hand() -> None:
-    """Each would sooner or later name a part of the install only."""
+    """A hint written by hand would sooner or later name only a part of the install."""
     by_hand = re.compile(r"pip install (?!\{)")
     files = [path for folder in ("host", "quality", "src") for path in (ROOT / folder).rglob("*.py")]
     found = [path for path in files if by_hand.search(path.read_text(encoding="utf-8"))]
@@ -57,7 +57,7 @@ def test_no_hint_is_written_by_hand() -> None:
 
 
 def test_a_folder_with_the_packages_name_does_not_stand_in_its_way(tmp_path: Path) -> None:
-    """Such as a clone, seen from the folder that it is in, when it is installed for editing."""
+    """Import from the parent folder of a clone, with an editable install."""
     (tmp_path / "syclade").symlink_to(ROOT, target_is_directory=True)
     done = run("import syclade; print(syclade.infer.__module__)", tmp_path)
     assert (done.returncode, done.stdout) == (0, "syclade.host.inference\n"), done.stderr

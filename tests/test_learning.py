@@ -1,4 +1,4 @@
-"""Learned error rates as users have them: `infer`, the command, its files, and `syclade scite -e`."""
+"""Learned error rates as users see them: `infer`, the command, its files, and `syclade scite -e`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def result() -> syclade.Result:
 
 
 def test_the_rates_are_those_of_the_data() -> None:
-    """0.2 was told, 0.35 was simulated. With every cell at its best node (max) fewer seem to be missed."""
+    """Learn a rate that was simulated as 0.35 and given as 0.2.
+
+    The estimate would be lower with the score max, which attaches every cell at its best node.
+    """
     found = syclade.infer(MATRIX, samples=50, device="native", score="sum", **LEARN)
     assert found.samples is not None
     assert 0.3 < found.samples.rates["fn_rate"].mean() < 0.41
@@ -66,7 +69,7 @@ def test_the_best_is_best_of_all_samples(result: syclade.Result) -> None:
 
 
 def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
-    """Score, leaves, rate, score with the prior, parents."""
+    """Check score, leaves, rate, score with the prior, and parents."""
     assert result.samples is not None
     learned = learned_rates(Rates(1e-3, 0.2), learn_fn=0.2)
     assert learned is not None

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation run as they are, and hold no outputs."""
+"""The notebooks of the documentation run unchanged, and contain no outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as it is installed: complete, light to import, and from locked versions."""
+"""Installed package: complete, quick to import, and built from locked versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from syclade.host.workarounds.stacks import CURRENT
 from tests.conftest import ROOT
 
 FOLDERS = ["fallback", "host", "kernels", "quality", "src/syclade"]
-# Markers of the extra `sycl`: the pinned stack with a compiler, and the one for newer Pythons.
+# Markers of the extra `sycl`: the pinned stack with a compiler, and the stack for newer Pythons.
 SYCL_FOR = "sys_platform == 'linux' and platform_machine == 'x86_64' and "
 PINNED_FOR = SYCL_FOR + "python_version == '3.11'"
 NEWER_FOR = SYCL_FOR + "python_version >= '3.12' and python_version < '3.15'"
@@ -30,7 +30,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES: list[str] = PROJECT["tool"]["setuptools"]["packages"]
 PACKAGE_DIR: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
 
-# An address anywhere, or a path that only one machine has.
+# Any URL, and any path that exists only on one machine.
 ADDRESS = re.compile(r"\b(?:https?|ftp|file|git\+ssh|ssh)://\S+")
 MACHINE_PATH = re.compile(r"(?<![\w.$}~*/-])/(?:home|root|work|Users|mnt|srv|tmp/\w)\b")
 
@@ -51,12 +51,12 @@ def package_of(folder: Path) -> str:
 
 
 def pins_of(lock: str) -> dict[str, str]:
-    """Return the versions that a lock file holds, by name."""
+    """Return the versions in a lock file, by package name."""
     return dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", (ROOT / lock).read_text(), re.MULTILINE))
 
 
 def committed_files() -> list[str]:
-    """Return the files that git would commit, links left out."""
+    """Return the files that git would commit, except links."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -80,7 +80,7 @@ def test_type_check_links_lead_to_the_packages() -> None:
 
 
 def built_wheel(folder: Path) -> Path:
-    """Return the wheel that `.ci/run` has built of these sources, else build it in the folder."""
+    """Return the wheel that `.ci/run` has built from these sources, or else build it in the folder."""
     given = os.environ.get("SYCLADE_DIST")
     if given is None:
         tree = folder / "tree"
@@ -88,7 +88,7 @@ def built_wheel(folder: Path) -> Path:
             shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ["pyproject.toml", "README.md", "LICENSE"]:
             shutil.copy(ROOT / name, tree / name)
-        # By way of the source distribution, which must have all that the wheel needs.
+        # Build through the source distribution, which must contain all that the wheel needs.
         command = [
             sys.executable,
             "-m",
@@ -138,7 +138,7 @@ def test_the_locks_and_the_extra_agree() -> None:
 
 
 def test_newer_pythons_get_the_stack_that_is_known() -> None:
-    """Ranges begin at the versions of `stacks.CURRENT`, and end where libsycl's name may change."""
+    """Check that ranges begin at the versions of `stacks.CURRENT` and end where libsycl's name may change."""
     sycl = [entry.partition("; ") for entry in PROJECT["project"]["optional-dependencies"]["sycl"]]
     ranges = dict(entry.split(">=") for entry, _, condition in sycl if condition == NEWER_FOR)
     assert ranges.pop("dpctl") == f"{CURRENT.dpctl},<0.23"
@@ -155,7 +155,7 @@ def test_the_pythons_of_the_extra_are_those_that_messages_name() -> None:
 
 
 def test_every_dependency_is_imported() -> None:
-    """What only tests import belongs to the extra `test`: each user would install it."""
+    """A package that only tests import belongs to the extra `test`; otherwise every user would install it."""
     sources = [path.read_text() for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
     for entry in PROJECT["project"]["dependencies"]:
         name = re.split(r"[^\w-]", entry)[0]
@@ -215,7 +215,7 @@ def test_no_address_in_what_installs() -> None:
 
 
 def test_files_that_the_documentation_names_are_there() -> None:
-    """Placeholders (x) apart, and what is to come."""
+    """Skip placeholders (x) and the section "What is to come"."""
     named = re.compile(r"`((?:host|kernels|fallback|quality|tests|docs|src)/[\w/.-]+)`")
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for place in named.findall(page.read_text(encoding="utf-8").partition("## What is to come")[0]):

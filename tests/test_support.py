@@ -1,4 +1,4 @@
-"""Test support: kernels that are compiled by another process, and samples of the tests."""
+"""Test support: kernels compiled by another process, and samples of the tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KERNEL = Kernel(
 
 @pytest.fixture
 def apart(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Compilers of this test's own, in use."""
+    """Use separate compilers for this test."""
     made = Compilers()
     monkeypatch.setattr(program, "translate", made.translate)
     monkeypatch.setattr(machine_code, "_compile", made.compile)
@@ -69,7 +69,7 @@ def test_kernels_are_those_of_the_program(
 
 
 def test_errors_come_back(apart: Compilers) -> None:
-    """Also to the next request, by the same process."""
+    """Check that the same process reports the error to the next request, too."""
     refused = Kernel(
         "control", "tests.support.refused:make_branch_by_lane", {}, {"lanes": 8}, (), "work-group", 8
     )
@@ -92,7 +92,7 @@ def test_a_compiler_that_has_grown_ends(apart: Compilers, monkeypatch: pytest.Mo
 
 @dataclass(frozen=True)
 class Item:
-    """As much of a test as samples are taken by."""
+    """The attributes of a test that sampling uses."""
 
     nodeid: str
     path: Path

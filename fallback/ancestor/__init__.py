@@ -1,1 +1,1 @@
-"""The chain's stages on ancestor matrices in numpy, one stage a file (the mirror of `kernels/ancestor`)."""
+"""The chain's stages on ancestor matrices in numpy, one stage per file (the mirror of `kernels/ancestor`)."""

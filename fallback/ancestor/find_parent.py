@@ -1,7 +1,7 @@
 """Find parent: the rows of the parents of v and w.
 
-Lemma (thesis 3.1.1): v is the parent of w iff A[v][w], and A[x][v] = A[x][w] for all x other than w. So in
-rows of ancestors the row of the parent of w is the row of w without the bit of w, and nothing is searched.
+Lemma (thesis 3.1.1): v is the parent of w iff A[v][w], and A[x][v] = A[x][w] for all x other than w. So the
+row of ancestors of the parent of w is the row of w without the bit of w, and no search is needed.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ def parent_row(
     row: NDArray[np.uint64],  # IN (slots, words): of the node itself
     node: NDArray[np.int64],  # IN (slots,)
 ) -> NDArray[np.uint64]:
-    """The rows of the nodes' parents, (slots, words)."""
+    """Return the rows of the nodes' parents, (slots, words)."""
     above = row.copy()
     above[np.arange(len(node)), node // 64] &= ~bit_of(node)
     return above

@@ -1,4 +1,4 @@
-"""Parts that the stages share: the arrays that they work on, and the parts of a chain."""
+"""Types that the stages share: the arrays that they work on, and the parts of a chain."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from syclade.fallback.chain.parts import Move, Score
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
-"""By name, in the shapes that kernels/ancestor/stage_arguments.py declares."""
+"""Arrays by name, in the shapes that kernels/ancestor/stage_arguments.py declares."""
 
 KIND, EDIT, V, W, T = range(5)
 """Columns of `move`."""
 
 
 class ChainParts(NamedTuple):
-    """The parts that stages depend on.
+    """The parts of a chain that the stages depend on.
 
     Attributes:
-        moves: ways to propose.
-        score: the worth of a cell.
+        moves: the moves, which propose edits.
+        score: the score of a cell.
     """
 
     moves: Sequence[Move]

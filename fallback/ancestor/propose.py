@@ -1,4 +1,4 @@
-"""Propose: the next step's random words become a move and the threshold of its accept test."""
+"""Propose: turn the next step's random words into a move and the threshold of its accept test."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from syclade.fallback.chain import propose as chain_propose
 from syclade.fallback.chain.propose import EXPONENTIAL, NUMBER
 
 MUTATIONS, SEED = 0, 1
-"""Of `parameters`."""
+"""Indices into `parameters`."""
 
 
 def propose(

@@ -1,4 +1,4 @@
-"""Reduction: the best node of every cell, the sum over cells, the accept test; the step is counted."""
+"""Reduction: best node of every cell, sum over cells, accept test, step counters."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from syclade.fallback.ancestor.parts import KIND, Arrays, ChainParts
 
 NODES, KINDS = 0, 2
-"""Of `parameters`: mutations, and kinds of moves."""
+"""Indices into `parameters`: number of mutations, and number of kinds of moves."""
 
 
 def worth_of_cells(
@@ -14,7 +14,7 @@ def worth_of_cells(
     slots: NDArray[np.int64],
     parts: ChainParts,
 ) -> NDArray[np.int64]:
-    """The worth of every cell, (slots, cells): of its best node, or of all nodes."""
+    """Return the score of every cell, (slots, cells) int64: at its best node, or over all nodes."""
     worth, score = arrays["worth"][slots], parts.score
     nodes = int(arrays["parameters"][NODES]) + 1
     if score.of_attachments is None:
@@ -30,7 +30,7 @@ def reduction(
     slots: NDArray[np.int64],
     parts: ChainParts,
 ) -> None:
-    """Accept or reject, keep the best tree, count. A slot whose step has reached its last does nothing."""
+    """Accept or reject, update the best tree, and count. Slots at their last step keep their state."""
     cells = worth_of_cells(arrays, slots, parts) * arrays["multiplicity"]
     lanes = arrays["shares"].shape[1]
     shares = cells.reshape(len(slots), -1, lanes).sum(axis=1)

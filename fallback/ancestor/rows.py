@@ -1,4 +1,4 @@
-"""Bit rows: row y of a matrix has a bit for every ancestor of node y, y included, in words of 64 bits."""
+"""Bit rows: row y of a matrix has one bit per ancestor of node y, y included, in words of 64 bits."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ _BYTES = np.uint64(0x0101010101010101)
 
 
 def bit_of(node: NDArray[Any]) -> NDArray[np.uint64]:
-    """The word with the node's bit alone; the word's index in a row is node // 64."""
+    """Return the word with only the node's bit set; the word's index in a row is node // 64."""
     return ONE << (node & 63).astype(np.uint64)
 
 
@@ -22,7 +22,7 @@ def row_of(
     matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
     node: NDArray[Any],  # IN (slots,)
 ) -> NDArray[np.uint64]:
-    """Each slot's row of its node, (slots, words)."""
+    """Return each slot's row of its node, (slots, words)."""
     return matrix[np.arange(len(node)), :, node]
 
 
@@ -30,13 +30,13 @@ def has_above(
     matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
     ancestor: NDArray[Any],  # IN (slots,)
 ) -> NDArray[np.bool_]:
-    """(slots, nodes): A[ancestor][y] of all nodes y, so the members of the ancestor's subtree."""
+    """Return A[ancestor][y] for all nodes y, the members of the ancestor's subtree: bool, (slots, nodes)."""
     words = matrix[np.arange(len(ancestor)), ancestor // 64]
     return (words & bit_of(ancestor)[:, None]) != 0
 
 
 def popcount(word: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Number of bits set in each word."""
+    """Return the number of bits set in each word."""
     word = word - ((word >> ONE) & _PAIRS)
     word = (word & _NIBBLE_PAIRS) + ((word >> np.uint64(2)) & _NIBBLE_PAIRS)
     word = (word + (word >> np.uint64(4))) & _NIBBLES
@@ -47,7 +47,10 @@ def parents_from(
     matrix: NDArray[np.uint64],  # IN (slots, words, nodes)
     nodes: int,  # IN of the trees, root included
 ) -> NDArray[np.int64]:
-    """The parents of all nodes, (slots, nodes): the ancestor with one ancestor less; of the root, itself."""
+    """Return the parents of all nodes, (slots, nodes); the root is its own.
+
+    The parent is the ancestor with one ancestor fewer.
+    """
     depth = popcount(matrix).sum(axis=1)[:, :nodes].astype(np.int64)
     above = np.stack([has_above(matrix, np.full(len(matrix), x))[:, :nodes] for x in range(nodes)], axis=2)
     parents = np.argmax(above & (depth[:, None, :] == depth[:, :, None] - 1), axis=2)
@@ -56,12 +59,12 @@ def parents_from(
 
 
 class MatrixRelations(NamedTuple):
-    """Questions to the matrices of some lanes (`chain.parts.Relations`).
+    """Relations of some lanes, read from ancestor matrices (`chain.parts.Relations`).
 
     Attributes:
         matrix: (slots, words, nodes) uint64.
-        slots: (lanes,): where each lane's matrix is.
-        nodes: of the trees, root included; further rows are padding.
+        slots: (lanes,): index of each lane's matrix.
+        nodes: number of tree nodes, root included; further rows are padding.
     """
 
     matrix: NDArray[np.uint64]
@@ -73,15 +76,15 @@ class MatrixRelations(NamedTuple):
         return self._replace(slots=self.slots[at])
 
     def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[np.bool_]:
-        """See `Relations`: one bit."""
+        """See `Relations`; tests one bit."""
         return (self.matrix[self.slots, ancestor // 64, node] & bit_of(ancestor)) != 0
 
     def subtree_size(self, node: NDArray[Any]) -> NDArray[np.int64]:
-        """See `Relations`: the bits of a column."""
+        """See `Relations`; counts the bits of a column."""
         return self._subtree(node).sum(axis=1)
 
     def select(self, node: NDArray[Any], inside: bool, rank: NDArray[Any]) -> NDArray[np.int64]:
-        """See `Relations`: counts through a column."""
+        """See `Relations`; counts along a column."""
         members = self._subtree(node) == inside
         return np.argmax(np.cumsum(members, axis=1) > rank[:, None], axis=1)
 
@@ -90,6 +93,6 @@ class MatrixRelations(NamedTuple):
         return parents_from(self.matrix[self.slots], self.nodes)[np.arange(len(node)), node]
 
     def _subtree(self, node: NDArray[Any]) -> NDArray[np.bool_]:
-        """(lanes, nodes)."""
+        """Return the members of the nodes' subtrees: bool, (lanes, nodes)."""
         words = self.matrix[self.slots, node // 64, : self.nodes]
         return (words & bit_of(node)[:, None]) != 0

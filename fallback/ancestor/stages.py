@@ -1,8 +1,8 @@
 """The stages of the macro-pipeline in numpy, by name: one call of each, in order, is one step of a chain.
 
 A stage is a function (arrays, slots, parts). It reads and writes the arrays that
-kernels/ancestor/stage_arguments.py declares for the stage of this name, in the same shapes, for the slots of
-these numbers (int64, all different).
+kernels/ancestor/stage_arguments.py declares for the stage of this name, in the same shapes, for the slots
+with these numbers (int64, all different).
 """
 
 from collections.abc import Callable, Mapping

@@ -14,13 +14,13 @@ from syclade.fallback.recorders.ring import record, wanted
 
 
 class AncestorSteps:
-    """Chain steps on ancestor matrices, a step of all slots at a time.
+    """Chain steps on ancestor matrices, one step of all slots at a time.
 
     Args:
-        moves: ways to propose.
-        score: the worth of a cell.
-        recorders: which states leave the chain.
-        events: length of a slot's ring.
+        moves: the moves, which propose edits.
+        score: the score of a cell.
+        recorders: select the states that chains emit.
+        events: length of a slot's ring buffer.
     """
 
     def __init__(
@@ -30,10 +30,10 @@ class AncestorSteps:
         self._recorders, self._events = recorders, events
 
     memory_bytes = 0
-    """Nothing is kept besides the arrays."""
+    """Memory kept besides the arrays: none."""
 
     def advance(self, state: dict[str, NDArray[Any]], _seed: int) -> None:
-        """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
+        """Advance every slot in place from `step` to `last_step`, or until its ring buffer is full."""
         while (slots := self._active(state)).size:
             step, best = state["step"][slots], state["best_score"][slots]
             accepted_before = self._accepted(state, slots)
@@ -43,14 +43,14 @@ class AncestorSteps:
                 self._record(state, slots, step, best, self._accepted(state, slots) > accepted_before)
 
     def _active(self, state: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
-        """The slots that have steps to do, and room for their events."""
+        """Return the slots that have steps left and room for their events."""
         going = state["step"] < state["last_step"]
         if self._recorders:
             going = going & (state["event_count"] < self._events)
         return np.flatnonzero(going)
 
     def _accepted(self, state: dict[str, NDArray[Any]], slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of accepted steps, the second half of the tallies, (slots,)."""
+        """Return the number of accepted steps, the second half of the tallies, (slots,)."""
         tallies = state["tallies"][slots]
         counted: NDArray[np.int64] = tallies[:, tallies.shape[1] // 2 :].sum(axis=1)
         return counted

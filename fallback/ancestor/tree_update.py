@@ -1,14 +1,14 @@
 """Tree update: the ancestor matrices after the moves (thesis 3.1.2 to 3.1.6).
 
-The lemmata, with the matrix A before and A' after the move, p the parent, and desc the subtree of a node:
+The lemmas, with the matrix A before and A' after the move, p the parent, and desc the subtree of a node:
 
 - reattach v to t: for y in desc(v): A'[x][y] = A[x][t] or (A[v][x] and A[x][y]).
-- exchange labels of v and w: rows v and w change places, and bits v and w in every row.
+- exchange labels of v and w: rows v and w are swapped, and so are bits v and w in every row.
 - exchange subtrees of v and w: reattach v to p(w), and w to p(v).
 - turn over (w above v, t below v): C = desc(v) is reattached to p(w), and B = desc(w) without C to t.
 - every other y: A'[x][y] = A[x][y].
 
-All rules read the matrix before the move. A subtree with the root r leaves its ancestors, those in row p(r),
+All rules read the matrix before the move. A subtree with the root r loses its ancestors, those in row p(r),
 and gets others: `moved`. So `A[v][x] and A[x][y]` is row y without row p(v).
 """
 
@@ -26,24 +26,27 @@ Members = NDArray[np.bool_]  # (slots, nodes)
 
 
 def moved(matrix: Matrix, members: Members, old: Rows, new: Rows) -> Matrix:
-    """The matrix where members have lost the ancestors in `old` and got those in `new`."""
+    """Return the matrix in which members have lost the ancestors in `old` and got those in `new`."""
     rows = (matrix & ~old[:, :, None]) | new[:, :, None]
     return np.where(members[:, None, :], rows, matrix)
 
 
 def reattach(matrix: Matrix, v: Nodes, t: Nodes, above_v: Rows) -> Matrix:
-    """v goes below t."""
+    """Return the matrix with v below t."""
     return moved(matrix, has_above(matrix, v), above_v, row_of(matrix, t))
 
 
 def exchange_subtrees(matrix: Matrix, v: Nodes, w: Nodes, above_v: Rows, above_w: Rows) -> Matrix:
-    """v goes below the parent of w, and w below that of v; their subtrees have no node in common."""
+    """Return the matrix with v below the parent of w, and w below that of v; neither is above the other."""
     half = moved(matrix, has_above(matrix, v), above_v, above_w)
     return moved(half, has_above(matrix, w), above_w, above_v)
 
 
 def turn_over(matrix: Matrix, v: Nodes, w: Nodes, t: Nodes, above_v: Rows, above_w: Rows) -> Matrix:
-    """C goes to the parent of w, and B below t, whose row after that is above_w | (row(t) & ~above_v)."""
+    """Return the matrix with C below the parent of w, and B below t.
+
+    The row of t is then above_w | (row(t) & ~above_v).
+    """
     in_c = has_above(matrix, v)
     in_b = has_above(matrix, w) & ~in_c
     half = moved(matrix, in_c, above_v, above_w)
@@ -51,7 +54,7 @@ def turn_over(matrix: Matrix, v: Nodes, w: Nodes, t: Nodes, above_v: Rows, above
 
 
 def exchange_labels(matrix: Matrix, v: Nodes, w: Nodes) -> Matrix:
-    """Rows v and w change places, and so do bits v and w of every row."""
+    """Return the matrix with rows v and w swapped, and bits v and w of every row."""
     slot = np.arange(len(v))
     differ = has_above(matrix, v) ^ has_above(matrix, w)
     after = matrix.copy()

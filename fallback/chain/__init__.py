@@ -1,1 +1,1 @@
-"""What a chain is put together from in numpy, and the one place where it is."""
+"""The parts of a chain in numpy, and the one place where they are composed."""

@@ -14,9 +14,12 @@ def negative_log_uniform(
     word: NDArray[np.uint64],  # IN (slots, ...) < 2^32
     log_table: NDArray[np.int64],  # IN (slots, 257): ln(1 + j/256) / gamma in units of 2^-f
 ) -> NDArray[np.int64]:
-    """E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f: linear between table entries."""
+    """Return E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f, int64.
+
+    The logarithm is linear between table entries.
+    """
     odd = (word << np.uint64(1)) | np.uint64(1)
-    # The exponent of a float64 is the place of the leading one: exact below 2^53.
+    # The exponent of a float64 is the position of the leading one: exact below 2^53.
     exponent = np.frexp(odd.astype(np.float64))[1].astype(np.int64)
     shift = 33 - exponent
     mantissa = odd << shift.astype(np.uint64)

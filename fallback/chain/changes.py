@@ -1,8 +1,8 @@
-"""Changes: how accepted proposals rearrange positions, and what else of the trees changes.
+"""Changes: how accepted proposals rearrange positions, and what else they change in trees.
 
-A proposal takes a few runs of positions to other places, each as a whole. Only few proposals of a round are
-accepted, and for few numbers Python is faster than numpy. So the runs are found one proposal after another,
-and numpy does all work on nodes and columns.
+A proposal moves a few runs of positions, each as a whole. Only few proposals of a round are accepted, and for
+few numbers Python is faster than numpy. So the runs are computed one proposal after another, and numpy does
+all work on nodes and columns.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -19,16 +19,16 @@ KEPT, OUTER, MINUS_OUTER, INNER = range(4)
 
 
 Run: TypeAlias = tuple[int, int, int, int]
-"""(start, stop, target, shift): positions start ... stop - 1 go to `target` and following ones."""
+"""(start, stop, target, shift): positions start ... stop - 1 move to `target` and the positions after it."""
 
 
 class Change(NamedTuple):
     """The change of one tree.
 
     Attributes:
-        runs: in the order of positions; those that stay as they are left out.
-        sizes: (amount, place, since): subtrees of `place` and of the nodes above it, from position `since`
-            on, grow by `amount`.
+        runs: in the order of positions, without those that stay as they are.
+        sizes: (amount, place, since): subtrees of `place` and of its ancestors, from position `since` on,
+            grow by `amount`.
         adopted: (position, parent's position).
     """
 
@@ -38,12 +38,15 @@ class Change(NamedTuple):
 
 
 def reattach(start: int, stop: int, target: int, gap: tuple[int, int], parent: int) -> Change:
-    """The subtree goes below the target, to whichever end of the gap moves fewer positions.
+    """Return the change that puts the subtree below the target.
+
+    It goes to the end of the gap that moves fewer positions.
 
     Args:
-        start, stop: the subtree.
-        target, parent: the new parent, and the old one.
-        gap: positions where a child of the target may begin, on both sides of what is nearest to the subtree.
+        start, stop: positions of the subtree.
+        target, parent: positions of the new and the old parent.
+        gap: positions where a child of the target may begin, on both sides of the child nearest to the
+            subtree.
     """
     if target == parent:
         return Change(())
@@ -57,7 +60,10 @@ def reattach(start: int, stop: int, target: int, gap: tuple[int, int], parent: i
 
 
 def gap_of(trees: Trees, slot: int, start: int, target: int) -> tuple[int, int]:
-    """Both ends of the target's child that the subtree at `start` is in, or of all its children."""
+    """Return both ends of the target's child that contains the subtree at `start`.
+
+    If no child contains it, return both ends of all the target's children.
+    """
     above, size = trees.above[slot], trees.size[slot]
     end = target + int(size[target])
     if not target < start < end:
@@ -69,12 +75,12 @@ def gap_of(trees: Trees, slot: int, start: int, target: int) -> tuple[int, int]:
 
 
 def exchange_labels(a: int, b: int, c: int, d: int, related: bool) -> Change:
-    """Positions stay, and only scores change."""
+    """Return the change of scores; all positions stay."""
     return Change(((a, b, a, OUTER), (c, d, c, OUTER if related else MINUS_OUTER)))
 
 
 def exchange_subtrees(a: int, b: int, c: int, d: int, above_first: int, above_second: int) -> Change:
-    """First and second change places, and the positions between them may move."""
+    """Return the change that swaps first and second; the positions between them may move."""
     more = (d - c) - (b - a)
     runs = ((a, b, d - (b - a), OUTER), (b, c, b + more, KEPT), (c, d, a, MINUS_OUTER))
     sizes = ((more, above_first, 0), (-more, above_second, 0))
@@ -82,7 +88,10 @@ def exchange_subtrees(a: int, b: int, c: int, d: int, above_first: int, above_se
 
 
 def turn_over(a: int, b: int, c: int, d: int, target: int, above_first: int, above_second: int) -> Change:
-    """The lower subtree, b to c, goes up; the rest of the upper one becomes the target's first child."""
+    """Return the change that turns two related subtrees over.
+
+    The lower subtree, b to c, goes up. The rest of the upper one becomes the target's first child.
+    """
     head = target + 1
     runs = (
         (a, b, a + head - b, OUTER),
@@ -95,7 +104,7 @@ def turn_over(a: int, b: int, c: int, d: int, target: int, above_first: int, abo
 
 
 def changes_of(lanes: Lanes, parts: Intervals) -> list[Change]:
-    """The changes that accepted proposals make, one a lane."""
+    """Return the changes that accepted proposals make, one per lane."""
     _, a, b, c, d, _ = parts.cuts.tolist()
     related = parts.related.tolist()
     candidates = np.stack((parts.target, parts.above_first, parts.above_second)).T.tolist()
@@ -123,7 +132,7 @@ def follow(
     parts: Intervals,  # IN (slots,)
     changes: list[Change],  # IN (slots,)
 ) -> None:
-    """Trees take the proposals."""
+    """Apply accepted proposals to the trees, in place."""
     (exchanged,) = (parts.edit == EXCHANGE_LABELS).nonzero()
     if exchanged.size:
         at, v, w = slots[exchanged], parts.v[exchanged], parts.w[exchanged]
@@ -134,12 +143,12 @@ def follow(
 
 
 def _rearrange(trees: Trees, slots: NDArray[Any], changes: list[Change]) -> None:
-    """Positions, sizes and parents' positions of some slots' trees."""
+    """Rearrange the positions, sizes and parents' positions of some slots' trees."""
     here, base = np.arange(trees.nodes), (trees.nodes * np.arange(len(slots)))[:, None]
     start, size, above = trees.start[slots], trees.size[slots], trees.above[slots]
     end = here + size
     amount, place, since = np.array([change.sizes for change in changes]).transpose(2, 1, 0)[..., None]
-    for part in range(2):  # of sizes
+    for part in range(2):  # both entries of `sizes`
         size += amount[part] * ((here >= since[part]) & (here <= place[part]) & (end > place[part]))
     adopted = [(*change.adopted, (0, 0))[:2] for change in changes]  # the root is its own parent
     child, parent = np.array(adopted).transpose(2, 0, 1)
@@ -156,11 +165,11 @@ def _rearrange(trees: Trees, slots: NDArray[Any], changes: list[Change]) -> None
 
 
 def _offsets(changes: list[Change], nodes: int) -> NDArray[np.int64]:
-    """How far every position moves, (slots, nodes)."""
+    """Return how far every position moves, (slots, nodes)."""
     runs = [(row, *run) for row, change in enumerate(changes) for run in change.runs]
     row, start, stop, target, _ = np.array(runs).T
     at, by = row * (nodes + 1), target - start
     places, steps = np.concatenate((at + start, at + stop)), np.concatenate((by, -by))
-    # Of as many positions as there are, sums are exact in float64.
+    # Sums of so few positions are exact in float64.
     more = np.bincount(places, weights=steps, minlength=len(changes) * (nodes + 1))
     return more.astype(np.int64).reshape(-1, nodes + 1).cumsum(axis=1)[:, :-1]

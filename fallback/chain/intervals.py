@@ -1,18 +1,19 @@
-"""Proposals as intervals of positions: where their subtrees are, and what shifts the scores there.
+"""Proposals as intervals of positions: where their subtrees are, and how scores shift there.
 
 A proposal cuts the positions of a tree into five intervals (docs/model.md, "Intervals"): 0 to a, a to b,
-b to c, c to d, and d to the end. The first and the last keep their scores. With v and w in the order of their
-positions, "first" and "second":
+b to c, c to d, and d to the end. The first and the last keep their scores. In the table, "first" and "second"
+are v and w in the order of their positions:
 
 | edit | a to b | b to c | c to d |
 |---|---|---|---|
 | reattach v | empty | v's subtree | empty |
 | exchange labels or subtrees, unrelated | first's subtree | kept | second's subtree |
-| exchange labels, related | first's subtree before second's | kept | and after it |
-| turn over (v is second) | first's subtree before second's | second's subtree | and after it |
+| exchange labels, related | first's subtree before second's | kept | first's after second's |
+| turn over (v is second) | first's subtree before second's | second's subtree | first's after second's |
 
-The scores from b to c are shifted by one row over the columns, `inner`, and those from a to b and from c to d
-by another, `outer`; where v and w are unrelated, those from c to d by `outer` with the opposite sign.
+Shifts are rows over the columns. The scores from b to c are shifted by `inner`, and those from a to b and
+from c to d by `outer`. If v and w are unrelated, those from c to d are shifted by `outer` with the opposite
+sign.
 """
 
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ START, A, B, C, D, END = range(6)
 """Rows of `cuts`."""
 
 ROOT, TARGET, ABOVE_FIRST, ABOVE_SECOND, FIRST_WEIGHT, SECOND_WEIGHT = range(6)
-"""Rows that shifts are made of: scores at the root, which are 0, at t, at the parents; and weights."""
+"""Rows of which shifts are made: scores at the root (0), at t and at the parents; and weights."""
 
 _SHIFTS = {
     REATTACH: (ROOT, ROOT, TARGET, ABOVE_SECOND),
@@ -56,8 +57,8 @@ class Intervals(NamedTuple):
     Attributes:
         edit, v, w: of the proposals.
         cuts: (6, lanes): 0, a, b, c, d, nodes.
-        related: (lanes,) bool: whether one of v and w is above the other, or they are one.
-        rows: (4, lanes): numbers of the rows in each slot's table that shifts are made of.
+        related: (lanes,) bool: whether v and w are the same node, or one is above the other.
+        rows: (4, lanes): indices of the rows in each slot's table of which shifts are made.
         target, above_first, above_second: (lanes,): positions of t, and of the parents of first and second.
     """
 
@@ -72,16 +73,16 @@ class Intervals(NamedTuple):
     above_second: NDArray[Any]
 
     def of(self, at: Any) -> "Intervals":
-        """The same for some of the lanes."""
+        """Return the same for some of the lanes."""
         return Intervals(*(part[..., at] for part in self))
 
 
 def intervals_of(
     lanes: Lanes,
     proposals: Proposals,
-    first_weight: int,  # IN number of the row of label 0's weights in a slot's table
+    first_weight: int,  # IN index of the row of node 0's weights in a slot's table
 ) -> Intervals:
-    """The intervals that proposals cut trees into."""
+    """Return the intervals into which proposals cut the trees."""
     v, w = proposals.v, proposals.w
     at_v, at_w = lanes.start_of(v), lanes.start_of(w)
     first, second = np.minimum(at_v, at_w), np.maximum(at_v, at_w)

@@ -1,7 +1,7 @@
 """Range maxima over the positions of trees: a sparse table over the rows of scores.
 
 Row p of level k is the maximum, column by column, of rows p ... p + 2^k - 1 of the scores. The maximum over
-an interval is that of two rows: one begins where the interval begins, and one ends where it ends.
+an interval is that of two rows: one begins where the interval begins, and the other ends where it ends.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def levels_of(nodes: int) -> int:
-    """Number of levels for intervals of up to nodes - 1 positions, that of the scores themselves included."""
+    """Return the number of levels for intervals of up to nodes - 1 positions, including the scores."""
     return max(1, (nodes - 1).bit_length())
 
 
@@ -20,7 +20,7 @@ def renew(
     start: int,
     stop: int,
 ) -> None:
-    """Make all maxima anew that positions `start` ... `stop - 1` have a part in."""
+    """Recompute all maxima that depend on positions `start` ... `stop - 1`."""
     below, half = levels[0], 1
     nodes = len(below)
     for level in levels[1:]:
@@ -31,7 +31,7 @@ def renew(
 
 
 class Lookup:
-    """Numbers of the two rows whose maximum is that of an interval, for trees of so many nodes."""
+    """Finds the two rows whose maximum is that of an interval, for trees with this number of nodes."""
 
     def __init__(self, nodes: int) -> None:
         length = np.arange(nodes + 1)
@@ -44,7 +44,10 @@ class Lookup:
         start: NDArray[np.int64],  # IN any shape
         stop: NDArray[np.int64],  # IN likewise
     ) -> NDArray[np.int64]:
-        """(2, ...): rows of a table (levels, nodes, columns), flat; the root's row 0 for empty intervals."""
+        """Return the indices of the two rows, (2, ...), in a flat table (levels, nodes, columns).
+
+        For empty intervals they are 0, the root's row.
+        """
         length = stop - start
         found = np.stack((start + self._first.take(length), stop + self._second.take(length)))
         found *= length > 0

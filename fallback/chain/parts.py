@@ -1,4 +1,4 @@
-"""The parts of a chain in numpy. A step in progress is a lane; arrays over lanes are int64 unless noted."""
+"""Parts of a chain in numpy. A step in progress is a lane; arrays over lanes are int64 unless noted."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -6,32 +6,32 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from numpy.typing import NDArray
 
 State: TypeAlias = Mapping[str, NDArray[Any]]
-"""Arrays over all slots, by the names of the arguments of kernels."""
+"""Arrays over all slots, by the names of the kernels' arguments."""
 
 REATTACH, EXCHANGE_LABELS, EXCHANGE_SUBTREES, TURN_OVER, NOTHING, JUMP_RATE = range(6)
 """Edits: see kernels/chain/edits.py."""
 
 
 class Relations(Protocol):
-    """Questions that moves may ask about the trees of some lanes, as `kernels.chain.parts.Relations`.
+    """Queries that moves may make about the trees of some lanes, as `kernels.chain.parts.Relations`.
 
     Nodes, sizes and ranks are arrays over the lanes.
     """
 
     def of(self, at: Any) -> "Relations":
-        """The same for some of the lanes."""
+        """Return the same for some of the lanes."""
 
     def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[Any]:
-        """True where `ancestor` is the node itself or above it; bool."""
+        """Return whether `ancestor` is the node itself or above it; bool."""
 
     def subtree_size(self, node: NDArray[Any]) -> NDArray[Any]:
-        """Number of nodes in the subtree of the node, itself included."""
+        """Return the number of nodes in the subtree of the node, itself included."""
 
     def select(self, node: NDArray[Any], inside: bool, rank: NDArray[Any]) -> NDArray[Any]:
-        """The rank-th node, from 0 in the order of labels, inside the node's subtree or outside of it."""
+        """Return the rank-th node, from 0 in ascending order, inside or outside of the node's subtree."""
 
     def parent_of(self, node: NDArray[Any]) -> NDArray[Any]:
-        """The parent of the node; of the root, itself."""
+        """Return the parent of the node; the root is its own."""
 
 
 class Draws(NamedTuple):
@@ -40,9 +40,9 @@ class Draws(NamedTuple):
     Attributes:
         v: a node, uniform among the mutations.
         second: drawn by the move from the third word (`Move.second`).
-        extra: a further random word, uint64 < 2^32.
+        extra: another random word, uint64 < 2^32.
         slots: the lanes' rows of `log_sizes`.
-        log_sizes: (slots, n + 2): ln(k) / gamma.
+        log_sizes: (slots, n + 2): ln(k) / gamma, in units of 2^-f.
     """
 
     v: NDArray[Any]
@@ -52,11 +52,11 @@ class Draws(NamedTuple):
     log_sizes: NDArray[Any]
 
     def of(self, at: Any) -> "Draws":
-        """The same for some of the lanes."""
+        """Return the same for some of the lanes."""
         return Draws(self.v[at], self.second[at], self.extra[at], self.slots[at], self.log_sizes)
 
     def log_of(self, size: NDArray[Any]) -> NDArray[Any]:
-        """ln(size) / gamma in units of 2^-f."""
+        """Return ln(size) / gamma in units of 2^-f."""
         logarithm: NDArray[Any] = self.log_sizes[self.slots, size]
         return logarithm
 
@@ -65,10 +65,11 @@ class Proposals(NamedTuple):
     """The proposals of some lanes.
 
     Attributes:
-        kind: the step is counted as 0, 1, ... of the move's own kinds, or -1 for the null move.
+        kind: index among the move's own kinds, by which the step is counted; -1 for the null move.
         edit: the change of the tree, one of the edits above.
-        v, w, t: its nodes; v where an edit has no use for w or t.
-        correction: ln of the quotient of the proposal's probabilities there and back, divided by gamma.
+        v, w, t: its nodes; v if an edit does not use w or t.
+        correction: ln of the ratio of the backward to the forward probability of the proposal, divided by
+            gamma.
     """
 
     kind: NDArray[Any]
@@ -79,17 +80,17 @@ class Proposals(NamedTuple):
     correction: NDArray[Any]
 
     def of(self, at: Any) -> "Proposals":
-        """The same for some of the lanes."""
+        """Return the same for some of the lanes."""
         return Proposals(*(field[at] for field in self))
 
 
 class Move(NamedTuple):
-    """A way to propose.
+    """A move, which proposes edits.
 
     Attributes:
-        kinds: number of kinds that its steps are counted by.
-        second: (word, first, mutations) -> int64: what is drawn besides the first node. It does not depend on
-            the tree, so it is drawn for many steps at once: arrays of any shape.
+        kinds: number of kinds by which its steps are counted.
+        second: (word, first, mutations) -> int64: the draw after the first node. It does not depend on the
+            tree, so it is made for many steps at once: arrays of any shape.
         propose: (relations, draws, mutations) -> Proposals.
     """
 
@@ -99,13 +100,13 @@ class Move(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The worth of a cell.
+    """The score of a cell.
 
     Attributes:
-        of_cells: (state, slots, found) -> what cells add to the score, (lanes, columns). `found` is the score
-            of each cell at its best node, or the result of `of_attachments`.
-        of_attachments: (state, slots, scores) -> what is kept of the scores at all nodes, (lanes, nodes,
-            columns): an array of shape (lanes, columns). None where the best node is enough.
+        of_cells: (state, slots, found) -> what cells add to the tree's score, (lanes, columns). `found` is
+            the score of each cell at its best node, or the result of `of_attachments`.
+        of_attachments: (state, slots, scores) -> what is kept, (lanes, columns), of the scores at all nodes,
+            (lanes, nodes, columns). None if the best node is enough.
     """
 
     of_cells: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -113,11 +114,11 @@ class Score(NamedTuple):
 
 
 class Recorder(NamedTuple):
-    """Which states leave a chain.
+    """Selects the states that a chain emits.
 
     Attributes:
-        wants: (state, slots, step, score, best, accepted) -> bool, after the slots' steps of these numbers,
-            given the trees' scores, the best before them, and whether the steps were accepted (bool).
+        wants: (state, slots, step, score, best, accepted) -> bool, after the slots' steps with these numbers,
+            given the trees' scores, the best scores before, and whether the steps were accepted (bool).
     """
 
     wants: Callable[..., NDArray[Any]]

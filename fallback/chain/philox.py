@@ -27,7 +27,7 @@ def philox_4x32_10(
     key_0: int,
     key_1: int,
 ) -> tuple[Words, Words, Words, Words]:
-    """Four random words (uint64 < 2^32 each) for each counter, all with one key."""
+    """Return four random words (uint64 < 2^32 each) per counter, all with one key."""
     c0, c1, c2, c3 = np.broadcast_arrays(
         *(np.asarray(c, dtype=np.uint64) for c in (counter_0, counter_1, counter_2, counter_3))
     )

@@ -1,4 +1,4 @@
-"""Draws of many steps at once, and the proposals that come of them."""
+"""Draws of many steps at once, and the proposals made from them."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -28,7 +28,7 @@ def draw(
     step: NDArray[np.int64],  # IN (slots, steps): numbers of the steps
     log_table: NDArray[np.int64],  # IN (slots, 257)
 ) -> Drawn:
-    """Draw for all these steps, (5, slots, steps)."""
+    """Return the draws of all these steps, (5, slots, steps)."""
     now, low_seed, high_seed = step.astype(np.uint64), seed & 0xFFFFFFFF, seed >> 32
     words = philox_4x32_10(
         now & _LOW, now >> np.uint64(32), chain.astype(np.uint64)[:, None], 0, low_seed, high_seed
@@ -53,7 +53,7 @@ def propose(
     log_sizes: NDArray[np.int64],  # IN (slots, n + 2)
     labels: int,
 ) -> Proposals:
-    """The lanes' proposals; kinds are those of all moves, the last one that of the null move."""
+    """Return the lanes' proposals. Kinds are numbered over all moves, the null move last."""
     number, v, second, extra, _ = drawn
     draws = Draws(v, second, extra.view(np.uint64), slots, log_sizes)
     ends = np.searchsorted(number, np.arange(len(moves)), side="right").tolist()

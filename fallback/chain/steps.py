@@ -1,4 +1,4 @@
-"""The composition: many steps of all slots' chains, whatever they are put together from."""
+"""The composition: many steps of all slots' chains, with any moves, score and recorders."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from syclade.fallback.chain.tables import Tables
 from syclade.fallback.recorders.ring import record, wanted
 
 GROUP_BYTES = 2**25
-"""Slots whose tables take more than this go forward one group after another."""
+"""Memory limit of the tables of a group; groups of slots advance one after another."""
 
 BATCH = 8192
 """Steps to draw at once, over all slots of a group."""
 
 SHORTEST_BATCH = 64
-"""Steps to draw at once for each slot, at least, besides those ahead."""
+"""Fewest steps to draw at once per slot, besides the lookahead."""
 
 FIRST_ACCEPTANCE = 0.2
-"""Accepted proposals a proposal, before it is known."""
+"""Share of accepted proposals that is assumed before it is measured."""
 
 
 def slots_at_once(slot_bytes: int) -> int:
-    """How many slots go forward together, whose tables take so much each."""
+    """Return how many slots advance together, given the memory of each slot's tables."""
     return max(1, GROUP_BYTES // slot_bytes)
 
 
 class Round(NamedTuple):
-    """Slots that take steps together, `ahead` lanes each: lane i is of slot i // ahead.
+    """Slots that take steps together, with `ahead` lanes per slot: lane i belongs to slot i // ahead.
 
     Attributes:
-        slots: (slots,): their numbers in the state, ascending.
-        inside: (slots,): their numbers in the tables.
-        ahead: steps of each slot that are tried at once.
+        slots: (slots,): their indices in the state, ascending.
+        inside: (slots,): their indices in the tables.
+        ahead: steps per slot that are tried at once.
         lane_slots: (lanes,): the lanes' slots in the state.
         lanes: the trees as the lanes see them.
     """
@@ -55,8 +55,8 @@ class Tried(NamedTuple):
 
     Attributes:
         kind, score: (slots, ahead): of every proposal.
-        done: (slots,): the number of steps to take.
-        accepted: (slots,) bool: whether the last one of them is accepted; all before it are rejected.
+        done: (slots,): number of steps to take.
+        accepted: (slots,) bool: whether the last of them is accepted; all before it are rejected.
     """
 
     kind: NDArray[Any]
@@ -77,11 +77,11 @@ class ChainSteps:
     Args:
         observed: (mutations, columns) uint8: the class of every entry.
         multiplicity: (columns,) int64.
-        moves: ways to propose.
+        moves: the moves, which propose edits.
         move_below: their cumulative probabilities in 1/65536.
-        score: the worth of a cell.
-        recorders: which states leave the chain.
-        events: length of a slot's ring.
+        score: the score of a cell.
+        recorders: select the states that chains emit.
+        events: length of a slot's ring buffer.
     """
 
     def __init__(
@@ -103,27 +103,27 @@ class ChainSteps:
 
     @property
     def memory_bytes(self) -> int:
-        """Of the tables that are kept from launch to launch."""
+        """Memory of the tables that are kept between launches."""
         return sum(int(tables.nbytes) for _, _, tables in self._kept.values())
 
     @property
     def slot_bytes(self) -> int:
-        """Memory that the tables of a slot take."""
+        """Memory of a slot's tables."""
         return Tables.slot_bytes(self._labels + 1, self._observed.shape[1])
 
     @property
     def _labels(self) -> int:
-        """Nodes besides the root."""
+        """Number of nodes besides the root."""
         return self._observed.shape[0]
 
     def _new_tables(self, parent: NDArray[np.int32], weights: NDArray[np.int64]) -> Any:
-        """Tables of such trees."""
+        """Return tables of these trees."""
         root = np.full((1, self._observed.shape[1]), weights.shape[1] - 1, dtype=np.uint8)
         rows = weights.astype(np.int32)[:, np.concatenate((self._observed, root))]
         return Tables(parent, rows)
 
     def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
-        """Take every slot from `step` to `last_step`, or until its ring is full; in place."""
+        """Advance every slot in place from `step` to `last_step`, or until its ring buffer is full."""
         group = slots_at_once(self.slot_bytes)
         busy = self._active(state, np.arange(len(state["step"])))
         for start in range(0, len(busy), group):
@@ -138,15 +138,15 @@ class ChainSteps:
         self._kept[int(part[0])] = parent, state["weights"][part], tables
 
     def _tables_of(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> Any:
-        """The tables of some slots: those of the last launch, if the trees are the same."""
+        """Return the tables of some slots; reuse those of the last launch if the trees are the same."""
         parent, weights = state["parent"][part], state["weights"][part]
-        kept = self._kept.pop(int(part[0]), None)  # an interrupted launch leaves none
+        kept = self._kept.pop(int(part[0]), None)  # an interrupted launch keeps none
         if kept and np.array_equal(kept[0], parent) and np.array_equal(kept[1], weights):
             return kept[2]
         return self._new_tables(parent, weights)
 
     def _active(self, state: dict[str, NDArray[Any]], part: NDArray[Any]) -> NDArray[Any]:
-        """Which of the slots have steps to do, and room for their events."""
+        """Return the indices of the slots that have steps left and room for their events."""
         going = state["step"][part] < state["last_step"][part]
         if self._recorders:
             going &= state["event_count"][part] < self._events
@@ -160,7 +160,7 @@ class ChainSteps:
         tables: Any,
         seed: int,
     ) -> None:
-        """Draw a batch of steps, and do them until a slot wants more, or none has any left."""
+        """Draw a batch of steps and do them, until a slot needs more draws or no slot has steps left."""
         first, before = state["step"][slots], state["tallies"][slots]
         cost = tables.cost_of_best if self._score.of_attachments is None else tables.cost_of_all
         ahead = steps_ahead(len(slots), cost, self._acceptance)
@@ -186,7 +186,7 @@ class ChainSteps:
         first: NDArray[Any],
         ahead: int,
     ) -> None:
-        """Do steps that are drawn until a slot has no more of them, or has none to do."""
+        """Do drawn steps until a slot has used them up, or has none left to do."""
         length, ways = drawn.shape[2], np.arange(ahead)
         drawn, start = drawn.reshape(len(drawn), -1), np.arange(len(slots)) * length - first
         lanes = tables.lanes(np.repeat(inside, ahead))
@@ -197,7 +197,7 @@ class ChainSteps:
             if (step >= stop).any() or len(self._active(state, slots)) < len(slots):
                 return
             at = ((step + start)[:, None] + ways).ravel()
-            order = drawn[NUMBER].take(at).astype(np.int8).argsort(kind="stable")  # move by move
+            order = drawn[NUMBER].take(at).astype(np.int8).argsort(kind="stable")  # ordered by move
             self._one_round(state, round_, tables, drawn.take(at[order], axis=1), order)
 
     def _one_round(
@@ -208,9 +208,9 @@ class ChainSteps:
         drawn: NDArray[Any],
         order: NDArray[Any],
     ) -> None:
-        """Try `ahead` steps of every slot, and take those up to the first accepted.
+        """Try `ahead` steps of every slot, and take those up to the first accepted one.
 
-        `drawn` has them move by move: its i-th step is that of lane order[i].
+        `drawn` is ordered by move: its i-th step is that of lane order[i].
         """
         lane_slots, lanes = round_.lane_slots[order], round_.lanes.of(order)
         proposals = propose(self._moves, lanes, drawn, lane_slots, state["log_sizes"], self._labels)
@@ -243,14 +243,14 @@ class ChainSteps:
         lanes: Any,
         proposals: Proposals,
     ) -> tuple[Any, NDArray[np.int64]]:
-        """Return the prepared proposals, which `follow` of the tables takes, and the scores after them."""
+        """Return the prepared proposals, as the tables' `follow` takes them, and the scores after them."""
         prepared = tables.prepare(lanes, proposals)
         return prepared, self._scores_after(state, lane_slots, tables, lanes, prepared)
 
     def _scores_after(
         self, state: dict[str, NDArray[Any]], lane_slots: NDArray[Any], tables: Any, lanes: Any, prepared: Any
     ) -> NDArray[np.int64]:
-        """The scores after proposals, (lanes,)."""
+        """Return the scores after proposals, (lanes,)."""
         of_attachments = self._score.of_attachments
         if of_attachments is None:
             found = tables.best_after(lanes, prepared)
@@ -271,18 +271,18 @@ class ChainSteps:
         proposals: Proposals,
         prepared: Any,
     ) -> None:
-        """Take accepted proposals."""
+        """Apply accepted proposals."""
         tables.follow(inside, prepared)
 
     def _keep_best(
         self, state: dict[str, NDArray[Any]], slots: NDArray[Any], inside: NDArray[Any], tables: Any
     ) -> None:
-        """Take the trees for the best ones."""
+        """Store the current trees as the best ones."""
         state["best_score"][slots] = state["score"][slots]
         state["best_parent"][slots] = tables.parents(inside)
 
     def _count(self, state: dict[str, NDArray[Any]], slots: NDArray[Any], tried: Tried) -> None:
-        """Steps proposed and accepted, by kind of move."""
+        """Count the proposed and the accepted steps, by kind of move."""
         row, (count, ahead) = 2 * self._kinds * np.arange(len(slots)), tried.kind.shape
         proposed = (row[:, None] + tried.kind)[np.arange(ahead) < tried.done[:, None]]
         accepted = row + self._kinds + tried.kind.ravel()[tried.lane]
@@ -293,7 +293,7 @@ class ChainSteps:
     def _record_rejected(
         self, state: dict[str, NDArray[Any]], round_: Round, tables: Any, tried: Tried
     ) -> Tried:
-        """Put states after rejected steps in the rings; a slot takes no step after its ring is full."""
+        """Record states after rejected steps; a slot takes no step after its ring buffer is full."""
         slots, ahead = round_.slots, round_.ahead
         way, count = np.arange(ahead), len(slots)
         is_last = tried.accepted[:, None] & (way == tried.done[:, None] - 1)
@@ -320,7 +320,7 @@ class ChainSteps:
         tables: Any,
         best: NDArray[Any],
     ) -> None:
-        """Put states after accepted steps in the rings."""
+        """Record states after accepted steps."""
         step, score = state["step"][slots] - 1, state["score"][slots]
         yes = np.ones(len(slots), dtype=np.bool_)
         why = wanted(state, self._recorders, slots, step, score, best, yes)
@@ -333,9 +333,9 @@ def _tried(
     slots: NDArray[Any],
     kind: NDArray[Any],  # IN (lanes,)
     score: NDArray[Any],  # IN likewise
-    worth: NDArray[Any],  # IN likewise: the score, with all that is added to it in the accept test
+    worth: NDArray[Any],  # IN likewise: the score plus all that the accept test adds to it
 ) -> Tried:
-    """The steps up to the first that is accepted, or all that slots have left."""
+    """Return the steps up to the first accepted one, or all that the slots have left to try."""
     count = len(slots)
     accepts = worth.reshape(count, -1) >= state["score"][slots, None]
     left = state["last_step"][slots] - state["step"][slots]

@@ -1,4 +1,4 @@
-"""The tables of some slots: scores of all columns at all nodes, in preorder, and their range maxima."""
+"""Tables of some slots: scores of all columns at all nodes, in preorder, and their range maxima."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -13,17 +13,17 @@ from syclade.fallback.chain.parts import NOTHING, REATTACH, Proposals
 from syclade.fallback.chain.trees import Lanes, Trees
 
 Keep: TypeAlias = Callable[[slice, NDArray[Any]], NDArray[Any]]
-"""From (which of the lanes, their scores at all nodes) to what is kept of them, (lanes, columns)."""
+"""From (selection of the lanes, their scores at all nodes) to what is kept of them, (lanes, columns)."""
 
 CHUNK_BYTES = 2**20
-"""Lanes are scored in groups whose rows fit in a level 2 cache."""
+"""Lanes are scored in chunks whose rows fit in a level 2 cache."""
 
 WORTH_A_GAP = 64
-"""Maxima on both sides of so many positions that stay as they are, are made anew apart."""
+"""If this many positions between two runs stay as they are, their maxima are recomputed separately."""
 
 
 class Tables:
-    """What follows from the trees of a group of slots.
+    """Scores and maxima that follow from the trees of a group of slots.
 
     Args:
         parent: (slots, nodes) int32.
@@ -35,46 +35,46 @@ class Tables:
         slots, nodes, columns = weights.shape
         self._levels = levels_of(nodes)
         self._lookup = Lookup(nodes)
-        # A slot's rows: the levels of maxima, the scores first, and the weights by label.
+        # A slot's rows: the levels of maxima, the scores first, then the weights by node.
         self._table = np.empty((slots, self._levels + 1, nodes, columns), dtype=np.int32)
         self._table[:, -1] = weights
         self._table[:, 0] = scores_of(self.trees, weights)
-        # Views of the levels, for slots are changed one by one.
+        # Views of the levels, because slots are updated one by one.
         self._levels_of = [[*table[:-1]] for table in self._table]
         for levels in self._levels_of:
             renew(levels, 0, nodes)
 
     @staticmethod
     def slot_bytes(nodes: int, columns: int) -> int:
-        """Memory that the tables of a slot take."""
+        """Return the memory of a slot's tables."""
         return 4 * columns * nodes * (levels_of(nodes) + 1)
 
     @property
     def cost_of_best(self) -> float:
-        """Microseconds for the best nodes after one proposal, about."""
+        """Approximate microseconds for the best nodes after one proposal."""
         return 0.3 + 0.006 * self._table.shape[3]
 
     @property
     def cost_of_all(self) -> float:
-        """Microseconds for the scores at all nodes after one proposal, about."""
+        """Approximate microseconds for the scores at all nodes after one proposal."""
         return 3 + 0.005 * self._table.shape[2] * self._table.shape[3]
 
     @property
     def nbytes(self) -> int:
-        """Memory that they take."""
+        """Memory of the tables."""
         return self._table.nbytes + self.trees.nbytes
 
     def replace(self, slots: NDArray[Any], others: "Tables") -> None:
-        """Put other tables in some slots."""
+        """Replace the tables of some slots by others."""
         self._table[slots] = others._table
         self.trees.replace(slots, others.trees)
 
     def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
-        """The parent vectors of some slots, (slots, nodes)."""
+        """Return the parent vectors of some slots, (slots, nodes)."""
         return self.trees.parents(slots)
 
     def lanes(self, slots: NDArray[Any]) -> Lanes:
-        """The trees as lanes in these slots see them."""
+        """Return the trees as lanes in these slots see them."""
         return self.trees.lanes(slots)
 
     def prepare(self, lanes: Lanes, proposals: Proposals) -> Intervals:
@@ -82,10 +82,10 @@ class Tables:
         return intervals_of(lanes, proposals, self._levels * self.trees.nodes)
 
     def best_after(self, lanes: Lanes, parts: Intervals) -> NDArray[np.int32]:
-        """Every column's score at its best node after the proposals, (lanes, columns)."""
+        """Return every column's score at its best node after the proposals, (lanes, columns)."""
         best = np.empty((len(lanes.slots), self._table.shape[3]), dtype=np.int32)
         step = max(1, CHUNK_BYTES // (14 * best.itemsize * best.shape[1]))
-        # Lanes come move by move: of those that reattach a subtree, the outer intervals are empty.
+        # Lanes are ordered by move. If they reattach a subtree, their outer intervals are empty.
         others = np.append(parts.edit, NOTHING) != REATTACH
         end = int(others.argmax())
         starts = [*range(0, end, step), *range(end, len(best), step)]
@@ -108,7 +108,7 @@ class Tables:
             outer = found[-4]
             outer -= found[-3]
             intervals[3] += outer
-            # Where c to d is empty there is the root's row: it must not be shifted.
+            # If c to d is empty, this is the root's row, which must not be shifted.
             outer *= np.where(parts.related, cuts[C] < cuts[D], -1).astype(np.int32)[:, None]
             intervals[4] += outer
         np.maximum.reduce(intervals, axis=0, out=best)
@@ -131,18 +131,18 @@ class Tables:
         return scores
 
     def _shifts(self, slots: NDArray[Any], parts: Intervals) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The outer and the inner shifts, (lanes, columns) each."""
+        """Return the outer and the inner shifts, (lanes, columns) each."""
         rows = self._rows(slots, parts.rows)
         return rows[0] - rows[1], rows[2] - rows[3]
 
     def _rows(self, slots: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int32]:
-        """Rows of slots' tables by their numbers."""
+        """Return rows of the slots' tables by their indices."""
         table = self._table
         first = slots * (table.shape[1] * table.shape[2])
         return table.reshape(-1, table.shape[3]).take(rows + first, axis=0)
 
     def follow(self, slots: NDArray[Any], parts: Intervals) -> None:
-        """Trees take the proposals, one a slot."""
+        """Apply accepted proposals, one per slot."""
         (real,) = (parts.edit != NOTHING).nonzero()
         slots, parts = slots[real], parts.of(real)
         if not slots.size:
@@ -156,9 +156,9 @@ class Tables:
 
 
 def scores_of(trees: Trees, weights: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The scores at all positions, (slots, nodes, columns): sums of weights over the ancestors.
+    """Return the scores at all positions, (slots, nodes, columns): sums of weights over the ancestors.
 
-    The weights of ever more ancestors are added: of one, two, four, ...
+    Each pass doubles the number of ancestors whose weights are summed: one, two, four, ...
     """
     row = np.arange(len(weights))[:, None]
     label = np.empty_like(trees.start)
@@ -176,9 +176,9 @@ def _take_along(
     outer: NDArray[np.int32],
     inner: NDArray[np.int32],
 ) -> None:
-    """Scores go where their positions go, shifted, and the maxima that they have a part in are made anew."""
+    """Move scores with their positions, shift them, and recompute the maxima that depend on them."""
     scores, start, stop = levels[0], change.runs[0][0], change.runs[-1][1]
-    old = scores[start:stop].copy() if change.adopted else scores[start:stop]  # or nothing moves
+    old = scores[start:stop].copy() if change.adopted else scores[start:stop]  # else nothing moves
     for first, last, target, shift in change.runs:
         rows, goal = old[first - start : last - start], scores[target : target + last - first]
         if shift == OUTER:

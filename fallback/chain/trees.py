@@ -1,7 +1,7 @@
 """Trees of many slots in preorder: a subtree is an interval of positions.
 
 The nodes of a tree are numbered depth first, the root at position 0. So the subtree of the node at position p
-has the positions p ... p + size - 1. Moves call a node by its label, tables by its position.
+has the positions p ... p + size - 1. Moves identify a node by its label, tables by its position.
 """
 
 from typing import Any, NamedTuple
@@ -19,9 +19,9 @@ class Trees:
         parent: (slots, nodes) int32, the root last.
 
     Attributes:
-        start: (slots, nodes): the position of every label.
-        size: (slots, nodes): of every position, the number of nodes of its subtree.
-        above: (slots, nodes): of every position, the position of the parent; 0 of the root.
+        start: (slots, nodes) int64: position of every label.
+        size: (slots, nodes) int64: number of nodes in the subtree at every position.
+        above: (slots, nodes) int64: position of the parent of every position; 0 for the root.
     """
 
     def __init__(self, parent: NDArray[np.int32]) -> None:
@@ -37,27 +37,27 @@ class Trees:
 
     @property
     def nbytes(self) -> int:
-        """Memory that they take."""
+        """Memory of the arrays."""
         return self.start.nbytes + self.size.nbytes + self.above.nbytes
 
     def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
-        """The parent vectors of some slots, (slots, nodes)."""
+        """Return the parent vectors of some slots, (slots, nodes)."""
         start, above = self.start[slots], self.above[slots]
         label, row = np.empty_like(start), np.arange(len(slots))[:, None]
         label[row, start] = np.arange(self.nodes)
         return label[row, above[row, start]].astype(np.int32)
 
     def replace(self, slots: NDArray[Any], others: "Trees") -> None:
-        """Put other trees in some slots."""
+        """Replace the trees of some slots by others."""
         self.start[slots], self.size[slots], self.above[slots] = others.start, others.size, others.above
 
     def lanes(self, slots: NDArray[Any]) -> "Lanes":
-        """The trees as lanes in these slots see them."""
+        """Return the trees as lanes in these slots see them."""
         return Lanes(self, slots, slots * self.nodes)
 
 
 class Lanes(NamedTuple):
-    """Questions to the trees of some lanes (`chain.parts.Relations`).
+    """Relations of some lanes, read from trees in preorder (`chain.parts.Relations`).
 
     Attributes:
         trees: of all slots.
@@ -74,15 +74,15 @@ class Lanes(NamedTuple):
         return Lanes(self.trees, self.slots[at], self.base[at])
 
     def start_of(self, node: NDArray[Any]) -> Positions:
-        """Positions of labels."""
+        """Return the positions of labels."""
         return self.trees.start.take(self.base + node)
 
     def size_at(self, position: NDArray[Any]) -> Positions:
-        """Sizes of the subtrees at positions."""
+        """Return the sizes of the subtrees at positions."""
         return self.trees.size.take(self.base + position)
 
     def above_at(self, position: NDArray[Any]) -> Positions:
-        """Positions of the parents of positions."""
+        """Return the positions of the parents of positions."""
         return self.trees.above.take(self.base + position)
 
     def is_descendant(self, node: NDArray[Any], ancestor: NDArray[Any]) -> NDArray[np.bool_]:
@@ -107,7 +107,7 @@ class Lanes(NamedTuple):
 
 
 def preorder(parent: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """Positions by label; sizes and positions of parents by position."""
+    """Return the positions by label, then the sizes and the parents' positions by position."""
     root = len(parent) - 1
     children: list[list[int]] = [[] for _ in parent]
     for node in range(root):

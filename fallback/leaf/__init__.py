@@ -1,1 +1,1 @@
-"""Cell-leaf trees in numpy: the mirror of `kernels/clade`, plain and simple."""
+"""Cell trees in numpy: the plain mirror of `kernels/clade`."""

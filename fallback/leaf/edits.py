@@ -1,4 +1,4 @@
-"""Edits of cell-leaf trees: what each does to parents."""
+"""Edits of cell trees: how each changes the parents."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def edited(
     parent: NDArray[np.int32],  # IN (slots, nodes), the root last
     proposals: Proposals,
 ) -> NDArray[np.int32]:
-    """The parents after the edits."""
+    """Return the parents after the edits, (slots, nodes)."""
     after = parent.copy()
     for slot in np.flatnonzero(proposals.edit == REATTACH).tolist():
         _reattach(after[slot], int(proposals.v[slot]), int(proposals.t[slot]))
@@ -27,18 +27,18 @@ def _reattach(
     x: int,
     t: int,
 ) -> None:
-    """x goes above t, which is not its sibling."""
+    """Attach x above t, which is not its sibling, in place."""
     root = len(parent) - 1
     joint = int(parent[x])
     if joint == root:
-        # The sibling would be the root: it gives its children to the root, and is free for x's new place.
+        # The sibling would become the root. It gives its children to the root, and is free for x's new place.
         (joint,) = (node for node in _children(parent, root) if node != x)
         parent[_children(parent, joint)] = root
     else:
         (sibling,) = (node for node in _children(parent, joint) if node != x)
         parent[sibling] = parent[joint]
     if t == root:
-        # The new root is above the old one: the joint takes all that the root has.
+        # The new root is above the old one: the internal node takes over the root's children.
         parent[_children(parent, root, but=joint)] = joint
         parent[[x, joint]] = root
     else:
@@ -47,6 +47,6 @@ def _reattach(
 
 
 def _children(parent: NDArray[Any], node: int, but: int = -1) -> list[int]:
-    """The children of a node, without one."""
+    """Return the children of a node, except `but`."""
     below: list[int] = np.flatnonzero(parent[:-1] == node).tolist()
     return [child for child in below if child != but]

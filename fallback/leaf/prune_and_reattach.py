@@ -11,7 +11,7 @@ from syclade.fallback.moves.words import draw_below
 
 
 def propose(trees: Relations, draws: Draws, root: int) -> Proposals:
-    """A node goes above a candidate, or above a second one; the tree stays if neither will do."""
+    """Attach a node above a candidate, or above a second one; the tree stays if neither is possible."""
     node = draws.v
     above = trees.parent_of(node)
 

@@ -1,4 +1,4 @@
-"""Many steps of chains of cell-leaf trees: the composition of all chains, with tables of its own."""
+"""Many steps of chains of cell trees: the composition of all chains, with its own tables."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from syclade.fallback.leaf.tables import LeafTables
 
 
 class LeafChainSteps(ChainSteps):
-    """Chain steps in numpy; what is observed has a row a cell, and mutations are the columns."""
+    """Chain steps of cell trees in numpy. `observed` has one row per cell and one column per mutation."""
 
     @property
     def slot_bytes(self) -> int:
-        """Memory that the tables of a slot take."""
+        """Memory of a slot's tables."""
         return LeafTables.slot_bytes(self._labels + 1, *self._observed.shape)
 
     @property
     def _labels(self) -> int:
-        """Nodes besides the root."""
+        """Number of nodes besides the root."""
         return 2 * self._observed.shape[0] - 2
 
     def _new_tables(self, parent: NDArray[np.int32], weights: NDArray[np.int64]) -> Any:

@@ -10,12 +10,12 @@ from syclade.fallback.moves.words import draw_below
 
 
 def second(word: NDArray[Any], first: NDArray[Any], root: int) -> NDArray[np.int64]:
-    """One of the cells."""
+    """Return one of the cells."""
     return draw_below(word, root // 2 + 1)
 
 
 def propose(trees: Relations, draws: Draws, root: int) -> Proposals:
-    """Two distinct cells change places."""
+    """Swap two distinct cells."""
     one, other = draws.second, draw_below(draws.extra, root // 2)
     other = other + (other >= one)
     together = trees.parent_of(one) == trees.parent_of(other)

@@ -1,4 +1,4 @@
-"""The tables of some slots' cell-leaf trees: who is below whom, and every mutation's sum at every node."""
+"""Tables of some slots' cell trees: descendants of every node, and every mutation's sum at every node."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ CHUNK_BYTES = 2**18
 
 
 class LeafTables:
-    """What follows from the trees of a group of slots.
+    """Descendants and sums that follow from the trees of a group of slots.
 
     Args:
         parent: (slots, nodes) int32.
-        weights: (slots, cells, mutations) int32: what each cell adds to sums above it.
+        weights: (slots, cells, mutations) int32: what each cell adds to the sums above it.
     """
 
     def __init__(self, parent: NDArray[np.int32], weights: NDArray[np.int32]) -> None:
@@ -29,35 +29,35 @@ class LeafTables:
 
     @staticmethod
     def slot_bytes(nodes: int, cells: int, mutations: int) -> int:
-        """Memory that the tables of a slot take."""
+        """Return the memory of a slot's tables."""
         return 4 * mutations * (nodes + cells) + nodes * (nodes + 4)
 
     @property
     def nbytes(self) -> int:
-        """Memory that they take."""
+        """Memory of the tables."""
         return self._sums.nbytes + self._weights.nbytes + self._below.nbytes
 
     @property
     def cost_of_best(self) -> float:
-        """Microseconds to score one proposal, about."""
+        """Approximate microseconds to score one proposal."""
         return 3 + 0.01 * self._sums[0].size
 
     cost_of_all = cost_of_best
 
     def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
-        """The parent vectors of some slots, (slots, nodes)."""
+        """Return the parent vectors of some slots, (slots, nodes)."""
         return self._parent[slots]
 
     def lanes(self, slots: NDArray[Any]) -> LeafLanes:
-        """The trees as lanes in these slots see them."""
+        """Return the trees as lanes in these slots see them."""
         return LeafLanes(self._parent, self._below, slots)
 
     def prepare(self, lanes: LeafLanes, proposals: Proposals) -> Proposals:
-        """Prepare some lanes' proposals for the methods below."""
+        """Return the proposals unchanged: the methods below need no preparation."""
         return proposals
 
     def best_after(self, lanes: LeafLanes, proposals: Proposals) -> NDArray[np.int32]:
-        """Every mutation's sum at its best edge after the proposals, (lanes, mutations)."""
+        """Return every mutation's sum at its best edge after the proposals, (lanes, mutations)."""
         found: NDArray[np.int32] = self.all_after(lanes, proposals, lambda _at, sums: sums.max(axis=1))
         return found
 
@@ -68,7 +68,7 @@ class LeafTables:
         return np.concatenate([keep(at, self._after(slots[at], proposals.of(at))) for at in chunks])
 
     def follow(self, slots: NDArray[Any], proposals: Proposals) -> None:
-        """Trees take the proposals, one a slot."""
+        """Apply accepted proposals, one per slot."""
         real = proposals.edit != NOTHING
         slots, proposals = slots[real], proposals.of(real)
         if slots.size:
@@ -77,13 +77,19 @@ class LeafTables:
             self._sums[slots] = self._sums_of(slots)
 
     def _sums_of(self, slots: NDArray[Any]) -> NDArray[np.int32]:
-        """Of all nodes; floats have room for them, for none reaches 2^30."""
+        """Return the sums at all nodes, (slots, nodes, mutations).
+
+        They are computed in float64, which is exact, because none reaches 2^30.
+        """
         cells = self._weights.shape[1]
         below = self._below[slots, :, :cells].astype(np.float64)
         return (below @ self._weights[slots].astype(np.float64)).astype(np.int32)
 
     def _after(self, slots: NDArray[Any], proposals: Proposals) -> NDArray[np.int32]:
-        """Cells leave the clades above x and join those above t; see `kernels/clade/score_mapping.py`."""
+        """Return the sums after the proposals, (slots, nodes, mutations).
+
+        Cells leave the nodes above x and join those above t; see `kernels/clade/score_mapping.py`.
+        """
         slot = np.arange(len(slots))
         parent, below, sums = self._parent[slots], self._below[slots], self._sums[slots]
         reattached, exchanged = proposals.edit == REATTACH, proposals.edit == EXCHANGE_LABELS
@@ -95,7 +101,7 @@ class LeafTables:
         joint = parent[slot, x]
         there = sums[slot, t] + (1 - above_x[slot, t])[:, None] * moving
         for above, end in ((above_x, x), (above_t, t)):
-            above[slot, end] = 0  # of t itself, what is reattached hangs beside
+            above[slot, end] = 0  # what is reattached is beside t, not below it
         above_x[reattached, t[reattached]] = below[slot, t, x][reattached]
         sums += (above_t - above_x)[:, :, None] * moving[:, None, :]
         sums[slot[reattached], joint[reattached]] = there[reattached]

@@ -1,4 +1,4 @@
-"""Cell-leaf trees of many slots: parents, and descendants as truth values."""
+"""Cell trees of many slots: parents, and descendants as booleans."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 def below_of(
     parent: NDArray[np.int32],  # IN (slots, nodes)
 ) -> NDArray[np.bool_]:
-    """(slots, nodes, nodes): [s, a, b] is true if a is b or above it."""
+    """Return the descendants, (slots, nodes, nodes): [s, a, b] is true if a is b or above it."""
     slots, nodes = parent.shape
     below = np.zeros((slots, nodes, nodes), dtype=np.bool_)
     slot, node = np.ogrid[:slots, :nodes]
@@ -22,11 +22,11 @@ def below_of(
 
 
 class LeafLanes(NamedTuple):
-    """Questions to the trees of some lanes (`chain.parts.Relations`).
+    """Relations of some lanes, read from cell trees (`chain.parts.Relations`).
 
     Attributes:
-        parent: (trees, nodes).
-        below: (trees, nodes, nodes) bool, of `below_of`.
+        parent: (trees, nodes) int32.
+        below: (trees, nodes, nodes) bool, from `below_of`.
         slots: (lanes,): the lanes' trees.
     """
 

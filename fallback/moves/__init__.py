@@ -1,1 +1,1 @@
-"""The moves, one a file."""
+"""The moves, one per file."""

@@ -1,4 +1,4 @@
-"""The null move: what a move proposes where it can do nothing."""
+"""The null move: the proposal of a move that can do nothing."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,6 @@ from syclade.fallback.chain.parts import NOTHING, Proposals
 
 
 def nothing(v: NDArray[np.int64]) -> Proposals:
-    """The proposals to leave the trees as they are."""
+    """Return proposals that leave the trees as they are."""
     none = np.zeros(len(v), dtype=np.int64)
     return Proposals(none - 1, none + NOTHING, v, v, v, none)

@@ -10,12 +10,12 @@ from syclade.fallback.moves.words import any_node, draw_below
 
 
 def second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[Any]:
-    """The candidate for the new parent, any node."""
+    """Return the candidate for the new parent, any node."""
     return any_node(word, mutations)
 
 
 def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
-    """v goes below a candidate, or, if that is a descendant, below a non-descendant of a random rank."""
+    """Attach v below a candidate or, if that is a descendant, below a non-descendant of random rank."""
     v, t = draws.v, draws.second
     (wrong,) = trees.is_descendant(t, v).nonzero()
     if wrong.size:

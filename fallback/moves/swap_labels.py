@@ -8,7 +8,7 @@ from syclade.fallback.moves.words import second_node
 
 
 def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
-    """Two distinct mutations change places."""
+    """Swap two distinct mutations."""
     v = draws.v
     if mutations == 1:
         return nothing(v)

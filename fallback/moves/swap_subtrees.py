@@ -8,11 +8,11 @@ from syclade.fallback.moves.words import draw_below, second_node
 
 
 def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
-    """Two distinct mutations change places with all below them."""
+    """Swap two distinct mutations together with all below them."""
     if mutations == 1:
         return nothing(draws.v)
     first, second = draws.v, draws.second
-    # Of related ones, v is the lower.
+    # If they are related, v is the lower one.
     turned = trees.is_descendant(second, first)
     v, w = np.where(turned, second, first), np.where(turned, first, second)
     related = turned | trees.is_descendant(first, second)

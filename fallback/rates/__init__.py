@@ -1,1 +1,1 @@
-"""Error rates that are learned along a chain, in numpy."""
+"""Error rates learned along a chain, in numpy."""

@@ -1,4 +1,4 @@
-"""The moves on rates (the mirror of `kernels/rates/moves.py`); what a jump is long, steps.py looks up."""
+"""Moves on rates (the mirror of `kernels/rates/moves.py`); steps.py looks up the length of a jump."""
 
 from typing import Any
 
@@ -11,19 +11,19 @@ FN, FP = 0, 1
 
 
 def reflected(place: NDArray[np.int64], points: Any) -> NDArray[np.int64]:
-    """The place on the grid: outside, as far inside as it is beyond."""
+    """Return the grid point, reflected at the ends of the grid."""
     inside = np.where(place < 0, -1 - place, place)
     return np.where(inside < points, inside, 2 * points - 1 - inside)
 
 
 def second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[np.int64]:
-    """Twice the number of the jump's length, and 1 more where it goes down."""
+    """Return twice the index of the jump's length, plus 1 if it goes down."""
     return (word >> np.uint64(23)).astype(np.int64)
 
 
 def _make(rate: int) -> Move:
     def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:
-        """v is what was drawn, w is the rate."""
+        """Propose a jump: v is the draw, w is the rate."""
         none = np.zeros(len(draws.v), dtype=np.int64)
         return Proposals(none, none + JUMP_RATE, draws.second, none + rate, none, none)
 

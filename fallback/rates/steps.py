@@ -1,4 +1,4 @@
-"""Chain steps whose error rates are learned (the mirror of `kernels/rates/evaluation.py`)."""
+"""Chain steps with learned error rates (the mirror of `kernels/rates/evaluation.py`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from syclade.fallback.rates.moves import FN, FP, reflected
 
 
 class Rates(NamedTuple):
-    """What places on the grids of rates are worth; int64.
+    """Tables of learned rates by grid point; int64.
 
     Attributes:
-        jumps: (2, lengths): of both rates.
-        fn_weights, fp_weights: (points, classes).
-        fn_worth, fp_worth: (points,).
+        jumps: (2, lengths): lengths of jumps of both rates.
+        fn_weights, fp_weights: (points, classes): the parts of the weights.
+        fn_worth, fp_worth: (points,): what a tree's score gets in addition.
     """
 
     jumps: NDArray[np.int64]
@@ -28,17 +28,17 @@ class Rates(NamedTuple):
     fp_worth: NDArray[np.int64]
 
     def weights(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Of all classes, (slots, classes), at places (slots, 2)."""
+        """Return the weights of all classes, (slots, classes), at grid points (slots, 2)."""
         both: NDArray[np.int64] = self.fn_weights[places[:, FN]] + self.fp_weights[places[:, FP]]
         return both
 
     def worth(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What scores get besides, (slots,)."""
+        """Return what scores get in addition, (slots,), at grid points (slots, 2)."""
         both: NDArray[np.int64] = self.fn_worth[places[:, FN]] + self.fp_worth[places[:, FP]]
         return both
 
     def after(self, places: NDArray[np.int64], proposals: Proposals) -> NDArray[np.int64]:
-        """The places after jumps, (slots, 2)."""
+        """Return the grid points after jumps, (slots, 2)."""
         rate, slot = proposals.w, np.arange(len(places))
         length = self.jumps[rate, proposals.v >> 1]
         points = np.array([len(self.fn_worth), len(self.fp_worth)])[rate]
@@ -50,10 +50,10 @@ class Rates(NamedTuple):
 
 
 class LearnedChainSteps(ChainSteps):
-    """Chain steps in numpy, many slots at once.
+    """Chain steps in numpy with learned rates, many slots at once.
 
     Args:
-        rates: the grids.
+        rates: the tables of learned rates.
         given: as for `ChainSteps`.
     """
 
@@ -69,7 +69,7 @@ class LearnedChainSteps(ChainSteps):
         lanes: Any,
         proposals: Proposals,
     ) -> tuple[Any, NDArray[np.int64]]:
-        """Scores of the trees after edits, or by the rates after jumps, with what these are worth."""
+        """Return prepared proposals, and scores after edits or jumps, including the rates' priors."""
         is_jump = proposals.edit == JUMP_RATE
         prepared = tables.prepare(lanes, _still(proposals, is_jump))
         score = np.empty(len(lane_slots), dtype=np.int64)
@@ -96,7 +96,7 @@ class LearnedChainSteps(ChainSteps):
         proposals: Proposals,
         prepared: Any,
     ) -> None:
-        """Rates jump, and trees follow edits."""
+        """Apply jumps to the rates, and edits to the trees."""
         (jumps,) = (proposals.edit == JUMP_RATE).nonzero()
         if jumps.size:
             at = slots[jumps]
@@ -109,12 +109,12 @@ class LearnedChainSteps(ChainSteps):
     def _keep_best(
         self, state: dict[str, NDArray[Any]], slots: NDArray[Any], inside: NDArray[Any], tables: Any
     ) -> None:
-        """Take the trees for the best ones, with the rates."""
+        """Store the current trees and rates as the best ones."""
         state["best_rate_at"][slots] = state["rate_at"][slots]
         super()._keep_best(state, slots, inside, tables)
 
 
 def _still(proposals: Proposals, is_jump: NDArray[Any]) -> Proposals:
-    """Proposals that leave the tree as it is where they are jumps of rates, whose v is no node."""
+    """Replace jumps of rates, whose v is not a node, by proposals that leave the tree as it is."""
     v, w, t = (np.where(is_jump, 0, node) for node in (proposals.v, proposals.w, proposals.t))
     return proposals._replace(edit=np.where(is_jump, NOTHING, proposals.edit), v=v, w=w, t=t)

@@ -1,1 +1,1 @@
-"""Which states leave a chain while it runs: one recorder a file."""
+"""Recorders: select the states that a chain emits while it runs; one per file."""

@@ -1,4 +1,4 @@
-"""Every state that comes to a tree with the best score that the chain had before: co-optimal trees."""
+"""Recorder of every state that reaches a tree with the chain's best score so far: co-optimal trees."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def wants(
     best: NDArray[Any],
     accepted: NDArray[Any],
 ) -> NDArray[Any]:
-    """Was a tree accepted whose score equals the best one?"""
+    """Return whether a tree was accepted whose score equals the best one."""
     return accepted & (score == best)
 
 

@@ -1,4 +1,4 @@
-"""Every k-th step's state."""
+"""Recorder of every k-th step's state."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from syclade.fallback.chain.parts import Recorder, State
 
 
 def wants(state: State, slots: NDArray[Any], step: NDArray[Any], *_others: NDArray[Any]) -> NDArray[Any]:
-    """Is the number of steps done the first sample's, or that and a multiple of `every`?"""
+    """Return whether the number of steps done is that of the first sample, plus a multiple of `every`."""
     since = step + 1 - state["first_sample"][slots]
     return (since >= 0) & (since % state["every"][slots] == 0)
 

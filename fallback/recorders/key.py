@@ -1,4 +1,4 @@
-"""Trees' keys (the mirror of `kernels/recorders/key.py`)."""
+"""Keys of trees (the mirror of `kernels/recorders/key.py`)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 def tree_keys(
     parent: NDArray[np.int32],  # IN (trees, nodes), the root last
 ) -> NDArray[np.uint64]:
-    """The sum over all mutations of a hash of (mutation, parent), (trees,)."""
+    """Return the sum over all mutations of a hash of (mutation, parent), (trees,)."""
     above = parent[:, :-1].astype(np.uint64)
     word = ((np.arange(above.shape[1], dtype=np.uint64) << np.uint64(32)) | above) + _GOLDEN
     word = (word ^ (word >> np.uint64(30))) * _MIX_1

@@ -1,4 +1,4 @@
-"""Every state with a score above all that the chain had before."""
+"""Recorder of every state with a score above the chain's best so far."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def wants(
     best: NDArray[Any],
     accepted: NDArray[Any],
 ) -> NDArray[Any]:
-    """Is the score a new best one?"""
+    """Return whether a tree was accepted whose score is a new best."""
     return accepted & (score > best)
 
 

@@ -1,4 +1,4 @@
-"""The ring of events (the mirror of `kernels/recorders/ring.py`)."""
+"""Ring buffer of events (the mirror of `kernels/recorders/ring.py`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def wanted(
     best: NDArray[Any],  # IN the best scores before them
     accepted: NDArray[Any],  # IN bool
 ) -> NDArray[np.int64]:
-    """For every step, the recorders that want the state after it: bit r for the r-th."""
+    """Return for every step which recorders want the state after it: bit r for the r-th."""
     why = np.zeros(len(slots), dtype=np.int64)
     for index, recorder in enumerate(recorders):
         why |= recorder.wants(state, slots, step, score, best, accepted).astype(np.int64) << index
@@ -28,14 +28,14 @@ def wanted(
 
 def record(
     state: dict[str, NDArray[Any]],  # IN OUT
-    slots: NDArray[Any],  # IN ascending, a slot as often as it has events; each ring has room for them
+    slots: NDArray[Any],  # IN ascending, each slot once per event; its ring buffer has room for them
     step: NDArray[Any],  # IN the steps' numbers
     score: NDArray[Any],  # IN
     why: NDArray[Any],  # IN the recorders that want them
     trees: NDArray[Any],  # IN (events, nodes): parents
 ) -> None:
-    """Put states in their slots' rings, in this order."""
-    earlier = np.arange(len(slots)) - np.searchsorted(slots, slots)  # of the same slot
+    """Put states into their slots' ring buffers, in this order."""
+    earlier = np.arange(len(slots)) - np.searchsorted(slots, slots)  # events of the same slot
     at = slots, state["event_count"][slots] + earlier
     state["event_step"][at] = step + 1
     state["event_score"][at] = score

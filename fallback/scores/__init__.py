@@ -1,1 +1,1 @@
-"""What a cell is worth: one score a file."""
+"""Scores of a cell, one per file."""

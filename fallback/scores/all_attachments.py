@@ -1,4 +1,4 @@
-"""The sum score: a cell is worth the logarithm of the sum of its likelihoods at all nodes."""
+"""The sum score: a cell's score is the logarithm of the sum of its likelihoods at all nodes."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from syclade.fallback.scores.powers import MANTISSA_BITS, logarithm_of_two, powe
 
 
 def of_attachments(state: State, slots: NDArray[Any], scores: NDArray[Any]) -> NDArray[Any]:
-    """What the cells are worth, (slots, columns) int64."""
+    """Return the cells' scores, (slots, columns) int64."""
     fraction = state["sum_fraction"][slots, None].astype(np.int32)
     spare = state["sum_spare"][slots, None].astype(np.int32)
     octave = scores.max(axis=1) >> fraction
@@ -25,9 +25,9 @@ def of_attachments(state: State, slots: NDArray[Any], scores: NDArray[Any]) -> N
 
 
 def of_cells(_state: State, _slots: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
-    """The sums' logarithms themselves."""
+    """Return the logarithms of the sums, unchanged."""
     return found
 
 
 SCORE = Score(of_cells=of_cells, of_attachments=of_attachments)
-"""The scores of a tree, one a file."""
+"""The sum score."""

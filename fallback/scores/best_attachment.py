@@ -1,4 +1,4 @@
-"""The maximum score: a cell is worth the score of its best attachment."""
+"""The maximum score: a cell's score is that of its best attachment."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from syclade.fallback.chain.parts import Score, State
 
 
 def of_cells(_state: State, _slots: NDArray[Any], best: NDArray[Any]) -> NDArray[Any]:
-    """The best attachments' scores themselves."""
+    """Return the best attachments' scores, unchanged."""
     return best
 
 

@@ -1,1 +1,1 @@
-"""The search for the most likely tree in numpy, one slot at a time: the mirror of `kernels/search`."""
+"""Search for the most likely tree in numpy, one slot at a time: the mirror of `kernels/search`."""

@@ -9,13 +9,13 @@ from syclade.fallback.search.mutation_tree import MutationTree
 
 
 class Sums(NamedTuple):
-    """Of a mutation's weights over what is below nodes.
+    """Sums of a mutation's weights over what is below nodes.
 
     Attributes:
-        now: what it adds where it is; 0 if it is out of the tree.
-        gain: (nodes,) over the columns at or below each node; of the mutation itself 0.
-        hope: (nodes,) what it would add as the node's child that takes those of the node's children below
-            which it gains.
+        now: what the mutation adds at its current place; 0 if it is out of the tree.
+        gain: (nodes,): over the columns at or below each node; 0 for the mutation itself.
+        hope: (nodes,): what it would add as a child of the node that takes over those of the node's children
+            below which it gains.
     """
 
     now: int
@@ -24,12 +24,12 @@ class Sums(NamedTuple):
 
 
 def attach(tree: MutationTree) -> NDArray[np.int64]:
-    """The best node of every column, of equal ones the first in the order."""
+    """Return the best node of every column, (columns,); ties go to the first in preorder."""
     return tree.order[tree.scores[tree.order].argmax(axis=0)]
 
 
 def sum_weights(tree: MutationTree, attached: NDArray[np.int64], v: int) -> Sums:
-    """For mutation v, over the tree without it: its columns and children go to its parent."""
+    """Return the sums of mutation v, over the tree without it: its columns and children go to its parent."""
     weights = tree.weights[v].astype(np.int64)
     old = tree.parents[v]
     before = np.zeros(len(tree.order) + 1, dtype=np.int64)  # over the columns at nodes before each position

@@ -1,4 +1,4 @@
-"""The cell tree of a search: binary, its leaves are cells or groups of cells, and mutations sit on its edges.
+"""The cell tree of a search: binary, with (groups of) cells as leaves, and mutations attached to its edges.
 
 The mirror of `kernels/search/cell_tree.py`.
 """
@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 
 
 class CellTree:
-    """Leaves, and room for the nodes that join them.
+    """Leaves, and room for the internal nodes that join them.
 
     Attributes:
-        root: the number of its node; the caller's to set.
-        left, right, above: of every node, -1: none.
-        sums: (joints, mutations) int32: of each mutation's weights over the cells below the edge.
+        root: number of the root; set by the caller.
+        left, right, above: children and parent of every node; -1 for none.
+        sums: (nodes, mutations) int32: each mutation's weights, summed over the cells below the edge.
         tops: the same, the best sum at or below the edge.
 
     Args:
-        leaves: (leaves, mutations): the sums of nodes 0, 1, ...; the others have none yet.
+        leaves: (leaves, mutations) int32: the sums of nodes 0, 1, ...; those of the other nodes are 0 at
+            first.
     """
 
     def __init__(self, leaves: NDArray[np.int32], root: int) -> None:
@@ -36,7 +37,7 @@ class CellTree:
         self._renew_top(joint)
 
     def add_up(self, joint: int, row: NDArray[np.int32]) -> None:
-        """Add a row to the sums of a node and of those above it; of -1 nothing."""
+        """Add a row to the sums of a node and of its ancestors; do nothing for node -1."""
         while joint >= 0:
             self.sums[joint] += row
             self._renew_top(joint)
@@ -48,12 +49,12 @@ class CellTree:
         np.maximum(top, self.sums[joint], out=top)
 
     def sibling(self, joint: int) -> int:
-        """The other child of the parent."""
+        """Return the other child of the parent."""
         upper = self.above[joint]
         return self.right[upper] if self.left[upper] == joint else self.left[upper]
 
     def replace(self, old: int, new: int) -> None:
-        """`new` takes the place of `old`, whose own links stay."""
+        """Put `new` in the place of `old`, whose own links stay."""
         upper = self.above[old]
         self.above[new] = upper
         if upper < 0:
@@ -64,7 +65,7 @@ class CellTree:
             self.right[upper] = new
 
     def preorder(self) -> list[int]:
-        """The nodes, left children first."""
+        """Return the nodes in preorder, left children first."""
         order, pending = [], [self.root]
         while pending:
             joint = pending.pop()
@@ -74,5 +75,5 @@ class CellTree:
         return order
 
     def score(self) -> int:
-        """Every mutation on its best edge, or on none."""
+        """Return the score with every mutation on its best edge, or on none."""
         return int(np.maximum(self.tops[self.root], 0).sum(dtype=np.int64))

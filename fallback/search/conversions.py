@@ -1,4 +1,4 @@
-"""From a mutation tree to a cell tree and back; neither loses any score.
+"""Conversion of a mutation tree to a cell tree and back; neither direction loses any score.
 
 The mirror of `kernels/search/conversions.py`.
 """
@@ -13,7 +13,10 @@ from syclade.fallback.search.mutation_tree import MutationTree
 
 
 def to_cell_tree(tree: MutationTree, draws: Draws, sweep: int) -> CellTree:
-    """Columns at their best nodes, a leaf a node; polytomies are resolved at random."""
+    """Convert a mutation tree to a cell tree.
+
+    Columns are at their best nodes, with one leaf per node. Polytomies are resolved at random.
+    """
     attached = attach(tree).tolist()
     # Leaves are numbered by their first columns.
     leaf_of = {node: leaf for leaf, node in enumerate(dict.fromkeys(attached))}
@@ -21,7 +24,7 @@ def to_cell_tree(tree: MutationTree, draws: Draws, sweep: int) -> CellTree:
     np.add.at(sums, [leaf_of[node] for node in attached], tree.weights.T)
     cells = CellTree(sums, root=0)
     free = len(leaf_of)
-    made: dict[int, int] = {}  # what the part below each node became
+    made: dict[int, int] = {}  # node of the cell tree for the part below each node
     for node in reversed(tree.order.tolist()):
         loose = [leaf_of[node]] if node in leaf_of else []
         loose += [made[child] for child in tree.children[node] if child in made]
@@ -34,7 +37,10 @@ def to_cell_tree(tree: MutationTree, draws: Draws, sweep: int) -> CellTree:
 
 
 def _join_at_random(cells: CellTree, loose: list[int], free: int, draws: Draws, sweep: int) -> int:
-    """Join nodes two by two, by way of those from a number on, until one is left: that one."""
+    """Join nodes two by two until one is left, and return that one.
+
+    The internal nodes are numbered from `free`.
+    """
     counts = np.arange(len(loose), 1, -1)
     items = 2 * free + 2 * np.arange(len(counts))
     ones = draws.below(items, JOINS, sweep, counts)
@@ -48,13 +54,14 @@ def _join_at_random(cells: CellTree, loose: list[int], free: int, draws: Draws, 
 
 
 def to_mutation_tree(cells: CellTree) -> NDArray[np.int64]:
-    """Parents: every mutation on its best edge, of equal ones that nearest to the root, or below the root.
+    """Return the parents, (mutations + 1,) int64, with every mutation on its best edge, or below the root.
 
-    Mutations of one edge become a chain, in the order of their numbers.
+    Ties go to the first edge in preorder. Mutations of one edge become a chain, in the order of their
+    numbers.
     """
     order, (_, mutations) = cells.preorder(), cells.sums.shape
     sums = np.vstack((np.zeros(mutations, dtype=np.int32), cells.sums[order]))
-    best = sums.argmax(axis=0)  # 0: no edge is good
+    best = sums.argmax(axis=0)  # 0: no edge has a positive sum
     parents = np.full(mutations + 1, mutations, dtype=np.int64)
     last = {-1: mutations}  # the last mutation on the way to each edge, or the root
     for place, joint in enumerate(order, 1):

@@ -1,4 +1,4 @@
-"""Estimated move: a mutation goes where it adds most while all columns stay attached.
+"""Estimated move: a mutation goes where it adds most while all columns stay attached where they are.
 
 The mirror of `kernels/search/estimated_move.py`.
 """
@@ -13,14 +13,14 @@ from syclade.fallback.search.stages import sweeps_of
 
 
 class EstimatedMove:
-    """See the module; `stages.Move`."""
+    """The estimated move (`stages.Move`)."""
 
     def __init__(self, tree: MutationTree) -> None:
         self.tree = tree
         self.attached = attach(tree)
 
     def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
-        """Take v where it adds most; the tree's score."""
+        """Move v to where it adds most; return the tree's score."""
         sums = sum_weights(self.tree, self.attached, v)
         best = self._best_place(v, sums, luck)
         if best == v:
@@ -35,7 +35,7 @@ class EstimatedMove:
         return tree.score()
 
     def _best_place(self, v: int, sums: Sums, luck: NDArray[np.int64]) -> int:
-        """The node below which v adds most; v itself: where it is."""
+        """Return the node below which v adds most; v itself if it stays where it is."""
         allowed = np.ones(len(luck), dtype=np.bool_)
         old = self.tree.parents[v]
         allowed[old] = sums.hope[old] > sums.now

@@ -1,8 +1,8 @@
 """Exact move: a mutation goes to the best of four kinds of place at every node.
 
-It is taken out of the tree, and offered: as a leaf below t; below t with all of its children; on the edge
-above x; below one t with those of its children that want it most; and with its old children where it was.
-The mirror of `kernels/search/exact_move.py`.
+The mutation is taken out of the tree and tried as a leaf below t; below t with all of its children; on the
+edge above x; below one t with those of its children that gain most; and with its old children at its old
+place. The mirror of `kernels/search/exact_move.py`.
 """
 
 from typing import Any, NamedTuple
@@ -16,10 +16,10 @@ from syclade.fallback.search.mutation_tree import MutationTree
 from syclade.fallback.search.stages import sweeps_of
 
 PLACES = 4
-"""Places a node: as a leaf, on the edge above, above all, above some of its children."""
+"""Places per node: as a leaf, on the edge above, above all its children, above some of them."""
 
 LOWEST = -(1 << 29)
-"""Below every score, and still far from the end of int32."""
+"""Below every score, and still far from the lower end of int32."""
 
 
 class Offer(NamedTuple):
@@ -31,13 +31,13 @@ class Offer(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Rows over columns, one a position of the preorder.
+    """Rows over columns, one per position of the preorder.
 
     Attributes:
-        scores: of attachments.
-        below: the best attachment at or below each node.
-        outside: the best that is not.
-        now: (columns,) the best of all.
+        scores: scores of attachments.
+        below: score of the best attachment at or below each node.
+        outside: score of the best attachment elsewhere.
+        now: (columns,): score of the best attachment of all.
     """
 
     scores: NDArray[np.int32]
@@ -47,13 +47,13 @@ class Tables(NamedTuple):
 
 
 def tables_of(tree: MutationTree) -> Tables:
-    """Of the whole tree."""
+    """Return the tables of the whole tree."""
     scores = tree.scores[tree.order]
     below = scores.copy()
     upper = tree.position[tree.parents[tree.order]].tolist()
     for place in range(len(upper) - 1, 0, -1):
         np.maximum(below[upper[place]], below[place], out=below[upper[place]])
-    # What is outside of a subtree stands before or behind it in the preorder.
+    # The nodes outside of a subtree come before or after it in preorder.
     before, behind = (np.full((len(upper) + 1, scores.shape[1]), LOWEST, np.int32) for _ in range(2))
     np.maximum.accumulate(scores, axis=0, out=before[1:])
     np.maximum.accumulate(scores[::-1], axis=0, out=behind[:-1][::-1])
@@ -62,13 +62,13 @@ def tables_of(tree: MutationTree) -> Tables:
 
 
 class ExactMove:
-    """See the module; `stages.Move`, and v may be out of the tree before."""
+    """The exact move (`stages.Move`); v may be out of the tree before."""
 
     def __init__(self, tree: MutationTree) -> None:
         self.tree = tree
 
     def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
-        """Take v where it is best; the tree's score."""
+        """Move v to its best place; return the tree's score."""
         tree = self.tree
         old, kids = int(tree.parents[v]), tree.children[v]
         tree.take_out(v)
@@ -88,7 +88,7 @@ class ExactMove:
         return tree.score()
 
     def _best_of_all(self, tables: Tables, v: int, luck: NDArray[np.int64]) -> Offer:
-        """The best leaf, edge or node whose children go along."""
+        """Return the best offer among leaves, edges, and nodes with all their children."""
         tree, weights = self.tree, self.tree.weights[v]
         order, upper = tree.order, tree.position[tree.parents[tree.order]]
         scores, below, outside, now = tables
@@ -100,7 +100,7 @@ class ExactMove:
         several = np.flatnonzero([len(tree.children[node]) > 1 for node in order.tolist()])
         gains = np.concatenate((leaf, over[several], edge)) - now.sum(dtype=np.int64)
         keys = keys_of(gains, np.concatenate((luck[0, order], luck[2, order[several]], luck[1, order[1:]])))
-        # Of equal ones the first: by nodes in preorder, and of a node the leaf, its children, then the edges.
+        # Ties go to the first: by nodes in preorder, and per node the leaf, all children, then the edges.
         nodes = np.concatenate((np.arange(len(order)), several, upper[1:]))
         kinds = np.concatenate((np.full(len(leaf), -2), np.full(len(several), -1), order[1:]))
         highest = np.flatnonzero(keys == keys.max())
@@ -119,7 +119,10 @@ class ExactMove:
         return Offer(key, int(tree.parents[child]), [child])
 
     def _wanting(self, v: int) -> tuple[int, list[int]]:
-        """The node with three children or more that gives v most, and those that gain; none: no children."""
+        """Return the node with three children or more where v adds most, and the children that gain.
+
+        The children are empty unless at least two of them gain, but not all.
+        """
         tree = self.tree
         sums = sum_weights(tree, attach(tree), v)
         nodes = [node for node in tree.order.tolist() if len(tree.children[node]) > 2]
@@ -130,7 +133,7 @@ class ExactMove:
         return node, marked if 1 < len(marked) < len(tree.children[node]) else []
 
     def _above_marked(self, tables: Tables, v: int, node: int, marked: list[int]) -> int:
-        """What columns gain with v below the node and above those of its children that are marked."""
+        """Return what columns gain with v below the node and above its marked children."""
         tree, place = self.tree, self.tree.position[node]
         others = [child for child in tree.children[node] if child not in marked]
         upper = tables.scores[place]

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 class MutationTree:
     """A tree, its preorder, and the score of every column at every node.
 
-    A node that is its own parent, and no root, is out of the tree.
+    A node other than the root that is its own parent is out of the tree.
 
     Attributes:
-        parents: (nodes,) int64; the root is the last. Whoever changes it numbers the nodes again.
+        parents: (nodes,) int64; the root is the last. After changes, call `number`.
         weights: (mutations, columns) int32.
-        scores: (nodes, columns) int32. Whoever changes parents sees to them.
+        scores: (nodes, columns) int32. After changes of parents, update them.
         children: of every node, in ascending order.
-        order: the node at each position of the preorder, as many as are in the tree.
-        position, size: (nodes,) of every node and its subtree; 0 of those out of the tree.
+        order: the node at each position of the preorder, for the nodes that are in the tree.
+        position, size: (nodes,): position of every node, and size of its subtree; 0 for nodes out of the
+            tree.
     """
 
     def __init__(self, parents: NDArray[np.integer[Any]], weights: NDArray[np.int32]) -> None:
@@ -30,7 +31,7 @@ class MutationTree:
             self.scores[node] = self.scores[self.parents[node]] + weights[node]
 
     def number(self) -> None:
-        """Children, order, positions and sizes from the parents."""
+        """Compute children, order, positions and sizes from the parents."""
         parents = self.parents.tolist()
         self.children: list[list[int]] = [[] for _ in parents]
         for node, parent in enumerate(parents[: self.root]):
@@ -51,21 +52,21 @@ class MutationTree:
         self.position[self.order] = np.arange(len(order))
 
     def subtree(self, v: int) -> NDArray[np.int64]:
-        """v and its descendants; none if it is out of the tree."""
+        """Return v and its descendants; nothing if v is out of the tree."""
         return self.order[self.position[v] : self.position[v] + self.size[v]]
 
     def take_out(self, v: int) -> None:
-        """v leaves the tree, if it is there; its children go to its parent. Nodes are not numbered again."""
+        """Take v out of the tree, if it is in; its children go to its parent. Nodes are not renumbered."""
         self.scores[self.subtree(v)] -= self.weights[v]
         self.parents[:-1][self.parents[:-1] == v] = self.parents[v]
         self.parents[v] = v
 
     def score_new(self, v: int) -> None:
-        """Number the nodes, of which v is new."""
+        """Renumber the nodes after v was inserted, and update the scores."""
         self.number()
         self.scores[v] = self.scores[self.parents[v]]
         self.scores[self.subtree(v)] += self.weights[v]
 
     def score(self) -> int:
-        """Every column at its best."""
+        """Return the tree's score, every column at its best node."""
         return int(self.scores[self.order].max(axis=0).sum(dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Regraft move: a subtree of the cell tree goes to the edge that is best for it.
+"""Regraft move: a subtree of the cell tree goes to its best edge.
 
 The mirror of `kernels/search/regraft_move.py`.
 """
@@ -18,11 +18,11 @@ class RegraftMove:
 
     def __init__(self, cells: CellTree) -> None:
         self.cells = cells
-        # A row a position of the preorder: the best sum on the path to it, and the best beside that path.
+        # One row per position of the preorder: the best sum on the path to it, and the best beside that path.
         self._on_path, self._beside = np.empty_like(cells.sums), np.empty_like(cells.sums)
 
     def regraft(self, x: int, luck: NDArray[np.int64]) -> None:
-        """Take x where it is best, given the noise of every edge."""
+        """Move x to its best edge, given the noise of every edge."""
         cells = self.cells
         if x == cells.root:
             return
@@ -36,12 +36,12 @@ class RegraftMove:
         self._put_on_edge(x, free, order[int(keys.argmax())])
 
     def graft(self, x: int, free: int) -> None:
-        """Put a new leaf where it is best, by way of a free node."""
+        """Attach a new leaf to its best edge, using a free node."""
         order, totals = self._totals(x)
         self._put_on_edge(x, free, order[int(totals.argmax())])
 
     def _totals(self, x: int) -> tuple[list[int], NDArray[np.int64]]:
-        """All edges, by the node below them, and the whole score with x there."""
+        """Return all edges, by the node below them, and the whole score with x on each."""
         cells, order = self.cells, self.cells.preorder()
         position = {joint: place for place, joint in enumerate(order)}
         on_path, beside = self._on_path[: len(order)], self._beside[: len(order)]
@@ -57,7 +57,7 @@ class RegraftMove:
         return order, most.sum(axis=1, dtype=np.int64)
 
     def _put_on_edge(self, x: int, free: int, y: int) -> None:
-        """x goes on the edge above y, by way of a free node."""
+        """Attach x to the edge above y, using a free node."""
         cells, upper = self.cells, self.cells.above[y]
         cells.replace(y, free)
         cells.join(free, x, y)
@@ -65,7 +65,7 @@ class RegraftMove:
 
 
 def _sweep_once(cells: CellTree, draws: Draws, sweep: int, noise: int) -> bool:
-    """One move of every node; whether any of them changed the score."""
+    """Move every node once; return whether any move changed the score."""
     joints = len(cells.sums)
     move, changed, score = RegraftMove(cells), False, cells.score()
     lucks = draws.luck(joints, joints, sweep, noise)
@@ -77,7 +77,7 @@ def _sweep_once(cells: CellTree, draws: Draws, sweep: int, noise: int) -> bool:
 
 
 def regraft_sweeps(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
-    """Over to the cell tree, one move of every node a sweep, and back."""
+    """Convert to the cell tree, move every node once per sweep, and convert back."""
     tree = MutationTree(standing.parents, given.weights)
     standing.take(tree, tree.score())
     cells = to_cell_tree(tree, draws, standing.sweep)

@@ -12,12 +12,12 @@ from syclade.fallback.search.mutation_tree import MutationTree
 
 
 class Given(NamedTuple):
-    """What is searched.
+    """The input of a search.
 
     Attributes:
         weights: (mutations, columns) int32: what a mutation adds to a column below it.
-        falling: (mutations,): those seen in most cells first.
-        fullest: (columns,): those with most mutations first.
+        falling: (mutations,) int32: mutations, those seen in most cells first.
+        fullest: (columns,) int32: columns, those with most mutations first.
     """
 
     weights: NDArray[np.int32]
@@ -27,13 +27,13 @@ class Given(NamedTuple):
 
 @dataclass
 class Standing:
-    """Where a search is; a stage takes it on, in place.
+    """The current state of a search; a stage updates it in place.
 
     Attributes:
         parents: int32, (mutations + 1,).
         score: of the tree.
-        sweep: sweeps done.
-        best_parents, best_score: the best tree yet.
+        sweep: number of sweeps done.
+        best_parents, best_score: the best tree so far.
     """
 
     parents: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Standing:
     best_score: int
 
     def take(self, tree: MutationTree, score: int) -> None:
-        """The tree, and for the best one if it is."""
+        """Store the tree, and as the best one if it is."""
         self.parents, self.score = tree.parents.astype(np.int32), score
         if score > self.best_score:
             self.best_parents, self.best_score = self.parents, score
@@ -54,21 +54,21 @@ Stage = Callable[[Given, Standing, Draws, int, int], None]
 
 
 class Move(Protocol):
-    """A kind of move in a mutation tree, made anew for every sweep."""
+    """A kind of move in a mutation tree; a new instance is made for every sweep."""
 
     def __init__(self, tree: MutationTree) -> None: ...
 
     def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
-        """Take v where it is best, given the tree's score and the noise of places; the score then."""
+        """Move v to its best place, given the tree's score and the noise of places; return the new score."""
         ...
 
 
 def sweeps_of(move: type[Move], places: int = 1) -> Stage:
-    """The stage of moves in the mutation tree: sweeps until one of them changes nothing.
+    """Return the stage that sweeps over the mutation tree until a sweep changes nothing.
 
     Args:
-        move: which.
-        places: how many there are a node.
+        move: the kind of move.
+        places: number of places per node.
     """
 
     def sweep_once(tree: MutationTree, score: int, draws: Draws, sweep: int, noise: int) -> tuple[int, bool]:
@@ -81,7 +81,7 @@ def sweeps_of(move: type[Move], places: int = 1) -> Stage:
         return score, changed
 
     def sweeps(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
-        """One move of every mutation a sweep."""
+        """Move every mutation once per sweep."""
         tree = MutationTree(standing.parents, given.weights)
         standing.take(tree, tree.score())
         for _ in range(repeats):

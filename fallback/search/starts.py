@@ -1,4 +1,4 @@
-"""Starts: a tree from nothing; one mutation or one column after another goes to its best place.
+"""Starts: build a tree by adding one mutation or column after another at its best place.
 
 The mirror of `kernels/search/starts.py`.
 """
@@ -15,7 +15,7 @@ from syclade.fallback.search.stages import Given, Standing
 
 
 def by_mutations(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
-    """Those seen in most cells first."""
+    """Add mutations to a mutation tree, those seen in most cells first."""
     nodes = len(given.weights) + 1
     tree = MutationTree(np.arange(nodes), given.weights)
     move, silence = ExactMove(tree), np.zeros(PLACES * nodes, dtype=np.int64)
@@ -27,7 +27,7 @@ def by_mutations(given: Given, standing: Standing, draws: Draws, repeats: int, n
 
 
 def by_columns(given: Given, standing: Standing, draws: Draws, repeats: int, noise: int) -> None:
-    """Those with most mutations first, into a cell tree."""
+    """Add columns to a cell tree, those with most mutations first."""
     first, *others = given.fullest.tolist()
     cells = CellTree(np.ascontiguousarray(given.weights.T), root=first)
     move = RegraftMove(cells)

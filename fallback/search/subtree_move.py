@@ -1,4 +1,4 @@
-"""Subtree move: a subtree goes below whichever node is best for it.
+"""Subtree move: a subtree goes below its best node.
 
 The mirror of `kernels/search/subtree_move.py`.
 """
@@ -12,20 +12,20 @@ from syclade.fallback.search.stages import sweeps_of
 
 
 class SubtreeMove:
-    """See the module; `stages.Move`."""
+    """The subtree move (`stages.Move`)."""
 
     def __init__(self, tree: MutationTree) -> None:
         self.tree = tree
 
     def __call__(self, v: int, score: int, luck: NDArray[np.int64]) -> int:
-        """Take v's subtree where it is best; the tree's score."""
+        """Move v's subtree to its best place; return the tree's score."""
         tree = self.tree
         old, moving = tree.parents[v], tree.subtree(v)
         start = tree.position[v]
         places = np.concatenate((tree.order[:start], tree.order[start + len(moving) :]))
         gains = self._gains(places, moving, old)
-        now = gains[tree.position[old]]  # a parent is before its child
-        # The present place is the first of equals.
+        now = gains[tree.position[old]]  # a parent comes before its child
+        # The current place is the first of equals.
         keys = keys_of(np.concatenate(([now], gains)), np.concatenate(([luck[old]], luck[places])))
         keys[0] += BONUS
         best = int(keys.argmax()) - 1
@@ -37,7 +37,7 @@ class SubtreeMove:
         return score + int(gains[best] - now)
 
     def _gains(self, places: NDArray[np.int64], moving: NDArray[np.int64], old: int) -> NDArray[np.int64]:
-        """What all columns gain with the subtree below each place."""
+        """Return what all columns gain with the subtree below each place."""
         scores = self.tree.scores[places]
         rise = self.tree.scores[moving].max(axis=0) - self.tree.scores[old]
         scores += rise - scores.max(axis=0)

@@ -1,4 +1,4 @@
-"""Backends: the runners that keep chain states, one kind a technology."""
+"""Backends: runners that store and advance chain states, one kind per technology."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 __all__ = ["Runner", "default_slots", "make_runner", "slot_bytes"]
 
 FEWEST_A_UNIT, MOST_A_UNIT = 4, 16
-"""Slots a compute unit: with more of them the units end a launch at more nearly the same time."""
+"""Limits of the slots per compute unit. With more slots, the units finish a launch closer together."""
 
 NUMPY_SLOTS = 256
-"""Most slots of the fallback: the cost of its calls is spread over all of them."""
+"""Most slots of the numpy fallback, whose overhead per call is shared by all slots."""
 
 UNIT_BYTES = 2**20
-"""More than the fewest slots only if those of a unit take no more than this, which its own cache holds."""
+"""Memory limit of a unit's slots beyond `FEWEST_A_UNIT`: the unit's own cache holds this much."""
 
 
 def make_runner(
     device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
 ) -> Runner:
-    """A runner of `slots` slots on a device, with its kernel from an image if there is one.
+    """Make a runner on a device, with the kernel of an image if one is given.
 
     Args:
-        device: a usable one.
-        plan: what the chains are put together from.
-        encoding: how trees stand in the device's memory; one of `encodings_of` the device.
-        slots: chain states at once.
-        seed: of the random numbers, 0 … 2^64-1.
+        device: a usable device.
+        plan: the parts of the chains.
+        encoding: how trees are stored in the device's memory; one of `encodings_of` the device.
+        slots: number of chain states that the runner holds at once.
+        seed: seed of the random numbers, 0 … 2^64-1.
         image: a precompiled kernel.
 
     Raises:
@@ -59,7 +59,7 @@ def make_runner(
 
 
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
-    """How many slots keep a device busy, and no more than there are chains."""
+    """Return how many slots keep a device busy, at most the number of chains."""
     if device.kind == "numpy":
         from syclade.host.backends.numpy_steps import slots_at_once
 
@@ -71,7 +71,7 @@ def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -
 
 
 def slot_bytes(plan: Plan, encoding: Encoding) -> int:
-    """What a slot takes of a device's memory."""
+    """Return the device memory of one slot, in bytes."""
     sizes = chain_sizes(plan, encoding, 1)
     kernel = chain_kernel(plan, encoding)
     return sum(argument.nbytes(sizes) for argument in kernel.arguments if "slots" in argument.shape)

@@ -1,4 +1,4 @@
-"""Chain states in the arrays that a kernel works on: what runners of all technologies have in common."""
+"""Chain states in the arrays that a kernel works on: common base of the runners of all technologies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ArrayRunner", "chain_arrays"]
 
 
 class ArrayRunner(Runner):
-    """States go in and come out as values; what they look like inside is the encoding's business."""
+    """A runner that stores chain states in arrays; the encoding converts the trees."""
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
         super().__init__(plan, encoding, slots, seed)
@@ -32,7 +32,7 @@ class ArrayRunner(Runner):
 
     @abstractmethod
     def _launch(self) -> None:
-        """Take every slot from its `step` to its `last_step`, or until its ring is full, and wait."""
+        """Advance every slot from its `step` to its `last_step`, or until its ring is full, and wait."""
 
     @property
     def memory_bytes(self) -> int:
@@ -104,7 +104,7 @@ class ArrayRunner(Runner):
         return self._arrays.read(name)
 
     def _values(self, state: ChainState, info: ChainInfo | None) -> dict[str, Any]:
-        """One slot's part of every argument that follows from a chain's state, by name."""
+        """Return one slot's part of every argument that is computed from a chain's state, by name."""
         learned = self.plan.problem.learned is not None
         if state.rates != self.plan.problem.rates and not learned:
             reason = self.encoding.can_score(state.rates)
@@ -130,13 +130,13 @@ class ArrayRunner(Runner):
         return {name: value for name, value in values.items() if name in self._arrays}
 
     def _logarithms(self, gamma: float) -> dict[str, NDArray[np.int64]]:
-        """The tables of the accept test, by the names of the arguments."""
+        """Return the tables of the accept test, by argument name."""
         problem = self.plan.problem
         tables = log_tables(self.plan.labels, problem.unit, gamma)
         return {"log_table": tables.log_table, "log_sizes": tables.log_sizes}
 
     def _take_events(self) -> list[Event]:
-        """Empty the rings."""
+        """Return the events in the rings, and empty the rings."""
         counts = self._arrays.read("event_count")
         events: list[Event] = []
         nodes = self.plan.labels + 1
@@ -166,13 +166,13 @@ class ArrayRunner(Runner):
 
 
 def _places(array: NDArray[np.int64]) -> tuple[int, int]:
-    """Of both rates."""
+    """Return the grid indices (fn, fp) of both rates as a tuple."""
     fn, fp = array.tolist()
     return fn, fp
 
 
 def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
-    """The arguments with role `problem`, by name."""
+    """Return the arguments with role `problem` by name, each in its declared shape."""
     # A seed of 2^63 and above is stored as its two's complement.
     parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
     below = np.array(plan.move_below, dtype=np.int64)

@@ -1,6 +1,6 @@
 """Arguments of a kernel in a device's memory: allocated by their declarations, read and written by name.
 
-Nothing here knows what the kernel computes.
+This module does not depend on what the kernel computes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["Arrays"]
 
 
 class Arrays(ABC):
-    """The arrays of some arguments, for so many slots.
+    """Arrays of kernel arguments, for a number of slots.
 
     Args:
-        arguments: what to allocate; scratch, state and the like start as zeros.
-        sizes: values of the symbols in their shapes, `slots` among them.
-        problem: contents of the arguments with role `problem`, in their shapes.
+        arguments: the arguments to allocate; those of other roles than `problem` start as zeros.
+        sizes: values of the symbols in the shapes, including `slots`.
+        problem: contents of the arguments with role `problem`, by name, in their declared shapes.
 
     Raises:
         DeviceError: there is not enough memory.
-        ValueError: an array is missing, or of another shape than declared.
+        ValueError: an array of `problem` is missing, or its shape differs from the declared one.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class Arrays(ABC):
 
     @property
     def memory_bytes(self) -> int:
-        """What all arrays take."""
+        """Memory of all arrays, in bytes."""
         return sum(argument.nbytes(self.sizes) for argument in self.arguments.values())
 
     @abstractmethod
     def _allocate(self, argument: Argument, shape: tuple[int, ...], contents: NDArray[Any] | None) -> None:
-        """Make room for an array, zeros unless there are contents."""
+        """Allocate an array; fill it with zeros unless contents are given."""
 
     @abstractmethod
     def read(self, name: str, slot: int | None = None) -> NDArray[Any]:
-        """A copy of an array in its shape, or of one slot's part of it."""
+        """Return a copy of an array in its declared shape and dtype, or of one slot's part of it."""
 
     @abstractmethod
     def write(self, name: str, values: Any, slot: int | None = None) -> None:
@@ -68,10 +68,10 @@ class Arrays(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
 
     def part_of(self, name: str, values: Any, slot: int | None) -> NDArray[Any]:
-        """Values in the type and shape of an array, or of one slot's part of it."""
+        """Return values in the dtype and shape of an array, or of one slot's part of it."""
         argument = self.arguments[name]
         shape = argument.dimensions(self.sizes)
         given = np.asarray(values, dtype=argument.dtype)

@@ -1,4 +1,4 @@
-"""A runner keeps c chain states in slots and takes them forward; every technology has one."""
+"""Runners: each holds c chain states in slots and advances them; one kind per technology."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["Advanced", "Runner"]
 
 @dataclass(frozen=True, eq=False)
 class Advanced:
-    """How far a launch has got.
+    """Result of a launch.
 
     Attributes:
-        steps: int64, shape (slots,): each slot's step number. Short of its target where a ring was full.
-        events: what left the chains, slot by slot, in the order of their steps.
+        steps: int64, shape (slots,): step number of each slot, below its target where a ring was full.
+        events: events that the chains emitted, slot by slot, in the order of their steps.
     """
 
     steps: NDArray[np.int64]
@@ -36,10 +36,10 @@ class Advanced:
 class Runner(ABC):
     """c slots of chain states on one device, for one plan and seed.
 
-    Results depend on neither the number of slots nor how steps are cut into launches.
+    Results depend neither on the number of slots nor on how steps are divided into launches.
 
     Attributes:
-        executor: the device that does the steps, as the runner itself knows it.
+        executor: the device that does the steps, as the runner itself reports it.
     """
 
     executor: Device
@@ -53,69 +53,70 @@ class Runner(ABC):
     @property
     @abstractmethod
     def memory_bytes(self) -> int:
-        """What the chains' states and tables take, on the device or in the fallback."""
+        """Memory of the chains' states and tables in bytes, on the device or in the fallback."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
 
     @abstractmethod
     def put(self, slot: int, state: ChainState, info: ChainInfo | None = None) -> None:
-        """Place a chain's state in a slot. Its tree must be valid.
+        """Put a chain's state into a slot. Its tree must be valid.
 
         Raises:
-            ValueError: its rates do not go with the problem's unit of scores.
+            ValueError: the state's rates do not fit the problem's unit of scores.
         """
 
     @abstractmethod
     def put_all(self, states: Sequence[ChainState]) -> None:
-        """Place a chain's state in every slot at once: far faster for many slots than one `put` each.
+        """Put a chain's state into every slot; for many slots this is far faster than one `put` each.
 
         Args:
-            states: as many as there are slots; their trees must be valid.
+            states: one per slot; their trees must be valid.
 
         Raises:
-            ValueError: another number of states, or see `put`.
+            ValueError: the number of states is not the number of slots, or as for `put`.
         """
 
     @abstractmethod
     def set_gamma(self, slot: int, gamma: float) -> None:
-        """Give the chain in a slot another exponent for the steps to come, as annealing and tempering do.
+        """Set the exponent of the chain in a slot for the next steps, as annealing and tempering do.
 
         Raises:
-            OptionError: it makes no sense.
+            OptionError: gamma is not between 1e-6 and 1e6.
         """
 
     @abstractmethod
     def get(self, slot: int) -> ChainState:
-        """The state of the chain in a slot."""
+        """Return the state of the chain in a slot."""
 
     @abstractmethod
     def info(self, slot: int) -> ChainInfo:
-        """What is told of the chain in a slot."""
+        """Return the statistics of the chain in a slot."""
 
     @abstractmethod
     def advance(self, targets: NDArray[np.int64]) -> Advanced:
-        """Take each slot's chain forward until its step number is its target (at or below: not at all).
+        """Advance each slot's chain until its step number reaches its target.
 
-        A slot whose ring of events is full stops before its target, and goes on at the next call.
+        A slot that is already at its target or beyond it does no steps. A slot whose ring of events is full
+        stops before its target, and continues at the next call.
 
         Args:
-            targets: int64, shape (slots,).
+            targets: int64, shape (slots,): step number at which each slot stops.
         """
 
     @abstractmethod
     def read_all(self, name: str) -> NDArray[Any]:
-        """A copy of one argument for all slots, as the kernel's declaration describes it.
+        """Return a copy of one argument for all slots, in its declared shape and dtype.
 
         Args:
-            name: an argument with role state or info, such as `score` or what `Encoding.encode` names.
+            name: an argument with role state or info, such as `score` or an array of `Encoding.encode`.
         """
 
     def best_scores(self) -> NDArray[np.int64]:
-        """The best score of every slot's chain, in units of 2^-f nat, shape (slots,)."""
+        """Return the best score of every slot's chain: int64, shape (slots,), in units of 2^-f nat."""
         return self.read_all("best_score")
 
     def cpu_seconds(self) -> float:
-        """Processor time so far of this process and of those that work for it."""
+        """Return the CPU time so far of this process and of those that work for it, in seconds."""
         return time.process_time()

@@ -17,7 +17,7 @@ __all__ = ["CountingRunner"]
 
 
 class CountingRunner(Runner):
-    """Passes everything on to another runner.
+    """A wrapper that forwards every call to another runner and counts its steps.
 
     Attributes:
         kernel: name of the kernel that does the steps, as in `WorkDone`.
@@ -34,7 +34,7 @@ class CountingRunner(Runner):
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
-        """The steps so far."""
+        """The steps so far, per executor and kernel."""
         return self._log.work
 
     @property

@@ -1,9 +1,12 @@
-"""The kernel of a run: one rule, one kernel, from the first step to the last.
+"""Choice of a run's kernel. A run uses the same kernel from its first step to its last.
 
-SYCL devices run kernels with specialisation constants, which their driver translates within two seconds for
-every new size. A short run that would wait for that takes the kernel for all sizes instead, if it comes with
-the package. This processor runs the precompiled kernel for all sizes; numba compiles one for the size, which
-takes some ten seconds, only where the run is long enough to gain by it, or where none is precompiled.
+SYCL devices run kernels with specialisation constants. Their driver translates such a kernel for every new
+size, which takes up to two seconds. A short run that would have to wait for the translation uses the general
+kernel instead, if that one is precompiled or cached.
+
+This processor runs the kernel for the size if that one is precompiled or cached; otherwise the general
+kernel, if that one is. numba compiles a kernel for the size, which takes about ten seconds, only if the run
+is long enough to gain by it or the general kernel would have to be compiled, too.
 """
 
 from __future__ import annotations
@@ -22,23 +25,23 @@ __all__ = ["GENERAL", "IMAGE", "SPECIALISED", "STAGES", "Choice", "choose_kernel
 logger = logging.getLogger("syclade.program")
 
 SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
-"""A kernel for these sizes, one for many sizes, one from a file, one kernel per stage."""
+"""Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
 
 SHORT_SECONDS = 3.0
-"""A run this short ends sooner with the general kernel, a third slower, than a driver translates another."""
+"""Shorter runs use the general kernel: it is a third slower, but it needs no translation by the driver."""
 
 LONG_SECONDS = 80.0
-"""A run this long gains more by a kernel for its size than numba takes to compile it."""
+"""Longer runs save more time by a kernel for their size than numba takes to compile it."""
 
 _STEP_NANOSECONDS, _CELL_NANOSECONDS = 30.0, 1.4
-"""About the time of a chain step on one core, and what each distinct column adds."""
+"""Approximate time of a chain step on one core, and the additional time per distinct column."""
 
 
 class Choice(NamedTuple):
     """Kernel of a run.
 
     Attributes:
-        encoding: how trees are stored for it.
+        encoding: how trees are stored for the kernel.
         kernel: SPECIALISED, GENERAL, or numpy.
     """
 
@@ -50,10 +53,10 @@ def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | N
     """Choose the kernel of a run.
 
     Args:
-        device: a usable one.
-        plan: what the chains are put together from.
+        device: a usable device.
+        plan: the parts of the chains.
         encoding: from `choose_encoding`.
-        steps: of all chains together; None for a run until chains agree.
+        steps: steps of all chains together; None if the chains run until they agree.
     """
     if device.kind == NUMPY.kind:
         return Choice(encoding, NUMPY.kind)
@@ -73,7 +76,7 @@ def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | N
 
 
 def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
-    """See `choose_kernel`."""
+    """Choose the kernel of a run on this processor; see `choose_kernel`."""
     general = encoding.general()
     if general is None or not machine_code.is_at_hand(chain_kernel(plan, general)):
         return Choice(encoding, SPECIALISED)
@@ -91,7 +94,7 @@ def _is_short(device: Device, plan: Plan, steps: int | None) -> bool:
 
 
 def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
-    """About how long a run takes; None if it ends when chains agree."""
+    """Estimate how long a run takes, in seconds; None if it ends when the chains agree."""
     if steps is None:
         return None
     step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns

@@ -1,4 +1,4 @@
-"""Chain states in arrays of this process, on which a kernel of this process works."""
+"""Chain states in arrays of this process, for kernels that run in this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LocalRunner"]
 
 
 class LocalRunner(ArrayRunner):
-    """What kernels by numba and by Python have in common."""
+    """Common base of the runners of numba kernels and of kernels run by Python."""
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
         super().__init__(plan, encoding, slots, seed)

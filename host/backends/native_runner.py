@@ -1,4 +1,4 @@
-"""This processor, by numba: many steps a call, a thread a core."""
+"""Runner of this processor, by numba: many steps per call, one thread per core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NativeRunner"]
 
 
 class NativeRunner(LocalRunner):
-    """A call a slot."""
+    """A runner that makes one call of the kernel per slot and launch."""
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
         super().__init__(plan, encoding, slots, seed)

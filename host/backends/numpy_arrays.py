@@ -1,4 +1,4 @@
-"""Arrays of numpy, by name."""
+"""Kernel arguments in numpy arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from syclade.kernels.arguments import Argument
 __all__ = ["NumpyArrays"]
 
 LINE = 64
-"""Bytes of a line of the cache, and of the widest vectors."""
+"""Bytes of a cache line, and of the widest vectors."""
 
 
 class NumpyArrays(Arrays):
     """Memory of this process; see `Arrays`.
 
     Attributes:
-        named: the arrays themselves. Who works on them may put others in their place.
+        named: the arrays by argument name. A runner may replace them by others.
     """
 
     named: dict[str, NDArray[Any]]
@@ -49,7 +49,7 @@ class NumpyArrays(Arrays):
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Zeros from the start of a line of the cache, so that no row of a table takes one line more."""
+    """Return zeros that start at a cache line, so that no row of a table touches an additional line."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + LINE, dtype=np.uint8)
     start = -raw.ctypes.data % LINE

@@ -1,4 +1,4 @@
-"""The fallback: chain states in numpy arrays, in one of two forms."""
+"""Runner of the numpy fallback: chain states in numpy arrays, in one of two encodings."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["NumpyRunner"]
 
 
 class NumpyRunner(ArrayRunner):
-    """All slots advance together, each numpy call working on all of them; one process, one core.
+    """A runner that advances all slots together: each numpy call works on many slots, on one core.
 
     Args:
         plan: the parts of the chains.
         encoding: `AncestorEncoding` for the stages on ancestor matrices, or `PlainEncoding`.
-        slots: chain states at once.
-        seed: of the random numbers.
+        slots: number of chain states that the runner holds at once.
+        seed: seed of the random numbers.
 
     Raises:
-        ValueError: the encoding is another one.
+        ValueError: the encoding is neither of the two.
     """
 
     executor = NUMPY
@@ -49,7 +49,7 @@ class NumpyRunner(ArrayRunner):
         self._arrays = self._numpy
 
     def _launch(self) -> None:
-        # The state is replaced in the end only, so an interrupted launch has no effect.
+        # The state is replaced only at the end, so an interrupted launch has no effect.
         kept = (PROBLEM, SCRATCH)
         state = {
             name: array if self._arrays.arguments[name].role in kept else array.copy()

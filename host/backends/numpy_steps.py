@@ -1,4 +1,4 @@
-"""The numpy fallback's chain steps for a plan."""
+"""Chain steps of the numpy fallback for a plan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ancestor_steps", "plain_steps", "slots_at_once"]
 
 
 def plain_steps(plan: Plan) -> ChainSteps:
-    """Steps on parent vectors and the tables that follow from them."""
+    """Return the chain steps on parent vectors and tables computed from them."""
     observed, multiplicity = plan.space.table(plan.problem)
     steps: Callable[..., ChainSteps] = load_part(plan.space.numpy)
     tables = plan.problem.learned
@@ -30,17 +30,17 @@ def plain_steps(plan: Plan) -> ChainSteps:
 
 
 def ancestor_steps(plan: Plan) -> AncestorSteps:
-    """Steps on ancestor matrices, stage by stage."""
+    """Return the chain steps on ancestor matrices, stage by stage."""
     return AncestorSteps(*_parts(plan))
 
 
 def slots_at_once(plan: Plan) -> int:
-    """How many slots go forward together in the plain form, and keep their tables if there are no more."""
+    """Return how many slots advance together on parent vectors."""
     return chain_steps.slots_at_once(plain_steps(plan).slot_bytes)
 
 
 def _parts(plan: Plan) -> tuple[list[Any], Any, list[Any], int]:
-    """Moves, score and recorders in numpy, and the length of the ring of events."""
+    """Return the moves, score and recorders for numpy, and the length of the ring of events."""
     moves = [load_part(move.numpy) for move in plan.moves]
     recorders = [load_part(recorder.numpy) for recorder in plan.recorders]
     return moves, load_part(plan.score.numpy), recorders, plan.events

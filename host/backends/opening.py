@@ -1,4 +1,4 @@
-"""Opens a runner on the device that was asked for; where `auto` took one that fails, on the next."""
+"""Opening of runners on the requested device; if `auto` chose a device that fails, on the next one."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Opened:
-    """A runner and what was chosen for it.
+    """An open runner and the choices made for it.
 
     Attributes:
-        runner: for its user to close.
-        device: that was chosen; the runner knows what does the steps (`CountingRunner.work`).
-        encoding: how trees stand in its memory.
-        slots: chain states at once.
+        runner: the runner; the caller must close it.
+        device: the chosen device. `CountingRunner.work` reports which device does the steps.
+        encoding: how trees are stored in the device's memory.
+        slots: number of chain states that the runner holds at once.
     """
 
     runner: CountingRunner
@@ -50,19 +50,20 @@ def open_runner(
     slots: int | None,
     seed: int,
 ) -> Opened:
-    """Open a runner on the device that a request means.
+    """Open a runner on the requested device.
 
     Args:
         wanted: as for `choose_device`.
         encoding: as for `choose_encoding`.
-        plan: what the chains are put together from.
-        chains: how many there will be.
-        steps: of each chain; None if they run until they agree.
-        slots: chain states at once; None chooses.
-        seed: of the random numbers.
+        plan: the parts of the chains.
+        chains: number of chains of the run.
+        steps: steps of each chain; None if the chains run until they agree.
+        slots: number of chain states at once; None for the default of the device.
+        seed: seed of the random numbers.
 
     Raises:
-        DeviceError: an explicit request cannot be met, or there is too little memory for the slots.
+        DeviceError: the explicitly requested device cannot be used, no device opens, or there is too little
+            memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
     explicit = wanted != "auto"
@@ -74,15 +75,15 @@ def open_runner(
 
 
 def open_first(device: Device, opener: Callable[[Device], T], *, explicit: bool) -> T:
-    """Open something on a device, or on the next one where `auto` took one that fails.
+    """Open something on a device; if `auto` chose a device that fails, on the next one.
 
-    A device that passes its trial may still fail now: the compiler may be missing or broken, which is found
-    out when there is something to compile.
+    A device that passed its test may still fail here: a missing or broken compiler is detected only when
+    there is something to compile.
 
     Args:
-        device: the first to try.
-        opener: what to do with a device.
-        explicit: whether the device was asked for, so that no other will do.
+        device: the first device to try.
+        opener: opens something on a device.
+        explicit: whether the user requested this device, so that no other device is tried.
 
     Raises:
         DeviceError: no device opens, or there is too little memory.
@@ -92,7 +93,7 @@ def open_first(device: Device, opener: Callable[[Device], T], *, explicit: bool)
         try:
             return opener(device)
         except DeviceMemoryError:
-            raise  # fewer slots would do, on this device as on any
+            raise  # use fewer slots instead of another device
         except DeviceError as error:
             others = others[others.index(device) + 1 :] if device in others else others
             if explicit or not others:
@@ -112,7 +113,7 @@ def open_on(
     slots: int | None,
     seed: int,
 ) -> Opened:
-    """Open a runner on a device that was chosen already; see `open_runner`."""
+    """Open a runner on a device that is already chosen; see `open_runner`."""
     total = None if steps is None else chains * steps
     made, kernel = choose_kernel(device, plan, choose_encoding(encoding, device, plan.problem), total)
     count = slots if slots is not None else default_slots(device, plan, made, chains)

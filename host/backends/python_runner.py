@@ -1,4 +1,4 @@
-"""No compiler: Python runs the kernel. For tests, and to step through it with a debugger."""
+"""Runner of kernels in Python, without a compiler: for tests, and to step through a kernel in a debugger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["PythonRunner"]
 
 
 class PythonRunner(LocalRunner):
-    """One slot after another, a step in milliseconds."""
+    """A runner that advances one slot after another; a step takes milliseconds."""
 
     executor = PYTHON
 

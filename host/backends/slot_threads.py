@@ -1,4 +1,4 @@
-"""Threads of this process that take slots one after the other."""
+"""Threads of this process that work on slots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["SlotThreads", "far_apart"]
 
 
 class SlotThreads:
-    """A thread a core, each of which takes the next slot when it has done one."""
+    """One thread per core; each thread takes the next slot when it has finished one."""
 
     def __init__(self, slots: int) -> None:
         self._threads = min(usable_cores(), slots)
@@ -19,17 +19,17 @@ class SlotThreads:
         self._pool = ThreadPoolExecutor(self._threads)
 
     def run(self, work: Callable[[int], None]) -> None:
-        """Do the work of every slot, and wait. It should let go of Python's lock, as compiled kernels do.
+        """Do the work of every slot, and wait.
 
         Args:
-            work: takes the slot.
+            work: function of the slot. It should release the GIL, as compiled kernels do.
         """
         waiting = iter(self._order)
         for thread in [self._pool.submit(_run, work, waiting) for _ in range(self._threads)]:
             thread.result()
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._pool.shutdown()
 
 
@@ -39,10 +39,10 @@ def _run(work: Callable[[int], None], waiting: Iterator[int]) -> None:
 
 
 def far_apart(slots: int, threads: int) -> list[int]:
-    """All slots, in an order in which those that run at the same time are far from each other in memory.
+    """Return all slots, ordered so that slots that run at the same time are far apart in memory.
 
-    Neighbours share lines of the cache, or pairs of lines that processors fetch together: four threads on
-    neighbouring slots took 79 instead of 55 ns a step at 32 cells x 31 mutations.
+    Neighbouring slots share cache lines, or pairs of lines that processors fetch together: four threads on
+    neighbouring slots took 79 instead of 55 ns per step at 32 cells x 31 mutations.
     """
     distance = -(-slots // threads)
     return [slot for first in range(distance) for slot in range(first, slots, distance)]

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a SYCL device, and launches of kernels on them."""
+"""Kernel arguments in the memory of a SYCL device, and launches of kernels on them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["SyclArrays", "device_of", "open_queue"]
 
 
 def open_queue(device_filter: str, *, timed: bool = False) -> Any:
-    """A `dpctl.SyclQueue` on a device.
+    """Open a `dpctl.SyclQueue` on a device.
 
     Args:
-        device_filter: which device.
-        timed: whether events tell when their launches began and ended.
+        device_filter: filter string of the device.
+        timed: whether events record the start and end times of their launches.
 
     Raises:
         DeviceError: the device does not open, or this process was forked from one that had used SYCL.
@@ -42,7 +42,7 @@ def open_queue(device_filter: str, *, timed: bool = False) -> Any:
 
 
 def device_of(queue: Any) -> Device:
-    """Return the device of a queue, as its driver describes it: what launches really run on."""
+    """Return the device of a queue, as its driver describes it: the one that launches really run on."""
     device = queue.sycl_device
     return Device(
         device.filter_string,
@@ -73,7 +73,7 @@ class SyclArrays(Arrays):
         try:
             block = dpctl.memory.MemoryUSMDevice(argument.nbytes(self.sizes), queue=self._queue)
             if contents is None:
-                block.memset(0)  # a slot that gets nothing must read as one without anything to do
+                block.memset(0)  # a slot without a chain must have no steps to do
             else:
                 block.copy_from_host(_as_bytes(np.ascontiguousarray(contents, argument.dtype)))
         except Exception as error:
@@ -97,7 +97,7 @@ class SyclArrays(Arrays):
         self._part(name, slot).copy_from_host(_as_bytes(self.part_of(name, values, slot)))
 
     def _part(self, name: str, slot: int | None) -> Any:
-        """The memory of an array, or of one slot's part of it."""
+        """Return the memory of an array, or of one slot's part of it."""
         import dpctl.memory
 
         refuse_inherited_sycl()
@@ -108,11 +108,11 @@ class SyclArrays(Arrays):
         return dpctl.memory.MemoryUSMDevice(_Part(whole, slot * size, size), queue=self._queue)
 
     def flat(self, arguments: Sequence[Argument], slot: int | None = None) -> list[Any]:
-        """Arguments as numba-dpex lays them out: a flat array is five of them.
+        """Return arguments as numba-dpex passes them: a flat array becomes five kernel arguments.
 
         Args:
-            arguments: of a kernel.
-            slot: give the kernel this slot's parts only, which are slot 0 to it; all slots without.
+            arguments: arguments of a kernel.
+            slot: pass only this slot's parts, which are slot 0 for the kernel; None passes all slots.
         """
         flat: list[Any] = []
         for argument in arguments:
@@ -124,15 +124,17 @@ class SyclArrays(Arrays):
         return flat
 
     def launch(self, kernels: Sequence[Any], flat: list[Any], lanes: int) -> None:
-        """Run kernels, a work-group a slot, and wait for all; of several, each works at slots of its own.
+        """Run kernels with one work-group per slot, and wait for all of them.
+
+        Kernels that are launched together must work on different slots.
 
         Args:
-            kernels: each a `dpctl.program.SyclKernel`.
-            flat: its arguments, from `flat`.
-            lanes: work-items a slot.
+            kernels: objects of `dpctl.program.SyclKernel`.
+            flat: arguments of every kernel, from `flat`.
+            lanes: work-items per slot.
 
         Raises:
-            DeviceError: this process was forked from the one that the arrays are of.
+            DeviceError: this process was forked from one that had used SYCL.
         """
         refuse_inherited_sycl()
         for launched in [
@@ -146,16 +148,16 @@ class SyclArrays(Arrays):
 
 
 class _Part:
-    """Some bytes of a block of device memory, as dpctl takes them."""
+    """A range of bytes in a block of device memory, in the form that dpctl accepts."""
 
     def __init__(self, whole: Any, start: int, size: int) -> None:
         described = dict(whole.__sycl_usm_array_interface__)
         pointer, read_only = described["data"]
         described |= {"data": (pointer + start, read_only), "shape": (size,), "strides": None, "offset": 0}
         self.__sycl_usm_array_interface__ = described
-        self.whole = whole  # which must live as long
+        self.whole = whole  # keeps the block alive
 
 
 def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """The bytes of an array, flat."""
+    """Return the bytes of an array: uint8, one-dimensional."""
     return values.reshape(-1).view(np.uint8)

@@ -1,4 +1,4 @@
-"""SYCL devices: chain states in device memory, many steps a launch."""
+"""Runner of SYCL devices: chain states in device memory, many steps per launch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SyclRunner"]
 
 
 class SyclRunner(ArrayRunner):
-    """One work-group a slot, `lanes` work-items each."""
+    """A runner with one work-group per slot, of `lanes` work-items each."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""The chains: their states, where they start, which one is in which slot, and when they stop."""
+"""Markov chains: states, starting trees, assignment to slots, and stopping rules."""

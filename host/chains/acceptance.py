@@ -1,4 +1,4 @@
-"""The tables of the accept test: logarithms divided by gamma, in units of scores (docs/model.md)."""
+"""Tables for the accept test: logarithms divided by gamma, in units of scores (docs/model.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE_SIZE = 257
 
 
 class LogTables(NamedTuple):
-    """Integer tables, read only.
+    """Read-only integer tables.
 
     Attributes:
         log_table: int64, shape (257,): ln(1 + j/256) / gamma.
@@ -28,15 +28,15 @@ class LogTables(NamedTuple):
 
 @lru_cache(maxsize=256)
 def log_tables(mutations: int, unit: float, gamma: float) -> LogTables:
-    """The tables for trees of n mutations, scores in some unit, and an exponent.
+    """Return the tables for trees of n mutations, a unit of scores, and an exponent.
 
     Args:
         mutations: n.
-        unit: of scores, in nats.
+        unit: unit of scores, in nats.
         gamma: exponent of the likelihood.
     """
     factor = 1.0 / unit / gamma  # exact where the unit is a power of two
-    # math.log, not np.log: the latter's last bit differs between processors.
+    # math.log, not np.log: the last bit of np.log differs between processors.
     sizes = np.array([0.0, *(math.log(size) for size in range(1, mutations + 2))])
     table = np.array([math.log1p(j / 256) for j in range(TABLE_SIZE)])
     made = LogTables(*(np.rint(logs * factor).astype(np.int64) for logs in (table, sizes)))

@@ -1,7 +1,7 @@
-"""Checkpoints: chains between two launches in a file, complete enough to go on bit for bit.
+"""Checkpoints of chains: states between two launches, from which chains resume bit for bit.
 
-An npz archive of plain arrays (no pickles), an entry a chain in each, and `about`: JSON that tells the seed
-and what the chains are put together from, so that they go on with nothing else.
+A checkpoint is an npz archive of plain arrays (no pickles) with one entry per chain. Its entry `about` is
+JSON: the seed, a description of the plan, and values of the run.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _PLACES = ("rate_at", "best_rate_at")
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What a checkpoint has.
+    """Content of a checkpoint.
 
     Attributes:
-        seed: of the random numbers.
-        chains: the states, and what is told of them.
-        run: what else goes on with them, as plain values: of the run that they are part of.
+        seed: seed of the random numbers.
+        chains: state and statistics of each chain.
+        run: further values of the run that the chains belong to, as plain values.
     """
 
     seed: int
@@ -44,16 +44,16 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool = False) -> None:
-    """Write a file, whole or not at all.
+    """Write a checkpoint file atomically.
 
     Args:
         path: the file.
-        plan: of the chains.
-        checkpoint: at least one chain; the rings of events have been emptied.
-        force: whether the file may be replaced.
+        plan: plan of the chains.
+        checkpoint: at least one chain; the rings of events must be empty.
+        force: whether an existing file may be replaced.
 
     Raises:
-        OutputError: the file is there already, or cannot be written.
+        OutputError: the file exists already, or cannot be written.
     """
     states = [state for state, _ in checkpoint.chains]
     arrays: dict[str, NDArray[Any]] = {
@@ -76,14 +76,14 @@ def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool
 
 
 def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
-    """Read what `write_checkpoint` wrote.
+    """Read a checkpoint that `write_checkpoint` wrote.
 
     Args:
         path: the file.
-        plan: that the chains shall go on with: put together from the same parts for the same matrix.
+        plan: the plan to resume with. It must be built from the same parts for the same matrix.
 
     Raises:
-        CheckpointError: there is no such file, it is damaged, or its chains are of another plan.
+        CheckpointError: the file does not exist, it is damaged, or its chains have another plan.
     """
     arrays, about = read_archive(path)
     _check_plan(path, about.get("plan"), _describe(plan))
@@ -95,7 +95,7 @@ def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
 
 
 def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[ChainState, ChainInfo], ...]:
-    """The chains of the arrays; each is checked against the score's definition."""
+    """Return the chains of the arrays; check each stored score against the score's definition."""
     names = list(plan.settings)
     count, nodes = len(arrays["chain"]), plan.labels + 1
     shapes = {"parents": (nodes,), "best_parents": (nodes,), "tallies": (2 * len(plan.kinds),)}
@@ -124,7 +124,7 @@ def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Chain
 
 
 def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
-    """Where learned rates stand, if that is on their grids."""
+    """Return the grid indices of learned rates; raise a ValueError if they are outside their grids."""
     tables = plan.problem.learned
     points = (1, 1) if tables is None else tables.learned.points
     if any(not 0 <= place < count for place, count in zip(told, points, strict=True)):
@@ -133,7 +133,7 @@ def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
 
 
 def _describe(plan: Plan) -> dict[str, Any]:
-    """What chains of a plan are put together from; chains go on under an equal description only."""
+    """Describe the parts of a plan; chains can be resumed only with an equal description."""
     return {
         "matrix": _digest(plan.problem),
         "space": plan.space.name,
@@ -147,7 +147,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
 
 
 def _digest(problem: Problem) -> str:
-    """Of the matrix and the unit of its scores; rates are the chains'."""
+    """Return the SHA-256 of the matrix and the unit of its scores; rates belong to the chain states."""
     digest = hashlib.sha256(
         repr((problem.observed.shape, problem.values, problem.scale_bits, problem.octaves)).encode()
     )

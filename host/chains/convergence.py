@@ -1,7 +1,7 @@
-"""When to stop by itself: the chains go on in rounds until they agree on the best score.
+"""Automatic stopping: chains run in rounds until they agree on the best score.
 
-The rule looks at the chains at fixed numbers of steps only, so that it, like everything else, depends
-neither on the number of slots nor on the length of launches.
+The rule looks at the chains only at fixed numbers of steps. So the result depends neither on the number of
+slots nor on the length of launches.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ __all__ = ["StoppingRule"]
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Stop at the end of a round when, all at once,
+    """Stop at the end of a round when all of these hold:
 
     - every chain has done at least `least_steps` steps;
     - the chains agree: at least the fraction `agreement` of them, and never fewer than two, have found a
-      tree with the best score of all (exactly: scores are integers);
-    - that score has been the best since half of the steps, or longer.
+      tree with the best score of all chains (compared exactly: scores are integers);
+    - the best score has not improved for at least half of the steps.
 
-    A single chain stops by the other two conditions, but is never said to agree: that its best score stands
-    for long may as well mean that it is stuck. Stop at `most_steps` steps in any case.
+    A single chain stops by the other two conditions, but never counts as agreeing: a best score that does
+    not improve may also mean a stuck chain. Every run stops at `most_steps` steps.
 
     Attributes:
-        round_steps: steps of every chain between two looks.
-        least_steps, most_steps: steps a chain, multiples of `round_steps`.
-        agreement: between 0 and 1.
+        round_steps: steps of every chain between two checks.
+        least_steps, most_steps: steps per chain, multiples of `round_steps`.
+        agreement: fraction of the chains, between 0 and 1.
     """
 
     round_steps: int = 50_000
@@ -38,19 +38,19 @@ class StoppingRule:
     agreement: float = 0.5
 
     def agree(self, best_scores: NDArray[np.int64]) -> bool:
-        """Whether enough chains have found the best score; one chain alone never agrees.
+        """Return whether enough chains have found the best score; a single chain never agrees.
 
         Args:
-            best_scores: int64, shape (chains,): the best of every chain.
+            best_scores: int64, shape (chains,): best score of every chain.
         """
         needed = max(2, int(np.ceil(self.agreement * len(best_scores))))
         return int((best_scores == best_scores.max()).sum()) >= needed
 
     def earliest_end(self, steps: int, best_since: int) -> int:
-        """The fewest steps a chain at which to stop next, seen from the end of a round.
+        """Return the fewest steps per chain after which the run may stop, as known at the end of a round.
 
         Args:
-            steps: that every chain has done.
+            steps: steps that every chain has done.
             best_since: as for `satisfied`.
         """
         wanted = max(self.least_steps, 2 * best_since, steps + self.round_steps)
@@ -58,12 +58,12 @@ class StoppingRule:
         return min(rounds * self.round_steps, self.most_steps)
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
-        """Whether to stop.
+        """Return whether to stop.
 
         Args:
-            steps: that every chain has done.
-            best_scores: int64, shape (chains,): the best of every chain.
-            best_since: end of the round in which the best of them was first seen, in steps.
+            steps: steps that every chain has done.
+            best_scores: int64, shape (chains,): best score of every chain.
+            best_since: end of the round in which the best of these scores was first seen, in steps.
         """
         return (
             steps >= self.least_steps

@@ -1,4 +1,4 @@
-"""Events: the states that leave chains while they run."""
+"""Events: the states that chains emit while they run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Event", "Sink"]
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A state that a recorder wanted.
+    """A state that a recorder selected.
 
     Attributes:
-        chain: the chain's number.
-        step: steps that it had done.
+        chain: number of the chain.
+        step: steps that the chain had done.
         score: integer score of the tree, in units of 2^-f nat.
-        why: bit r is set if the plan's r-th recorder wanted it.
-        key: the tree's key (`host.trees.key`).
+        why: bit r is set if the plan's r-th recorder selected the state.
+        key: key of the tree (`host.trees.key`).
         parents: int32, shape (n + 1,): the tree.
-        rate_at: where learned rates stand on their grids.
+        rate_at: grid indices (fn, fp) of the learned rates.
     """
 
     chain: int
@@ -36,7 +36,7 @@ class Event:
 
 
 class Sink(Protocol):
-    """Something that takes events. It gets those of a chain in the order of its steps."""
+    """A consumer of events. It receives the events of each chain in the order of the chain's steps."""
 
     def take(self, events: Sequence[Event]) -> None:
         """Take the events of a launch."""

@@ -1,4 +1,4 @@
-"""What was found, by chains or by searches, and where: what a result is made of."""
+"""Findings of chains or searches, from which a result is built."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Search(NamedTuple):
     """One search.
 
     Attributes:
-        start: how it began (docs/search.md).
-        log_likelihood: of its best tree, natural log, for rounded weights.
+        start: how the search started (docs/search.md).
+        log_likelihood: log-likelihood of its best tree, natural log, for rounded weights.
     """
 
     start: str
@@ -27,12 +27,12 @@ class Search(NamedTuple):
 
 
 class ShortChains(NamedTuple):
-    """What is told of chains that searches begin from.
+    """Statistics of the short chains that searches start from.
 
     Attributes:
-        best_scores: int64, shape (chains,): of each, in units of 2^-f nat.
-        tallies: int64, shape (2 * kinds,): as in `Outcome`, over all of them.
-        encoding: of their trees; empty if there were none.
+        best_scores: int64, shape (chains,): best score of each chain, in units of 2^-f nat.
+        tallies: int64, shape (2 * kinds,): as in `Outcome`, over all chains.
+        encoding: name of the encoding of their trees; empty if there were no chains.
     """
 
     best_scores: NDArray[np.int64]
@@ -42,18 +42,18 @@ class ShortChains(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """See the module.
+    """Findings of a run.
 
     Attributes:
-        outcome: its best state has the best tree; the rest is the chains'.
-        steps: that every chain has done.
-        encoding: of the chains; empty if there were none.
-        slots: chains or searches at once.
-        work: what each executor did in this process, in order; an earlier run's work does not count.
-        searches: in the order of their numbers; none where only chains ran.
+        outcome: its best state has the best tree of the run; the other fields describe the chains.
+        steps: steps that every chain has done.
+        encoding: name of the encoding of the chains; empty if there were no chains.
+        slots: number of chains or searches that run at once.
+        work: work of each executor in this process, in order; the work of a resumed run is not included.
+        searches: all searches, by number; empty if only chains ran.
         interrupted: whether the run was stopped before its end.
-        trees: the best tree of each search, as a parent vector.
-        pipeline: how full the pipeline of separate stages was (`StagedRunner.report`); None of fused ones.
+        trees: best tree of each search: int32 parent vectors, shape (n + 1,).
+        pipeline: how full the pipeline of separate stages was (`StagedRunner.report`); None for fused stages.
     """
 
     outcome: Outcome

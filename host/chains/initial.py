@@ -1,4 +1,4 @@
-"""Initial trees, from random words: uniform over all rooted labelled trees, or over all cell-leaf trees."""
+"""Initial trees from random words: uniform over all rooted labelled trees, or over all cell trees."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from syclade.fallback.moves.words import draw_below
 __all__ = ["initial_leaf_parents", "initial_parents", "parents_from_pruefer"]
 
 DOMAIN = 1
-"""Fourth counter word of the draws of initial trees; chain steps have 0."""
+"""Fourth counter word for drawing initial trees; chain steps use 0."""
 
 
 def initial_parents(mutations: int, seed: int, chain: int) -> NDArray[np.int32]:
-    """The initial tree of a chain: int32 parent vector, shape (mutations + 1,).
+    """Draw the initial tree of a chain: int32 parent vector, shape (mutations + 1,).
 
     Args:
         mutations: n >= 1.
         seed: 0 <= seed < 2^64.
-        chain: the chain's number, 0 <= chain < 2^32.
+        chain: number of the chain, 0 <= chain < 2^32.
     """
     words = _words(max(mutations - 1, 0), seed, chain)
     return parents_from_pruefer(draw_below(words, mutations + 1).tolist(), mutations)
@@ -33,10 +33,10 @@ def _words(count: int, seed: int, chain: int) -> NDArray[np.uint64]:
 
 
 def initial_leaf_parents(labels: int, seed: int, chain: int) -> NDArray[np.int32]:
-    """The initial cell-leaf tree of a chain: uniform over all (2m - 3)!! of them.
+    """Draw the initial cell tree of a chain, uniformly from all (2m - 3)!! cell trees.
 
-    Each cell in turn comes to an edge of the tree of those before it, of which k cells have 2k - 1 with the
-    one above the root, all alike.
+    Cells are added one by one. Each is attached to a random edge of the tree of the cells before it. A tree
+    of k cells has 2k - 1 edges, including the one above the root; all are equally probable.
 
     Args:
         labels: 2m - 2, for m >= 2 cells.
@@ -53,7 +53,7 @@ def initial_leaf_parents(labels: int, seed: int, chain: int) -> NDArray[np.int32
         joint = cells + cell - 1
         parents[joint] = parents[below]
         parents[[below, cell]] = joint
-    # The root takes the last number.
+    # The root gets the last number.
     top, root = int(np.flatnonzero(parents < 0)[0]), labels
     number = np.arange(labels + 1, dtype=np.int32)
     number[[top, root]] = root, top
@@ -63,9 +63,10 @@ def initial_leaf_parents(labels: int, seed: int, chain: int) -> NDArray[np.int32
 
 
 def parents_from_pruefer(code: list[int], mutations: int) -> NDArray[np.int32]:
-    """The tree of a Prüfer code of length n - 1 over labels 0 … n, rooted at node n, as a parent vector.
+    """Decode a Prüfer code into a parent vector: int32, shape (n + 1,), rooted at node n.
 
-    Linear time. Every code gives another tree, and there are (n + 1)^(n - 1) of both.
+    The code has length n - 1 and labels 0 … n. Takes linear time. Codes and trees correspond one to one;
+    there are (n + 1)^(n - 1) of each.
     """
     root = mutations
     parents = np.empty(mutations + 1, dtype=np.int32)

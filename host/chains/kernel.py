@@ -1,4 +1,4 @@
-"""The kernel that takes the chains of a plan forward, on an encoding."""
+"""The kernel that advances the chains of a plan, for an encoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments
 
 
 def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
-    """The arguments that the score takes, and those that the recorders take."""
+    """Return the arguments of the score, and those of the recorders."""
 
     def of(place: str) -> tuple[Argument, ...]:
         found: tuple[Argument, ...] = load_part(place).arguments
@@ -27,7 +27,7 @@ def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument,
 
 
 def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
-    """The kernel's arguments: every chain's, the encoding's with the score's, the recorders'."""
+    """Return the kernel's arguments: of every chain, of the encoding and the score, of the recorders."""
     of_score, of_recorders = setting_arguments(plan)
     ring: tuple[Argument, ...] = (*RING, *of_recorders) if plan.recorders else ()
     if ring and plan.problem.learned is not None:
@@ -40,7 +40,7 @@ def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
 
 
 def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
-    """The kernel of a plan."""
+    """Return the kernel of a plan for an encoding."""
     return Kernel(
         name=f"{encoding.name}_chain_steps",
         factory="syclade.kernels.chain.steps:make_chain_steps",
@@ -60,7 +60,7 @@ def chain_kernel(plan: Plan, encoding: Encoding) -> Kernel:
 
 
 def size_as_text(constants: Mapping[str, int]) -> str:
-    """Return the sizes that a kernel with these constants is for, for messages."""
+    """Return the sizes that a kernel with these constants supports, as text for messages."""
     if {"leaves", "genes"} <= constants.keys():
         return f"up to {constants['leaves']} cells × {constants['genes']} mutations"
     if not {"nodes", "cells"} <= constants.keys():
@@ -69,7 +69,7 @@ def size_as_text(constants: Mapping[str, int]) -> str:
 
 
 def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
-    """Values of the symbols in the shapes of the arguments."""
+    """Return the values of the symbols in the shapes of the arguments."""
     return {
         **encoding.sizes,
         "slots": slots,
@@ -82,7 +82,7 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
 
 
 def _rate_sizes(plan: Plan) -> dict[str, int]:
-    """Points of the grids of learned rates."""
+    """Return the numbers of points of the grids of learned rates; empty if none is learned."""
     if plan.problem.learned is None:
         return {}
     return dict(zip(("fn_points", "fp_points"), plan.problem.learned.learned.points, strict=True))

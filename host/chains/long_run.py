@@ -1,6 +1,7 @@
-"""Chains from their start, or from where an earlier run was kept, to their end: fixed, or by a rule.
+"""Long runs: chains from their start or a checkpoint to a fixed number of steps or a stopping rule.
 
-Between two rounds the run is kept where it is time to; the rounds' lengths change nothing.
+Checkpoints are written between two rounds when they are due. The lengths of the rounds do not affect the
+result.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ __all__ = ["KIND", "run_long"]
 KIND = "chains"
 
 _ROUND_SECONDS = 1.0
-"""Aimed length of a round of a run that is kept: what is lost at most where it is killed, besides `every`."""
+"""Target length of a round with checkpoints. A killed run loses at most this much, in addition to `every`."""
 
 
 class _Run:
-    """A run under way."""
+    """A run in progress."""
 
     def __init__(self, rounds: Rounds, task: Task, runner: Runner, journal: Journal | None) -> None:
         self.rounds, self.task, self._runner, self._journal = rounds, task, runner, journal
@@ -44,12 +45,15 @@ class _Run:
     def begins_with(
         self, chains: Sequence[tuple[ChainState, ChainInfo]], best: int | None, best_since: int
     ) -> None:
-        """Before the first round, in which it may be stopped; there is none if an earlier run had ended."""
+        """Record the state before the first round: it is checkpointed if the run stops in that round.
+
+        There is no round if the resumed run had already ended.
+        """
         self.best, self.best_since = best, best_since
         self._stands_at(chains)
 
     def look(self) -> None:
-        """After a round: since when the best score has been that, and whether to keep the run."""
+        """Update the best score after a round, and write a checkpoint if one is due."""
         best = int(self.rounds.best_scores().max())
         if self.best is None or best > self.best:
             self.best, self.best_since = best, self.rounds.steps
@@ -63,12 +67,12 @@ class _Run:
         self._events = 0 if self._journal is None else self._journal.length
 
     def keep(self) -> None:
-        """Keep the run as it was after its last round, if it has begun."""
+        """Write a checkpoint of the last recorded state, if there is one."""
         if not self._standing:
             return
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since}
         if self._journal is not None:
-            self._journal.sync()  # before the checkpoint that tells of it
+            self._journal.sync()  # before the checkpoint that refers to it
             run["events"] = self._events
         chains = tuple(self._standing)
 
@@ -90,22 +94,22 @@ def run_long(
     starts: Callable[[int], ChainState] | None = None,
     sinks: Sequence[Sink] = (),
 ) -> tuple[Outcome, int]:
-    """Run chains 0 … chains-1 to their end, or until they shall stop.
+    """Run chains 0 … chains-1 to their end, or until a stop is requested.
 
     Args:
         runner: its slots are overwritten.
-        chains: at least 1.
-        until: steps of each chain, at least 1; or a rule.
-        task: who is told, where the run is kept and gone on with, and whether it shall stop.
-        starts: the state of a chain before its first step; random trees without.
-        sinks: get all events.
+        chains: number of chains, at least 1.
+        until: steps of each chain, at least 1; or a stopping rule.
+        task: run context: progress callback, checkpointing, stop request.
+        starts: (chain) -> its state before the first step; random trees by default.
+        sinks: receive all events.
 
     Returns:
-        The outcome (`converged` is whether the rule says that they agree), and the steps that every chain has
-        done.
+        The outcome, and the steps that every chain has done. The outcome's `converged` says whether the
+        chains agree by the rule.
 
     Raises:
-        CheckpointError: the run to go on with is another one, or damaged.
+        CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
@@ -119,7 +123,7 @@ def run_long(
     if given:
         best = None if told["best"] is None else int(told["best"])
         run.begins_with(given, best, int(told["best_since"]))
-    elif task.keeper.writes and not task.stop.wanted:  # else what chains start from may be half done
+    elif task.keeper.writes and not task.stop.wanted:  # after a stop request the starts may be incomplete
         run.begins_with(rounds.standing(), None, 0)
     with contextlib.nullcontext() if journal is None else contextlib.closing(journal):
         try:
@@ -136,11 +140,11 @@ def run_long(
 
 
 def _journal(runner: Runner, task: Task, told: Mapping[str, Any], sinks: Sequence[Sink]) -> Journal | None:
-    """What keeps events, if the run is kept; the sinks get those of the run that this one goes on with.
+    """Open the journal of events if checkpoints are written; replay a resumed run's events to the sinks.
 
     Raises:
-        CheckpointError: the file of these is not there, or damaged.
-        OutputError: the new one cannot be written.
+        CheckpointError: the journal of the resumed run is missing or damaged.
+        OutputError: the new journal cannot be written.
     """
     from syclade.host.checkpoints.journal import Journal, journal_of, read_journal
 
@@ -174,7 +178,7 @@ def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:
 
 
 def _to_step(run: _Run, steps: int) -> None:
-    """One round, or many where the run is kept: as long as `_ROUND_SECONDS`, once that is known."""
+    """Run one round; with checkpoints, run many rounds of about `_ROUND_SECONDS` after a first short one."""
     length = steps if not run.task.keeper.writes else 1000
     while run.rounds.steps < steps:
         begun, doing = time.perf_counter(), min(length, steps - run.rounds.steps)
@@ -187,7 +191,7 @@ def _to_step(run: _Run, steps: int) -> None:
 def _resumed(
     runner: Runner, chains: int, task: Task
 ) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
-    """The chains of the run that this one goes on with, and what is told of it; nothing for a new run."""
+    """Return the chains and the values of the run to resume; empty for a new run."""
     path = task.keeper.resumed
     if path is None:
         return (), {}

@@ -1,7 +1,8 @@
-"""The moves of a chain: their names, where their forms are, and how often they are made.
+"""Moves of a chain: names, implementations and probabilities.
 
-A move has a form for devices, one for numpy, and the oracle's slow definition. The forms are named, not
-imported: a device's form needs no numpy form to be loaded, nor the other way round.
+A move has a device implementation, a numpy implementation, and the oracle's slow definition. Implementations
+are given by name and not imported: loading the device implementation does not load the numpy one, and vice
+versa.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 
 NULL_KIND = "null move"
-"""What is counted where a move can do nothing: the last of all kinds."""
+"""Kind that counts the steps in which a move can do nothing; the last of all kinds."""
 
 UNIT = 65536
 """Probabilities of moves are multiples of 1/65536."""
@@ -31,8 +32,8 @@ class Move:
     """A way to propose a tree.
 
     Attributes:
-        name: for users.
-        kinds: as what its steps are counted.
+        name: name shown to users.
+        kinds: the kinds that its steps are counted as.
         device: `module:NAME` of a `kernels.chain.parts.Move`.
         numpy: `module:NAME` of a `fallback.chain.parts.Move`.
     """
@@ -70,18 +71,18 @@ JUMPS = {
     )
     for name in ("fn_rate", "fp_rate")
 }
-"""Moves of learned rates, by their names."""
+"""Moves of learned rates, by name of the rate."""
 
 
 def with_jumps(
     moves: Sequence[Move], below: Sequence[int], priors: Sequence[RatePrior]
 ) -> tuple[tuple[Move, ...], tuple[int, ...]]:
-    """Moves of trees, and those of learned rates behind them.
+    """Append the moves of learned rates to the moves of trees.
 
     Args:
-        moves: of trees.
-        below: their cumulative probabilities, as of `cumulative`.
-        priors: of the learned rates, with the probabilities of their moves.
+        moves: moves of trees.
+        below: their cumulative probabilities, from `cumulative`.
+        priors: priors of the learned rates, with the probabilities of their moves.
 
     Returns:
         All moves, and their cumulative probabilities in 1/65536, the last one 65536.
@@ -95,19 +96,19 @@ def with_jumps(
 
 
 def kinds_of(moves: Sequence[Move]) -> tuple[str, ...]:
-    """As what steps are counted, in the order of the tallies."""
+    """Return the kinds that steps are counted as, in the order of the tallies."""
     return (*(kind for move in moves for kind in move.kinds), NULL_KIND)
 
 
 def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[int, ...]:
-    """Cumulative probabilities of the moves in 1/65536, the last one 65536.
+    """Return the cumulative probabilities of the moves in 1/65536, the last one 65536.
 
     Args:
-        moves: of a plan.
-        probabilities: weights, one a move; scaled to sum 1.
+        moves: moves of a plan.
+        probabilities: weights, one per move; scaled to sum 1.
 
     Raises:
-        OptionError: they make no sense.
+        OptionError: there is not one finite weight >= 0 per move, or the sum of the weights is 0 or infinite.
     """
     weights = _weights(probabilities)
     if len(weights) != len(moves) or not all(math.isfinite(one) and one >= 0 for one in weights):
@@ -129,7 +130,7 @@ def cumulative(moves: Sequence[Move], probabilities: Sequence[float]) -> tuple[i
 
 
 def _weights(probabilities: Any) -> list[float]:
-    """The numbers that a user gave; none if they are not numbers."""
+    """Return the given numbers as floats; an empty list if they are not numbers."""
     try:
         return [real("a move probability", one) for one in probabilities]
     except (TypeError, OptionError):

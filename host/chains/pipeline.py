@@ -1,7 +1,7 @@
-"""The macro-pipeline: c slots kept full of chain states until every chain has done its steps.
+"""The macro-pipeline: c slots are kept full of chain states until every chain has done its steps.
 
-The thesis's IO kernel (section 3.4, algorithm 3.10) on the host: when a chain has done its steps, the next
-chain's initial state takes its slot. What comes out depends neither on c nor on the length of launches.
+This is the thesis's IO kernel (section 3.4, algorithm 3.10) on the host: when a chain has done its steps, the
+next chain's initial state takes its slot. The result depends neither on c nor on the length of launches.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ __all__ = [
 ]
 
 Start = tuple[ChainState, ChainInfo | None]
-"""A chain's state, and what has been told of it so far: None for a new one."""
+"""A chain's state, and its statistics so far; None instead of statistics for a new chain."""
 
 LAUNCH_SECONDS = 0.1
-"""Aimed length of a launch: long against its cost of 0.05 ms, short for progress and Ctrl-C."""
+"""Target length of a launch: long compared with its overhead of 0.05 ms, short for progress and Ctrl-C."""
 
 _FIRST_LAUNCH = 64
 
 ACCEPTANCE_SECONDS = 1.0
-"""Between two looks at tallies, which have to be read from the device slot by slot."""
+"""Least time between two readings of the tallies, which must be read from the device slot by slot."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        steps_done: chain steps over all chains.
-        steps_total: how many there will be; None if that is not known.
-        steps_expected: the same; if that is not known, the fewest that there can be.
-        best_score: best integer score yet, in units of 2^-f nat.
-        seconds: since the first launch.
-        acceptance: share of proposals that were accepted, by kind of move, of the chains that are on the
-            device; looked up now and then.
+        steps_done: chain steps done, over all chains.
+        steps_total: chain steps of the whole run; None if not known.
+        steps_expected: the same; if not known, the fewest possible.
+        best_score: best integer score so far, in units of 2^-f nat.
+        seconds: wall time since the run began.
+        acceptance: share of proposals that were accepted, by kind of move, for the chains that are on the
+            device; updated at most once per `ACCEPTANCE_SECONDS`.
     """
 
     steps_done: int
@@ -69,7 +69,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run of the pipeline gives.
+    """Outcome of a run of the pipeline.
 
     Attributes:
         best: final state of the chain with the best tree (of equal ones, the chain with the lowest number).
@@ -77,7 +77,7 @@ class Outcome:
         tallies: int64, shape (2 * kinds,): steps proposed by kind of move, then accepted, over all chains.
         steps: chain steps done, over all chains.
         seconds: wall time of the chains.
-        converged: whether the chains agreed (see convergence.py); None if they were not asked.
+        converged: whether the chains agreed (see convergence.py); None if this was not checked.
     """
 
     best: ChainState
@@ -89,12 +89,12 @@ class Outcome:
 
 
 def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
-    """A chain before its first step: a random tree of the plan's space, uniform over all, and its score."""
+    """Return a chain before its first step: a uniformly random tree of the plan's space, and its score."""
     return state_at(plan, plan.space.initial(plan.labels, seed, chain), chain)
 
 
 def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
-    """A chain that has come to a tree, as the best one yet."""
+    """Return the state of a chain at a tree, which is also its best tree so far."""
     score, at = plan.score_of(parents), plan.start_rates
     return ChainState(
         chain, step, parents, score, parents, score, plan.problem.rates, plan.gamma,
@@ -114,10 +114,10 @@ def run_chains(
 
     Args:
         runner: its slots are overwritten.
-        chains: at least 1.
+        chains: number of chains, at least 1.
         steps: steps of each chain, at least 1.
         progress: called after every launch.
-        sinks: get all events.
+        sinks: receive all events.
     """
     collected = Collector(chains, len(runner.plan.kinds))
     clock = Clock(chains * steps, progress)
@@ -139,7 +139,7 @@ def run_chains(
 
 
 class Collector:
-    """What is kept of the chains that have finished."""
+    """Results collected from the chains that have finished."""
 
     def __init__(self, chains: int, kinds: int) -> None:
         self._best_scores = np.zeros(chains, dtype=np.int64)
@@ -148,11 +148,11 @@ class Collector:
 
     @property
     def best_score(self) -> int | None:
-        """The best score yet, in units of 2^-f nat; None before the first chain."""
+        """Best score so far, in units of 2^-f nat; None before the first chain."""
         return None if self._best is None else self._best.best_score
 
     def add(self, state: ChainState, info: ChainInfo) -> None:
-        """A chain has finished."""
+        """Add a chain that has finished."""
         self._best_scores[state.chain] = state.best_score
         self._tallies += info.tallies
         best = self._best
@@ -160,7 +160,7 @@ class Collector:
             self._best = state
 
     def outcome(self, clock: Clock, converged: bool | None = None) -> Outcome:
-        """All of it, once every chain has finished."""
+        """Return the outcome, once every chain has finished."""
         assert self._best is not None
         return Outcome(
             self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged
@@ -168,13 +168,13 @@ class Collector:
 
 
 class Clock:
-    """Counts steps and time over all rounds of a run, and reports them.
+    """Counter of steps and time over all rounds of a run, with progress reports.
 
     Attributes:
-        steps_done: chain steps over all chains.
-        steps_expected: as in `Progress`; may change from round to round where the total is not known.
+        steps_done: chain steps done, over all chains.
+        steps_expected: as in `Progress`; may change from round to round if the total is not known.
         launch: steps of the next launch.
-        best_finished: best score of the chains that have left their slots.
+        best_finished: best score of the chains that have left their slots; None if there are none yet.
     """
 
     def __init__(self, steps_total: int | None, progress: Callable[[Progress], None] | None) -> None:
@@ -189,17 +189,17 @@ class Clock:
         self._asked = -math.inf
 
     def look_up(self, acceptance: Callable[[], Mapping[str, float]]) -> None:
-        """Ask for what `Progress` tells of acceptance, if anybody is told, and not too often."""
+        """Update the acceptance of `Progress` if it is reported, at most once per `ACCEPTANCE_SECONDS`."""
         now = time.perf_counter()
         if self._progress is not None and now - self._asked >= ACCEPTANCE_SECONDS:
             self._asked, self._acceptance = now, acceptance()
 
     def seconds(self) -> float:
-        """Wall time since the run began."""
+        """Return the wall time since the run began."""
         return time.perf_counter() - self._started
 
     def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
-        """A launch of `length` steps on so many occupied slots has ended."""
+        """Count a launch of `length` steps on `slots` occupied slots, and report the progress."""
         self.steps_done += length * slots
         self.launch = _next_launch(self.launch, length, seconds)
         if self._progress is not None:
@@ -220,16 +220,16 @@ def run_round(
     clock: Clock,
     sinks: Sequence[Sink] = (),
 ) -> None:
-    """Take every chain of a schedule from `first_step` to its end.
+    """Run every chain of a schedule from `first_step` to its end.
 
     Args:
         runner: its slots are overwritten.
-        schedule: not yet begun.
+        schedule: a schedule that has not begun.
         first_step: steps that every chain has already done.
-        start: the state of a chain and what is told of it, or None if it stands in its slot already.
-        finish: called with the slot of a chain that has done its steps, before another one takes the slot.
-        clock: counts.
-        sinks: get all events.
+        start: (chain) -> its state and statistics, or None if the chain is already in its slot.
+        finish: called with the slot of a chain that has done its steps, before another chain takes the slot.
+        clock: counts steps and time.
+        sinks: receive all events.
     """
     _fill(runner, schedule, start)
     while not schedule.done:
@@ -256,7 +256,7 @@ def run_round(
 
 
 def _advance(runner: Runner, targets: NDArray[np.int64], sinks: Sequence[Sink]) -> None:
-    """Take every slot to its target, however often its ring is full on the way."""
+    """Advance every slot to its target; repeat while rings of events fill up on the way."""
     while True:
         advanced = runner.advance(targets)
         for sink in sinks:
@@ -266,7 +266,7 @@ def _advance(runner: Runner, targets: NDArray[np.int64], sinks: Sequence[Sink]) 
 
 
 def _acceptance(runner: Runner, slots: Sequence[int]) -> dict[str, float]:
-    """Share of proposals that were accepted, by kind of move, over chains."""
+    """Return the share of proposals that were accepted, by kind of move, over the chains in the slots."""
     tallies = np.sum([runner.info(slot).tallies for slot in slots], axis=0)
     proposed, accepted = tallies.reshape(2, -1).tolist()
     told = zip(runner.plan.kinds, proposed, accepted, strict=True)
@@ -274,7 +274,7 @@ def _acceptance(runner: Runner, slots: Sequence[int]) -> dict[str, float]:
 
 
 def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:
-    """Give the first chains their slots."""
+    """Put the first chains into their slots."""
     started = [None if chain is None else start(chain) for chain in schedule.occupants]
     fresh = [one[0] for one in started if one is not None and one[1] is None]
     if len(fresh) == runner.slots:
@@ -286,8 +286,8 @@ def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], Start |
 
 
 def _next_launch(launch: int, length: int, seconds: float) -> int:
-    """Steps of the next launch, so that it takes about LAUNCH_SECONDS; at most four times the last."""
+    """Return the steps of the next launch, to take about LAUNCH_SECONDS; at most four times the last."""
     if length < launch:
-        return launch  # cut short by a turnover: says little
+        return launch  # cut short by a turnover: not representative
     fitting = int(length * LAUNCH_SECONDS / max(seconds, 1e-6))
     return max(1, min(fitting, 4 * launch))

@@ -1,4 +1,4 @@
-"""The plan: what a chain is put together from. A value, the same for every device and every process."""
+"""The plan: the parts of a chain. A value that is the same for every device and every process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from syclade.kernels.recorders.arguments import MOST_RECORDERS
 __all__ = ["DEFAULT_EVENTS", "Plan", "check_gamma", "make_plan"]
 
 DEFAULT_EVENTS = 64
-"""Events that a slot keeps until the host takes them."""
+"""Default number of events that a slot stores until the host takes them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +30,13 @@ class Plan:
 
     Attributes:
         problem: the input.
-        space: the trees.
-        moves: ways to propose.
+        space: the space of trees.
+        moves: the moves that propose trees.
         move_below: cumulative probabilities of the moves in 1/65536, the last one 65536.
-        score: what a tree is worth.
+        score: the score of a tree.
         gamma: exponent of the likelihood in the accept test of a new chain.
-        recorders: which states leave the chain.
-        events: length of a slot's ring.
+        recorders: which states the chain emits.
+        events: length of a slot's ring of events.
     """
 
     problem: Problem
@@ -50,12 +50,12 @@ class Plan:
 
     @property
     def labels(self) -> int:
-        """How many nodes a tree has besides the root."""
+        """Number of nodes of a tree besides the root."""
         return self.space.labels(self.problem)
 
     @property
     def start_rates(self) -> tuple[int, int]:
-        """Where learned rates stand before the first step; (0, 0) where none is learned."""
+        """Grid indices (fn, fp) of the learned rates before the first step; (0, 0) if none is learned."""
         tables = self.problem.learned
         return (0, 0) if tables is None else tables.learned.start
 
@@ -66,13 +66,13 @@ class Plan:
         rate_at: tuple[int, int] | None = None,
         settings: Mapping[str, int] | None = None,
     ) -> int:
-        """The score of a state, slowly, by its definition.
+        """Compute the score of a state by its definition, which is slow.
 
         Args:
-            parents: the tree.
-            rates: by which it is scored; without, those at `rate_at`.
-            rate_at: where learned rates stand; at their start without.
-            settings: the slot's, with the plan's own where they say nothing.
+            parents: int32, shape (labels + 1,): the tree.
+            rates: rates to score with; by default those at `rate_at`.
+            rate_at: grid indices (fn, fp) of the learned rates; by default their start.
+            settings: settings of the slot; the plan's settings are used for those not given.
         """
         tables = self.problem.learned
         places = self.start_rates if rate_at is None else rate_at
@@ -82,12 +82,12 @@ class Plan:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """As what steps are counted, in the order of the tallies."""
+        """Kinds that steps are counted as, in the order of the tallies."""
         return kinds_of(self.moves)
 
     @property
     def settings(self) -> dict[str, int]:
-        """The slot's settings that scores and recorders take, with their defaults."""
+        """Settings of a slot that the score and the recorders use, with their defaults."""
         found = dict(self.score.defaults)
         for recorder in self.recorders:
             found |= recorder.defaults
@@ -105,20 +105,20 @@ def make_plan(
     events: int = DEFAULT_EVENTS,
     space: Space = MUTATION_TREES,
 ) -> Plan:
-    """Put a chain together.
+    """Build the plan of a chain.
 
     Args:
-        problem: the input; where it has learned rates, the chain has their moves as well.
+        problem: the input; if it has learned rates, the chain also gets their moves.
         gamma: exponent of the likelihood (and of the prior of rates); 1 samples the posterior.
-        move_probabilities: weights, one a move; scaled to sum 1.
-        moves: ways to propose.
-        score: what a tree is worth.
-        recorders: which states leave the chain.
-        events: length of a slot's ring, at least 1.
-        space: the trees; moves and score have to be for them.
+        move_probabilities: weights, one per move; scaled to sum 1.
+        moves: the moves that propose trees.
+        score: the score of a tree.
+        recorders: which states the chain emits.
+        events: length of a slot's ring of events, at least 1.
+        space: the space of trees; moves and score must be for these trees.
 
     Raises:
-        OptionError: gamma, the move probabilities, or the number of events or recorders make no sense.
+        OptionError: gamma, the move probabilities, or the number of events or recorders is not valid.
     """
     gamma = check_gamma(gamma)
     if events < 1:
@@ -133,8 +133,8 @@ def make_plan(
 
 
 def check_gamma(gamma: float) -> float:
-    """The exponent, or an OptionError if it is none that makes sense."""
+    """Return the exponent as a float; raise an OptionError if it is not between 1e-6 and 1e6."""
     number = real("--gamma", gamma)
-    if not 1e-6 <= number <= 1e6:  # NaN is not
+    if not 1e-6 <= number <= 1e6:  # also true for NaN
         raise OptionError(f"--gamma is {number}", hint="use a number between 1e-6 and 1e6; 1 is usual")
     return number

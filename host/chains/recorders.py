@@ -1,4 +1,4 @@
-"""The recorders: which states leave a chain while it runs. Their names, and where their forms are."""
+"""Recorders: which states a chain emits while it runs. Names and implementations."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["EQUAL_BEST", "NEW_BEST", "Recorder", "every"]
 
 @dataclass(frozen=True)
 class Recorder:
-    """Which states to hand out.
+    """Selection of the states to emit.
 
     Attributes:
-        name: for users.
+        name: name shown to users.
         device: `module:NAME` of a `kernels.chain.parts.Recorder`.
         numpy: `module:NAME` of a `fallback.chain.parts.Recorder`.
-        defaults: the slot's settings that it takes, with what they are unless a state says otherwise.
+        defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
 
     name: str
@@ -31,7 +31,10 @@ def _own(name: str, module: str, **defaults: int) -> Recorder:
 
 
 def every(steps: int, first: int = 0) -> Recorder:
-    """The states after `first` steps (after `steps`, if that is 0), and after every so many steps more."""
+    """Return a recorder that emits the state after `first` steps, and then every `steps` steps.
+
+    If `first` is 0, the first state is that after `steps` steps.
+    """
     return _own(f"every {steps} steps", "every", every=steps, first_sample=first or steps)
 
 

@@ -1,4 +1,4 @@
-"""Chains that go on together, round by round: between two rounds they can be looked at, kept, or stopped."""
+"""Rounds: all chains advance together; between two rounds they can be inspected, checkpointed or stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Rounds:
     """All chains of a run, at the same step between two rounds.
 
     Attributes:
-        steps: that every chain has done.
+        steps: steps that every chain has done.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class Rounds:
         starts: Callable[[int], ChainState] | None = None,
         sinks: Sequence[Sink] = (),
     ) -> None:
-        """Nothing is done yet.
+        """Set up the chains without running them.
 
         Args:
             runner: its slots are overwritten.
-            chains: how many.
-            clock: counts.
-            given: all chains, as an earlier run left them; none: from the first step.
-            starts: the state of a chain before its first step; random trees without.
-            sinks: get all events.
+            chains: number of chains.
+            clock: counts steps and time.
+            given: all chains as an earlier run left them; if empty, chains begin with their first step.
+            starts: (chain) -> its state before the first step; random trees by default.
+            sinks: receive all events.
         """
         self.steps = given[0][0].step if given else 0
         self._runner, self._chains, self._clock, self._sinks = runner, chains, clock, sinks
@@ -54,10 +54,10 @@ class Rounds:
         self._states: dict[int, Standing] = {state.chain: (state, info) for state, info in given}
 
     def advance(self, length: int) -> None:
-        """Take every chain so many steps further.
+        """Advance every chain by `length` steps.
 
         Raises:
-            Stopped: between two launches; `standing` then has every chain where it is.
+            Stopped: between two launches; `standing` then returns every chain where it stopped.
         """
         schedule = SlotSchedule(self._chains, length, self._runner.slots)
         try:
@@ -74,25 +74,25 @@ class Rounds:
             for slot, chain in enumerate(schedule.occupants):
                 if chain is not None:
                     self._states[chain] = self._runner.get(slot), self._runner.info(slot)
-            self._resident = False  # from here on the states say where chains are
+            self._resident = False  # from here on, `_states` has the current states
             raise
         self._in_slots = self._resident
         self.steps += length
 
     def best_scores(self) -> NDArray[np.int64]:
-        """int64, shape (chains,): the best score of every chain, between two rounds."""
+        """Return the best score of every chain, between two rounds: int64, shape (chains,)."""
         if self._in_slots:
             return self._runner.best_scores()[: self._chains]
         return np.array([state.best_score for state, _ in self.standing()], dtype=np.int64)
 
     def standing(self) -> list[Standing]:
-        """Every chain as it is, in the order of their numbers."""
+        """Return the current state and statistics of every chain, by chain number."""
         if self._in_slots and self._resident:
             return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
         return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
 
     def outcome(self, converged: bool | None = None) -> Outcome:
-        """What the chains have found."""
+        """Return the outcome of the chains."""
         collected = Collector(self._chains, len(self._runner.plan.kinds))
         for state, info in self.standing():
             collected.add(state, info)

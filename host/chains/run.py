@@ -1,4 +1,4 @@
-"""Chains of a plan from device to outcome: what `infer --method chain` does."""
+"""Chains of a plan, from the choice of a device to the outcome: implements `infer --method chain`."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def run_plan(
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
 ) -> Found:
-    """Run chains for so many steps, or until they agree; see `infer` for the arguments.
+    """Run chains for a number of steps, or until they agree; see `infer` for the other arguments.
 
     Args:
-        task: who is told, where the run is kept, whether it shall stop.
-        sinks: get all events.
-        starts: the state of a chain before its first step; random trees without.
-        separate: run the stages as kernels of their own; fused without.
+        task: run context: progress callback, checkpointing, stop request.
+        sinks: receive all events.
+        starts: (chain) -> its state before the first step; random trees by default.
+        separate: run the stages as separate kernels, with these options; None runs them fused.
 
     Raises:
-        DeviceError, OptionError: a request that cannot be met.
-        CheckpointError: the run to go on with is another one, or damaged.
+        DeviceError, OptionError: a requested device or option cannot be used.
+        CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
     staged = None
     if separate is not None:
@@ -74,7 +74,7 @@ def run_plan(
             separate.write_trace(staged)
     finally:
         runner.close()
-    from syclade.host.chains.found import Found  # not before the chains have begun: it takes time
+    from syclade.host.chains.found import Found  # imported after the chains have run: the import takes time
 
     return Found(
         outcome,
@@ -96,10 +96,10 @@ def _open_with_image(
     slots: int | None,
     seed: int,
 ) -> Opened | None:
-    """A runner with the kernel of an image, given or cached; None where there is none to take.
+    """Open a runner with the kernel of a given or cached image; return None if there is no such image.
 
     Raises:
-        DeviceError, OptionError: the image that was given cannot be used.
+        DeviceError, OptionError: the given image cannot be used, or the runner does not open.
     """
     if path is None and not cached_images():
         return None

@@ -1,11 +1,11 @@
-"""Which chain is in which slot: the schedule of the thesis's IO kernel (section 3.4, algorithm 3.10).
+"""Assignment of chains to slots: the schedule of the thesis's IO kernel (section 3.4, algorithm 3.10).
 
-A pipeline holds c chain states at once, one a slot. The first c chains fill the slots; a chain goes round
-until its steps are done, then the next initial state takes its slot. Nothing here knows what a state is or
-what runs it, so the host's pipeline and the simulation of a circuit use the same schedule.
+A pipeline holds c chain states at once, one per slot. The first c chains fill the slots. A chain circulates
+until its steps are done; then the next initial state takes its slot. The schedule does not depend on what a
+state is or what runs it, so the host's pipeline and the simulation of a circuit use the same schedule.
 
-Algorithm 3.10 as printed reads c initial states a round, so it needs a number of chains that is a multiple
-of c. Here slots are simply left empty when no chain waits; for multiples of c the order is the printed one.
+Algorithm 3.10 as printed reads c initial states per round, so it needs a number of chains that is a multiple
+of c. Here, slots are left empty when no chain is waiting; for multiples of c the order is the printed one.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["SlotSchedule", "Turnover"]
 
 @dataclass(frozen=True)
 class Turnover:
-    """One change of a slot's occupant.
+    """A change of a slot's occupant.
 
     Attributes:
         slot: the slot, from 0.
         finished: the chain that has done all its steps.
-        next: the chain that took its place, or None when no chain waits.
+        next: the chain that took the slot; None when no chain is waiting.
     """
 
     slot: int
@@ -35,15 +35,15 @@ class Turnover:
 
 
 class SlotSchedule:
-    """The occupants of c slots, while chains 0, 1, … come in order and leave when their steps are done.
+    """Occupants of c slots. Chains 0, 1, … enter in order and leave when their steps are done.
 
     Args:
         chains: number of chains, at least 0.
-        steps: steps of every chain, or one number a chain; each at least 1.
+        steps: steps of every chain, or one number per chain; each at least 1.
         slots: number of slots c, at least 1.
 
     Raises:
-        OptionError: a number is out of range, or there are not as many step counts as chains.
+        OptionError: a number is out of range, or the number of step counts differs from that of chains.
     """
 
     def __init__(self, chains: int, steps: int | Sequence[int], slots: int) -> None:
@@ -70,12 +70,12 @@ class SlotSchedule:
 
     @property
     def occupants(self) -> tuple[int | None, ...]:
-        """The chain in each slot, None where a slot is empty; length ``slots``."""
+        """The chain in each slot; None for an empty slot. Length ``slots``."""
         return tuple(self._occupants)
 
     @property
     def done(self) -> bool:
-        """Whether every chain has done all its steps."""
+        """Return whether every chain has done all its steps."""
         return all(chain is None for chain in self._occupants)
 
     @property
@@ -85,22 +85,22 @@ class SlotSchedule:
         return min(waits, default=0)
 
     def step_of(self, slot: int) -> int:
-        """Steps that the slot's occupant has done; 0 when the slot is empty."""
+        """Return the steps that the slot's occupant has done; 0 when the slot is empty."""
         return self._done[slot]
 
     def remaining(self, slot: int) -> int:
-        """Steps that the slot's occupant still has to do; 0 when the slot is empty."""
+        """Return the steps that the slot's occupant still has to do; 0 when the slot is empty."""
         chain = self._occupants[slot]
         return 0 if chain is None else self._steps[chain] - self._done[slot]
 
     def advance(self, steps: int) -> list[Turnover]:
-        """Every occupant has done ``min(steps, remaining)`` steps: a launch of ``steps`` steps has ended.
+        """Count a launch of ``steps`` steps: every occupant has done ``min(steps, remaining)`` steps.
 
         Args:
             steps: length of the launch, at least 0.
 
         Returns:
-            The changes, in ascending order of the slots: the first slot gets the first waiting chain.
+            The changes, in ascending order of the slots: the lowest free slot gets the first waiting chain.
 
         Raises:
             OptionError: ``steps`` is negative.
@@ -109,7 +109,7 @@ class SlotSchedule:
         return [change for change in changes if change is not None]
 
     def advance_slot(self, slot: int, steps: int = 1) -> Turnover | None:
-        """The occupant of one slot has done ``min(steps, remaining)`` steps.
+        """Count ``min(steps, remaining)`` steps for the occupant of one slot.
 
         Args:
             slot: the slot, from 0.

@@ -1,4 +1,4 @@
-"""The spaces: which trees a chain may be at, and where it starts."""
+"""Spaces: which trees a chain can visit, and where it starts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ Table = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Space:
-    """A kind of trees.
+    """A space of trees.
 
     Attributes:
-        name: for users.
+        name: name shown to users.
         initial: (labels, seed, chain) -> the tree that a chain starts from.
-        check: a tree as an array, or a TreeError.
-        key: 64 bits that depend on the parents alone, the same as kernels make.
-        labels: how many nodes a tree of a problem has besides the root, which has the next number.
-        table: what the numpy form gets of a problem: the classes of what was observed, a row a thing that
-            trees are made of; and how often each column counts.
-        numpy: `module:NAME` of the numpy form of many steps.
+        check: (array) -> the tree as an int32 parent vector; raises a TreeError if it is not valid.
+        key: (parents) -> 64-bit key that depends on the parents only; kernels compute the same key.
+        labels: (problem) -> number of nodes of a tree besides the root, which has the next number.
+        table: (problem) -> input of the numpy implementation: classes of the observed values, uint8, shape
+            (rows, columns), one row per mutation or per cell; and how often each column counts, int64, shape
+            (columns,).
+        numpy: `module:NAME` of the numpy implementation, which does many steps at once.
     """
 
     name: str
@@ -74,7 +75,7 @@ MUTATION_TREES = Space(
     _by_mutation,
     "syclade.fallback.chain.steps:ChainSteps",
 )
-"""Rooted trees of mutations: parent vectors of shape (n + 1,), the root is node n."""
+"""Rooted trees of mutations: parent vectors of shape (n + 1,); the root is node n."""
 
 CELL_LEAF_TREES = Space(
     "cell-leaf trees",

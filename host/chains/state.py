@@ -1,4 +1,4 @@
-"""The state of one chain: a plain value, all that its next step needs; and what is only told of it, apart."""
+"""State of one chain: a plain value with all that its next step needs. Its statistics are kept separately."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["ChainInfo", "ChainState", "no_tallies"]
 
 
 def no_tallies(kinds: int) -> NDArray[np.int64]:
-    """Nothing counted yet, of so many kinds of moves."""
+    """Return zero tallies for `kinds` kinds of moves: int64, shape (2 * kinds,)."""
     return np.zeros(2 * kinds, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class ChainState:
-    """One chain between two steps. With the seed and the plan it determines all that follows.
+    """One chain between two steps. Together with the seed and the plan, it determines all later steps.
 
     Attributes:
-        chain: the chain's number; with the seed it fixes the random numbers.
+        chain: number of the chain; with the seed it determines the random numbers.
         step: number of steps done, which is the number of the next step.
         parents: int32, shape (n + 1,): the tree.
         score: integer score of the tree, in units of 2^-f nat.
         best_parents: int32, shape (n + 1,): the first tree that had the best score.
-        best_score: the best score yet.
-        rates: the weights by which it is scored.
+        best_score: best score so far.
+        rates: the weights used for scoring.
         gamma: exponent of the likelihood in the accept test; may be changed between launches.
-        settings: what scores and recorders want to know of the slot besides, by the names of their arguments.
-        rate_at: where learned rates stand on their grids (`rates` follow from it).
-        best_rate_at: likewise, when the best tree was found.
+        settings: further settings of the slot for scores and recorders, by argument name.
+        rate_at: grid indices (fn, fp) of the learned rates; they determine `rates`.
+        best_rate_at: the grid indices at which the best tree was found.
     """
 
     chain: int
@@ -51,7 +51,7 @@ class ChainState:
 
 @dataclass(frozen=True, eq=False)
 class ChainInfo:
-    """What is told of a chain; nothing depends on it.
+    """Statistics of a chain, which do not affect its steps.
 
     Attributes:
         tallies: int64, shape (2 * kinds,): steps proposed by kind of move, then steps accepted.

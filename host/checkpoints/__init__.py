@@ -1,1 +1,1 @@
-"""Long runs: kept in a file, stopped and gone on with, bit for bit as if they had never stopped."""
+"""Checkpoints of long runs: a resumed run is bit for bit the same as one that never stopped."""

@@ -1,4 +1,4 @@
-"""Files of plain arrays and a few words: npz archives without pickles, whole or not there."""
+"""Archives of plain arrays and JSON metadata: npz files without pickles, written atomically."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What numpy and zipfile raise for bytes that are no archive of arrays."""
+"""Exceptions that numpy and zipfile raise for bytes that are not an archive of arrays."""
 
 
 def write_archive(
     path: Path, arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any], force: bool = False
 ) -> None:
-    """Write a file, whole or not at all.
+    """Write an archive atomically.
 
     Args:
         path: the file.
-        arrays: what it has, by name; none is called `about`.
-        about: what goes into JSON.
-        force: whether the file may be replaced.
+        arrays: the arrays, by name; the name `about` is reserved.
+        about: metadata, stored as JSON.
+        force: whether an existing file may be replaced.
 
     Raises:
-        OutputError: the file is there already, or cannot be written.
+        OutputError: the file exists already, or cannot be written.
     """
     told = np.frombuffer(json.dumps({"syclade_checkpoint": FORMAT, **about}).encode(), dtype=np.uint8)
     content = io.BytesIO()
@@ -63,13 +63,13 @@ def write_archive(
 
 
 def read_archive(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays, and what goes with them.
+    """Return the arrays and the metadata of an archive.
 
     Raises:
-        CheckpointError: there is no such file, or it is none of these, or of another format.
+        CheckpointError: the file cannot be read, is not such an archive, or has another format.
     """
     try:
-        content = read_bounded(path, 2**32, begins=(b"PK",))  # as zip archives do
+        content = read_bounded(path, 2**32, begins=(b"PK",))  # as zip archives begin
     except OSError as error:
         reason = error.strerror or str(error)
         raise CheckpointError(f"the checkpoint cannot be read: {reason}", path=path) from error
@@ -90,7 +90,7 @@ def read_archive(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def damaged(path: Path, why: str) -> CheckpointError:
-    """What to raise for a file whose content makes no sense."""
+    """Return the error for a file whose content is not valid."""
     return CheckpointError(
         f"the checkpoint is damaged: {why}", path=path, hint="use an older one, or begin anew without it"
     )

@@ -1,4 +1,4 @@
-"""What decides the result of a run, and so must be asked alike where it goes on."""
+"""Options that determine the result and must match on resume."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ DECIDE = (
     "fp_sd",
     "fp_step",
 )
-"""Options of `infer` that do; a new one that does goes here. Device, encoding and slots do not."""
+"""Options of `infer` that determine the result; add new ones here. Device, encoding and slots do not."""
 
 
 def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
-    """Of all that was asked, what decides the result."""
+    """Return those of the given options that determine the result, and the SHA-256 of the matrix."""
     told = {name: options.get(name) for name in DECIDE}
     if told["samples"] is None:
         told["burn_in"] = None
@@ -45,10 +45,10 @@ def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, An
 
 
 def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
-    """Compare what a checkpoint's run was asked with what this one is.
+    """Check that the options of a checkpoint's run match the options of this run.
 
     Raises:
-        CheckpointError: they differ; the message names the options.
+        CheckpointError: an option differs; the message names it.
     """
     if not isinstance(told, Mapping):
         raise CheckpointError("the checkpoint does not tell what its run was asked", path=path)

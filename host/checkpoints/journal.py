@@ -1,7 +1,7 @@
-"""Events of a run that is kept, in a file beside its checkpoint: appended as they come, read to go on.
+"""Journal: the events of a run with checkpoints, in a file beside the checkpoint.
 
-A checkpoint says how long the file was at its moment. What was appended later belongs to steps that are done
-again, and is cut off.
+Events are appended as they are emitted, and read on resume. A checkpoint stores the length of the journal at
+that time. Events appended later belong to steps that are repeated after a resume, so they are cut off.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from syclade.host.errors import OutputError
 __all__ = ["Journal", "journal_of", "read_journal"]
 
 _BLOCK = 4096
-"""Events that are read together."""
+"""Number of events that are read at once."""
 
 
 def journal_of(checkpoint: Path) -> Path:
-    """The file beside a checkpoint."""
+    """Return the path of the journal beside a checkpoint."""
     return checkpoint.with_name(f"{checkpoint.name}.events")
 
 
@@ -33,16 +33,16 @@ def _record(nodes: int) -> np.dtype[np.void]:
 
 
 class Journal:
-    """A sink that appends.
+    """A sink that appends events to a file.
 
     Args:
         path: the file.
-        nodes: of the trees.
-        length: of what is in the file and stays; None for a new file.
-        force: whether a file that is there may be replaced.
+        nodes: number of nodes of the trees.
+        length: bytes of the existing file to keep; None for a new file.
+        force: whether an existing file may be replaced.
 
     Raises:
-        OutputError: the file is there, or cannot be written.
+        OutputError: the file exists already, or cannot be written.
     """
 
     def __init__(self, path: Path, nodes: int, *, length: int | None = None, force: bool = False) -> None:
@@ -60,11 +60,11 @@ class Journal:
 
     @property
     def length(self) -> int:
-        """Bytes."""
+        """Length of the journal in bytes."""
         return self._file.tell()
 
     def take(self, events: Sequence[Event]) -> None:
-        """See `Sink.take`.
+        """Append events; see `Sink.take`.
 
         Raises:
             OutputError: the file cannot be written.
@@ -80,10 +80,10 @@ class Journal:
             raise self._failed(problem) from None
 
     def sync(self) -> None:
-        """Wait until all of it is on the disk.
+        """Wait until all events are on the disk.
 
         Raises:
-            OutputError: it cannot be written.
+            OutputError: the file cannot be written.
         """
         try:
             self._file.flush()
@@ -92,7 +92,7 @@ class Journal:
             raise self._failed(problem) from None
 
     def close(self) -> None:
-        """No more events come."""
+        """Close the file."""
         try:
             self._file.close()
         except OSError as problem:
@@ -103,15 +103,15 @@ class Journal:
 
 
 def read_journal(path: Path, nodes: int, length: int) -> Iterator[list[Event]]:
-    """The events of a file, in their order.
+    """Yield the events of a journal in order, in lists.
 
     Args:
         path: the file.
-        nodes: of the trees.
-        length: bytes to read; what comes behind them is left.
+        nodes: number of nodes of the trees.
+        length: bytes to read; the rest of the file is ignored.
 
     Raises:
-        CheckpointError: the file is not there, or shorter.
+        CheckpointError: the file cannot be read, is shorter, or `length` is not a whole number of events.
     """
     record = _record(nodes)
     if length % record.itemsize:

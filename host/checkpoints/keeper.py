@@ -1,4 +1,4 @@
-"""When a run is kept, where, and what it was asked: chains and searches use one and the same."""
+"""When and where to write checkpoints of a run, and with which options; used by chains and by searches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Keeper", "make_keeper"]
 
 
 class Keeper:
-    """Where a run is kept.
+    """Checkpoint file and schedule of a run.
 
     Attributes:
-        every: seconds between two times; 0: whenever the run could be kept.
-        asked: what decides the result (`checkpoints/asked.py`).
-        resumed: the file that the run goes on from; None for a new run.
+        every: seconds between two checkpoints; 0: as often as possible.
+        asked: options that determine the result (`checkpoints/asked.py`).
+        resumed: the checkpoint that the run resumes from; None for a new run.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class Keeper:
         self.asked = dict(asked)
         self.resumed = resumed
         self._path = path
-        # A file that this run has written, or goes on from, is its own.
+        # A run may replace a file that it has written or resumes from.
         self._own = force or (path is not None and resumed is not None and _same(path, resumed))
         self._last = time.monotonic()
 
     @property
     def writes(self) -> bool:
-        """Whether there is a file to write."""
+        """Return whether there is a file to write."""
         return self._path is not None
 
     @property
@@ -52,21 +52,22 @@ class Keeper:
 
     @property
     def may_write(self) -> bool:
-        """Whether the file may be replaced."""
+        """Return whether an existing file may be replaced."""
         return self._own
 
     def due(self) -> bool:
-        """Whether it is time to keep the run."""
+        """Return whether a checkpoint is due."""
         return self.writes and time.monotonic() - self._last >= self.every
 
     def keep(self, write: Callable[[Path, dict[str, Any], bool], None]) -> None:
-        """Keep the run, if there is a file for it.
+        """Write a checkpoint, if there is a file for it.
 
         Args:
-            write: takes the file, what goes into it besides the run's own, and whether it may be replaced.
+            write: called with the file, the values to store besides the run's own, and whether an existing
+                file may be replaced.
 
         Raises:
-            OutputError: the file is another run's, or cannot be written.
+            OutputError: the file belongs to another run, or cannot be written.
         """
         if self._path is None:
             return
@@ -75,15 +76,15 @@ class Keeper:
         self._last = time.monotonic()
 
     def check(self, path: Path, told: Mapping[str, Any], kind: str) -> None:
-        """Whether a file's run is the one that was asked for.
+        """Check that a checkpoint fits the kind and the options of this run.
 
         Args:
             path: the file.
-            told: what the file says of its run.
+            told: the values of the run that the file stores.
             kind: chains or searches.
 
         Raises:
-            CheckpointError: it is of another run.
+            CheckpointError: the checkpoint belongs to another run.
         """
         found = told.get("kind", "something else")
         if found != kind:
@@ -98,18 +99,18 @@ class Keeper:
 
 
 def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any], *, force: bool) -> Keeper:
-    """A keeper for what a user gave.
+    """Return a keeper for the options that a user gave.
 
     Args:
-        path: the file to keep the run in; None for none.
-        resumed: the file to go on with; None for a new run.
-        every: seconds between two times.
-        asked: what decides the result.
-        force: whether `path` may be replaced whatever it is.
+        path: the file to write checkpoints to; None for no checkpoints.
+        resumed: the checkpoint to resume from; None for a new run.
+        every: seconds between two checkpoints.
+        asked: options that determine the result.
+        force: whether `path` may be replaced in any case.
 
     Raises:
-        OptionError: `every` makes no sense.
-        OutputError: `path` is there, and is not the run's own.
+        OptionError: `every` is not a finite number >= 0.
+        OutputError: `path` exists and is not the checkpoint that the run resumes from.
     """
     every = real("seconds (--checkpoint-every)", every)
     if not 0 <= every < math.inf:

@@ -1,4 +1,4 @@
-"""``syclade compare``: how far a tree is from another."""
+"""``syclade compare``: compare a tree with another, such as the true one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _KINDS = {"parents": "parent of", "ancestors": "ancestor of", "lineages": "in di
 @click.argument("true", type=options.INPUT_FILE)
 @options.json_option()
 def command(tree: Path, true: Path, as_json: bool) -> None:
-    """Compare TREE with the tree TRUE: which pairs of mutations are related alike.
+    """Compare TREE with the tree TRUE: count the pairs of mutations with the same relation in both.
 
-    Both are Newick or GraphViz files, syclade's or SCITE's, of the same mutations; cells that hang in them
-    are left out. Precision is the part of TREE's pairs that TRUE has, too; recall that of TRUE's pairs that
-    TREE has.
+    Both are Newick or GraphViz files, syclade's or SCITE's, with the same mutations; attached cells are
+    ignored. Precision is the share of TREE's pairs that TRUE also has; recall is the share of TRUE's pairs
+    that TREE also has.
     """
     import json
 
@@ -39,7 +39,7 @@ def command(tree: Path, true: Path, as_json: bool) -> None:
 
 
 def lines_of(told: Mapping[str, Any]) -> list[str]:
-    """What `truth.compare` found, in words."""
+    """Return the result of `truth.compare` as lines of text."""
     lines = []
     for name, words in _KINDS.items():
         kind = told[name]

@@ -1,4 +1,4 @@
-"""``syclade convert``: a matrix of another format, in SCITE's or PhISCS' form."""
+"""``syclade convert``: convert a matrix to SCITE's or PhISCS' format."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def command(
     as_json: bool,
     **said: Any,
 ) -> None:
-    """Write MATRIX in another format into DIR; - reads it from standard input.
+    """Write MATRIX in another format to DIR.
 
-    To scite: matrix.csv, and matrix.geneNames and matrix.cellNames, which --names and --cell-names take. To
-    sc: matrix.SC.
+    MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
+    matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC.
     """
     from syclade.host.input.door import read_matrix
     from syclade.host.output.files import write_files
@@ -55,7 +55,7 @@ def command(
 
 
 def _told(matrix: Matrix) -> dict[str, Any]:
-    """What was read."""
+    """Return source, size and counts of values of a matrix."""
     names = ("not observed", "mutation", "homozygous", "missing")
     counts = {name: int((matrix.values == value).sum()) for value, name in enumerate(names)}
     return {
@@ -68,7 +68,7 @@ def _told(matrix: Matrix) -> dict[str, Any]:
 
 
 def _files(matrix: Matrix, to: str) -> dict[str, str]:
-    """What is written, by the names of the files."""
+    """Return the texts of the files by file name."""
     from syclade.host.input.matrix import format_matrix
     from syclade.host.trees.cells import default_cell_names
 

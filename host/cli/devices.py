@@ -1,4 +1,4 @@
-"""``syclade devices``: what there is to run on."""
+"""``syclade devices``: list the devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["command"]
 def command(as_json: bool) -> None:
     """List the devices: filter string, name, kind, and whether each is usable or why not.
 
-    Every device is tried anew, in a process of its own, and the verdicts are remembered.
+    Every device is tested again in a subprocess, and the results are cached.
     """
     from syclade.host.compile.offers import offers
     from syclade.host.devices.choice import known_devices

@@ -1,4 +1,4 @@
-"""``syclade export``: the kernels in a folder of their own, with all that runs them elsewhere."""
+"""``syclade export``: write the kernels to a folder, with everything needed to run them elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 POSITIVE = click.IntRange(min=1)
-MISSING = 0.1  # of a simulated test vector
+MISSING = 0.1  # share of missing values in a simulated test vector
 
 
 @click.command("export")
@@ -75,7 +75,7 @@ def command(
 
     DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
     columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
-    with the results that must come out; and load_design.py, which runs it with dpctl alone.
+    with its expected results; and load_design.py, which runs it with dpctl alone.
     """
     from syclade.host.export import FILES, export_folder
     from syclade.host.export.folder import image_name
@@ -106,7 +106,7 @@ def command(
 
 
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:
-    """The test vector's matrix."""
+    """Return the matrix of the test vector: the given one, or a simulated one."""
     if given is not None:
         from syclade.host.input.door import read_matrix
 

@@ -1,4 +1,4 @@
-"""``syclade infer``: the main job."""
+"""``syclade infer``: infer the maximum-likelihood tree of a matrix."""
 
 from __future__ import annotations
 
@@ -155,11 +155,12 @@ def command(
 ) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
 
-    Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
-    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. DIR gets tree.newick,
-    tree.gv, attachments.tsv (the best node of each cell), summary.json (what equal runs share) and run.json
-    (device, times, options). Ctrl-C, or SIGTERM, ends the run with the best tree so far. --tree leaf infers
-    the tree of cells instead, by chains, with placements.tsv (the best edge of each mutation).
+    MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
+    format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
+    (homozygous mutation) or 3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of
+    each cell), summary.json (identical for equal runs) and run.json (device, times, options). Ctrl-C or
+    SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead, by chains, and
+    writes placements.tsv (the best edge of each mutation).
     """
     from syclade.host.inference import infer
     from syclade.host.output.files import FILES, check_output
@@ -206,7 +207,7 @@ def command(
             force=force,
             **settings,
         )
-    if coding:  # what repeats the run
+    if coding:  # needed to repeat the run
         result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
@@ -231,10 +232,11 @@ def command(
 def _deliver(
     result: Result, out: Path | None, also: dict[str, bool], *, force: bool, quiet: bool, as_json: bool
 ) -> None:
-    """Write the files and print what was found; the tree as well, where no file has it.
+    """Write the files and print the result; also print the tree if it is in no file.
 
     Raises:
-        OutputError: the files cannot be written, or standard output; the one does not keep from the other.
+        OutputError: the files or standard output cannot be written; the result is printed even if writing
+            the files failed.
     """
     failure = None
     if out is not None:

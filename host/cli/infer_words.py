@@ -1,4 +1,4 @@
-"""What ``syclade infer`` prints of a result."""
+"""Text output of ``syclade infer``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["doubt_of", "tell"]
 
 
 def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
-    """What was found, and where it is written."""
+    """Print the result, and the paths of its files."""
     from syclade.host.cli.streams import shows
     from syclade.host.devices.work import executed_on
     from syclade.host.output.files import FILES
@@ -57,13 +57,13 @@ def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
 
 
 def _rates(learned: Mapping[str, Any]) -> str:
-    """Learned rates of the best tree."""
+    """Return the learned rates of the best tree as text."""
     values = {name: told["value"] for name, told in learned.items() if name != "log_prior"}
     return ", ".join(f"{name} {value:.6g}" for name, value in values.items()) + " (learned)"
 
 
 def _pipeline(report: Mapping[str, Any]) -> str:
-    """How full the pipeline of separate stages was."""
+    """Return the utilisation of the pipeline of separate stages as text."""
     line = (
         f"{len(report['stages'])} separate stages, {report['slots']} chain states: stages had a state in "
         f"{report['fill_by_tick']:.1%} of {report['ticks']} ticks"
@@ -81,7 +81,7 @@ def _pace(result: Result) -> str:
 
 
 def doubt_of(result: Result) -> str:
-    """Why there may be a better tree, and what to do; of a result that has not converged."""
+    """Return the warning for a result that has not converged: the reason, and what to do."""
     if result.searches:
         best = max(search.log_likelihood for search in result.searches)
         others = sorted({one.start for one in result.searches if one.log_likelihood < best})

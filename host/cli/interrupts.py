@@ -1,7 +1,7 @@
-"""Ctrl-C as a clean end, from the first moment to the last: never in the middle of an import.
+"""Ctrl-C handling: exit cleanly at any time, but never in the middle of an import.
 
-An import that is interrupted half-way may fail in any way later, and prints a traceback from wherever it was.
-So the exception waits until the import is over; a second Ctrl-C does not.
+A partly executed import can cause arbitrary failures later, and its traceback is of no use. So the
+exception is delayed until the import is over. A second Ctrl-C is not delayed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FrameType
 
 __all__ = ["end_at_once", "handle_interrupts", "interrupted"]
 
-RETRY = 0.02  # seconds between two looks whether the import is over
+RETRY = 0.02  # seconds between two checks whether the import is over
 
 _IMPORT = "<frozen importlib._bootstrap>"
 _seen = False
@@ -21,22 +21,22 @@ _looking = False
 
 
 def handle_interrupts() -> None:
-    """Take SIGINT over from Python, unless this process ignores it (a shell's background job).
+    """Replace Python's SIGINT handler, unless this process ignores SIGINT (a shell's background job).
 
-    For a program's own process, from its main thread.
+    Call this only from a program, in its main thread.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
 
 def end_at_once() -> None:
-    """From now on a Ctrl-C just ends the process: there is nothing left to do, and nobody to catch it."""
+    """Restore the default SIGINT action: from now on Ctrl-C just ends the process."""
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupted() -> bool:
-    """Whether a Ctrl-C came, whatever has become of its exception."""
+    """Return whether Ctrl-C was pressed, even if its exception was replaced or lost."""
     return _seen
 
 
@@ -57,7 +57,7 @@ def _look_again() -> None:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Whether an import is among the calls that lead to a frame."""
+    """Return whether a frame or one of its callers is an import."""
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT:
             return True

@@ -1,4 +1,4 @@
-"""A result on standard output, as JSON: for other programs."""
+"""JSON output of a result, for other programs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ __all__ = ["tell_json"]
 
 
 def tell_json(result: Result | LeafResult) -> None:
-    """Print summary.json's and run.json's contents, and the tree in Newick format."""
+    """Print one JSON object: the contents of summary.json and run.json, and the tree in Newick format."""
     told = {"summary": result.summary(), "run": result.run(), "newick": result.to_newick()}
     click.echo(json.dumps(told, indent=2))

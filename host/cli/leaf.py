@@ -1,4 +1,4 @@
-"""``syclade infer --tree leaf``: cell-leaf trees."""
+"""``syclade infer --tree leaf``: infer cell trees."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["infer_leaf_tree"]
 OF_MUTATION_TREES = (
     "image", "attach", "max_trees", "true_tree", "report", "netcdf", "multiqc", "trace", *LEARNING,
 )  # fmt: skip
-"""Options that mean nothing for cell-leaf trees, by the names of their parameters."""
+"""Options that do not apply to cell trees, by parameter name."""
 
 
 def infer_leaf_tree(
@@ -37,15 +37,18 @@ def infer_leaf_tree(
     move_probs: tuple[float, ...] | None,
     settings: Mapping[str, Any],
 ) -> int:
-    """Infer, print and write; the command's exit status.
+    """Infer a cell tree, print it and write its files.
 
     Args:
-        matrix, out, force, quiet, as_json, verbose: the command's.
-        move_probs: the weights that were given; None for the usual ones.
+        matrix, out, force, quiet, as_json, verbose: as in the command.
+        move_probs: weights of the moves; None for the defaults.
         settings: the other options.
 
+    Returns:
+        The exit status of the command.
+
     Raises:
-        OptionError: an option that is for mutation trees only.
+        OptionError: an option is for mutation trees only.
     """
     from syclade.host.leaf.inference import infer_leaf
     from syclade.host.leaf.result import FILES, SAMPLE_FILES
@@ -61,7 +64,7 @@ def infer_leaf_tree(
         check_output(out, FILES if own["samples"] is None else (*FILES, *SAMPLE_FILES), force)
     with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
         result = infer_leaf(matrix, progress=progress, stop=stop, force=force, **own)
-    if coding:  # what repeats the run
+    if coding:  # needed to repeat the run
         result = replace(result, options={**coding, **result.options})
     if result.interrupted:
         click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
@@ -85,7 +88,7 @@ def infer_leaf_tree(
 
 
 def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that there are; what asks for something else is refused."""
+    """Return the options that apply to cell trees; raise OptionError for any other that was given."""
     asked = [f"--{name.replace('_', '-')}" for name in OF_MUTATION_TREES if settings[name]]
     if settings["method"] == "search":
         asked.append("--method search")
@@ -114,7 +117,7 @@ def _two_of(weights: tuple[float, ...]) -> tuple[float, float]:
 
 
 def _deliver(result: LeafResult, out: Path | None, force: bool, quiet: bool, as_json: bool) -> None:
-    """Write the files and print what was found; the tree as well, where no file has it."""
+    """Write the files and print the result; also print the tree if it is in no file."""
     from syclade.host.devices.work import executed_on
     from syclade.host.leaf.result import FILES
 

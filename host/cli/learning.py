@@ -1,4 +1,4 @@
-"""Options of ``syclade infer`` for error rates that are learned along the chains."""
+"""Options of ``syclade infer`` for learning error rates in the chains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LEARNING", "learning_options"]
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LEARNING = ("learn_fn", "fn_sd", "fn_step", "learn_fp", "fp_sd", "fp_step")
-"""The options, by the names of their parameters."""
+"""The options, by parameter name."""
 
 _OPTIONS = (
     click.option(
@@ -46,7 +46,7 @@ _OPTIONS = (
 
 
 def learning_options(command: Command) -> Command:
-    """All of them."""
+    """Add all options for learned rates to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

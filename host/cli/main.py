@@ -1,4 +1,4 @@
-"""The command ``syclade``: finds the subcommand, and turns errors into words and exit statuses."""
+"""The command ``syclade``: run the subcommand; turn errors into messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syclade.host.errors import SycladeError
 
 __all__ = ["cli", "main"]
 
-# Each command's module is imported when the command is used, so that help and errors come at once.
+# A command's module is imported only when the command runs, so that help and errors appear quickly.
 _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
@@ -32,13 +32,13 @@ _COMMANDS = {
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
-"""As a shell reports a program that Ctrl-C ended: 128 + SIGINT."""
+"""The status that shells report for a program ended by Ctrl-C: 128 + SIGINT."""
 EXIT_BROKEN_PIPE = 1
-"""As click exits when it is the one to find the pipe broken."""
+"""The status that click uses when it detects the broken pipe itself."""
 
 
 class _LazyGroup(click.Group):
-    """A group that knows its commands' names and summaries without importing them."""
+    """A group that lists its commands without importing their modules."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -73,25 +73,25 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Show the version and exit.",
 )
 def cli() -> None:
-    """Maximum-likelihood mutation trees of tumours, searched on a SYCL device.
+    """Infer maximum-likelihood mutation trees of tumours on a SYCL device.
 
-    The model and the chain are SCITE's (Jahn, Kuipers, Beerenwinkel 2016).
+    The model and the Markov chain are SCITE's (Jahn, Kuipers, Beerenwinkel 2016).
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits.
+    """Run the command line and exit.
 
-    Exit status: 0 when all went well, 2 for an error (told in a line on standard error), 130 after Ctrl-C and
-    143 after SIGTERM, also where a run ended with what it had found until then.
+    The exit status is 0 on success, 2 for an error (reported on standard error), 130 after Ctrl-C and 143
+    after SIGTERM. An interrupted run that returned the best tree so far also exits with 130 or 143.
 
     Args:
-        arguments: those after the program's name; None takes the process's own.
+        arguments: the arguments after the program's name; None takes those of the process.
     """
     try:
         status = _run(arguments)
         end_at_once()
-    except KeyboardInterrupt:  # while an error was being told
+    except KeyboardInterrupt:  # while an error was being reported
         status = EXIT_INTERRUPTED
     sys.exit(status)
 
@@ -116,7 +116,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception:
         if not interrupted():
             raise
-        _say("interrupted")  # libraries may make another exception of it
+        _say("interrupted")  # a library may have replaced KeyboardInterrupt by another exception
         return EXIT_INTERRUPTED
     return status if isinstance(status, int) else 0
 
@@ -127,13 +127,13 @@ def _complain(text: str) -> int:
 
 
 def _say(text: str) -> None:
-    """Writes to standard error, if anybody still reads it."""
+    """Write to standard error; ignore a broken pipe."""
     with contextlib.suppress(BrokenPipeError):
         click.echo(f"syclade: {text}", err=True)
 
 
 def _silence() -> int:
-    """Nobody reads our output any more (``| head``): drop the rest, lest its flush fails at exit."""
+    """Broken pipe (``| head``): discard buffered output so that the flush at exit cannot fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

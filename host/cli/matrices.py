@@ -1,4 +1,4 @@
-"""A command's MATRIX in any format: the options that say what only the user can say of it."""
+"""MATRIX in any format: options for what cannot be detected from the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 CODING = (
     "format", "two", "rows", "min_depth", "min_gq", "vaf_ref", "vaf_het", "vaf_hom", "layer", "coding",
 )  # fmt: skip
-"""The options, as `syclade.read_matrix` has them."""
+"""The options, by the names of the parameters of `syclade.read_matrix`."""
 
 _FORMATS = (
     "scite, sc, tsv, csv, condor, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, tapestri, loom or cellsnp"
@@ -23,7 +23,7 @@ _FORMATS = (
 
 
 def coding_options(command: Command) -> Command:
-    """``--format`` and what goes with some formats."""
+    """Add ``--format`` and the options of particular formats to a command."""
     for option in (
         click.option(
             "--coding",
@@ -78,16 +78,19 @@ def coding_options(command: Command) -> Command:
 def coding_of(
     given: dict[str, Any], matrix: Any, names: Path | None, cell_names: Path | None
 ) -> tuple[Any, dict[str, Any]]:
-    """MATRIX, read where something was said of its format, and what was said.
+    """Read MATRIX if options of its format were given.
 
     Args:
-        given: the command's options; those of this file are taken out.
+        given: the options of the command; those of this module are removed.
         matrix: a path or a stream.
-        names, cell_names: the files that were given, if any.
+        names, cell_names: files of names, or None.
+
+    Returns:
+        The matrix and the given options of this module. Without any, the path or stream is returned unread.
 
     Raises:
-        OptionError: what does not go with the format.
-        MatrixError: what is wrong in the file.
+        OptionError: an option does not apply to the format.
+        MatrixError: the file has an error.
     """
     said = {name: given.pop(name) for name in CODING}
     said = {name: value for name, value in said.items() if value not in (None, "auto")}

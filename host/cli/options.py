@@ -1,4 +1,4 @@
-"""Options that several commands have, so that they mean and say the same everywhere."""
+"""Options shared by several commands, so that meaning and help text are the same everywhere."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Probability(click.ParamType[float]):
-    """A number between 0 and 1; with ``inside``, both ends excluded."""
+    """A number from 0 to 1; with ``inside``, both ends are excluded."""
 
     name = "probability"
 
@@ -48,7 +48,7 @@ class Probability(click.ParamType[float]):
         self.inside = inside
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number, or a usage error that names the range."""
+        """Return the number; fail with a usage error that names the range."""
         try:
             number = float(value)
         except ValueError:
@@ -60,12 +60,12 @@ class Probability(click.ParamType[float]):
 
 
 class MatrixSource(click.ParamType[Any]):
-    """A path, or ``-`` for standard input, which errors call ``<stdin>``."""
+    """A path, or ``-`` for standard input, which error messages call ``<stdin>``."""
 
     name = "matrix"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A path, or a stream."""
+        """Return the path, or the stream of standard input."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
         if value != "-":
@@ -79,10 +79,10 @@ SEED = click.IntRange(0, 2**64 - 1)
 
 
 class _Name(click.Path):
-    """A path. Whether it can be read or written is found out where it is, which says it better."""
+    """A path. Access is checked at open time, which gives a better error."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path, or a usage error for an empty text, which would mean the current folder."""
+        """Return the path; refuse an empty text, which would mean the current folder."""
         if value == "":
             self.fail("the name is empty.", param, ctx)
         return super().convert(value, param, ctx)
@@ -93,7 +93,7 @@ MATRIX = MatrixSource()
 
 
 def fp_rate_option() -> Callable[[Command], Command]:
-    """``--fp-rate``, required."""
+    """Add ``--fp-rate``, required."""
     return click.option(
         "--fp-rate",
         type=Probability(inside=True),
@@ -103,7 +103,7 @@ def fp_rate_option() -> Callable[[Command], Command]:
 
 
 def fn_rate_option() -> Callable[[Command], Command]:
-    """``--fn-rate``, required."""
+    """Add ``--fn-rate``, required."""
     return click.option(
         "--fn-rate",
         type=Probability(inside=True),
@@ -113,7 +113,7 @@ def fn_rate_option() -> Callable[[Command], Command]:
 
 
 def score_option() -> Callable[[Command], Command]:
-    """``--score``."""
+    """Add ``--score``, ``max`` by default."""
     return click.option(
         "--score",
         type=click.Choice(("max", "sum")),
@@ -125,7 +125,7 @@ def score_option() -> Callable[[Command], Command]:
 
 
 def zygosity_options(*, merge: bool = True) -> Callable[[Command], Command]:
-    """``--fn-rate-hom``, ``--hom-rate`` and, if asked for, ``--merge-homozygous``."""
+    """Add ``--fn-rate-hom``, ``--hom-rate`` and, with ``merge``, ``--merge-homozygous``."""
     both = [
         click.option(
             "--fn-rate-hom",
@@ -152,7 +152,7 @@ def zygosity_options(*, merge: bool = True) -> Callable[[Command], Command]:
 
 
 def rates_of(given: Mapping[str, Any]) -> Rates:
-    """The rates that a command was given, of its parameters by name."""
+    """Return the error rates from the parameters of a command."""
     from dataclasses import fields
 
     from syclade.host.model.rates import Rates
@@ -161,7 +161,7 @@ def rates_of(given: Mapping[str, Any]) -> Rates:
 
 
 def seed_option() -> Callable[[Command], Command]:
-    """``--seed``, 0 to 2^64 - 1."""
+    """Add ``--seed``, 0 to 2^64 - 1."""
     return click.option(
         "--seed",
         type=SEED,
@@ -173,7 +173,7 @@ def seed_option() -> Callable[[Command], Command]:
 
 
 def names_option() -> Callable[[Command], Command]:
-    """``--names``."""
+    """Add ``--names``."""
     return click.option(
         "--names",
         type=INPUT_FILE,
@@ -184,7 +184,7 @@ def names_option() -> Callable[[Command], Command]:
 
 
 def cell_names_option() -> Callable[[Command], Command]:
-    """``--cell-names``."""
+    """Add ``--cell-names``."""
     return click.option(
         "--cell-names",
         type=INPUT_FILE,
@@ -195,7 +195,7 @@ def cell_names_option() -> Callable[[Command], Command]:
 
 
 def device_option() -> Callable[[Command], Command]:
-    """``--device``, ``auto`` by default, and ``--threads``, which is no parameter of the command."""
+    """Add ``--device``, ``auto`` by default, and ``--threads``, which is not passed to the command."""
     device = click.option(
         "--device",
         default="auto",
@@ -220,7 +220,7 @@ def _limit_threads(_context: click.Context, _option: click.Parameter, number: in
 
 
 def encoding_option() -> Callable[[Command], Command]:
-    """``--encoding``, ``auto`` by default."""
+    """Add ``--encoding``, ``auto`` by default."""
     return click.option(
         "--encoding",
         type=click.Choice(["auto", "preorder", "ancestor", "clade", "plain"]),
@@ -231,7 +231,7 @@ def encoding_option() -> Callable[[Command], Command]:
 
 
 def stages_options() -> Callable[[Command], Command]:
-    """``--stages``, ``fused`` by default, and ``--trace``."""
+    """Add ``--stages``, ``fused`` by default, and ``--trace``."""
     stages = click.option(
         "--stages",
         type=click.Choice(("fused", "separate")),
@@ -250,7 +250,7 @@ def stages_options() -> Callable[[Command], Command]:
 
 
 def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
-    """``--tree``, ``mutation`` by default, as a parameter of this name."""
+    """Add ``--tree``, ``mutation`` by default, as the parameter of the given name."""
     return click.option(
         "--tree",
         parameter,
@@ -262,7 +262,7 @@ def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
 
 
 def out_option(*, required: bool = False) -> Callable[[Command], Command]:
-    """``--out``, a directory."""
+    """Add ``--out``, a directory."""
     return click.option(
         "--out",
         type=INPUT_FILE,
@@ -273,10 +273,10 @@ def out_option(*, required: bool = False) -> Callable[[Command], Command]:
 
 
 def force_option() -> Callable[[Command], Command]:
-    """``--force``."""
+    """Add ``--force``."""
     return click.option("--force", is_flag=True, help="Replace files that exist in the directory.")
 
 
 def json_option() -> Callable[[Command], Command]:
-    """``--json``, as the parameter ``as_json``."""
+    """Add ``--json``, as the parameter ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")

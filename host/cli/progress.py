@@ -1,4 +1,4 @@
-"""What a run says on standard error while it goes on: log lines, and below them a bar with the time left."""
+"""Progress on standard error: log lines, and below them a bar with the remaining time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["Show", "now_and_then", "progress_bar", "show_log", "time_left"]
 
 LINE_SECONDS = 30.0
-"""Between two lines of a log."""
+"""Seconds between two progress lines without a terminal."""
 
 WIDE = 180
-"""Columns of a terminal that has room for what was accepted, besides the bar."""
+"""Columns that a terminal needs to show acceptance rates beside the bar."""
 
 Show = Callable[["InferenceProgress"], None]
 
 
 class _ToStderr(logging.Handler):
-    """Tells what is logged; a bar that is on the screen lets it be told above itself (`tell`)."""
+    """Log handler for standard error; a visible progress bar replaces `tell` to print above itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _ToStderr(logging.Handler):
 
 
 def show_log(quiet: bool, verbose: bool) -> _ToStderr:
-    """Let the log say which device is taken, and what takes time; warnings are shown even when quiet."""
+    """Show the log on standard error: the chosen device, and slow operations; only warnings when quiet."""
     handler = _ToStderr()
     logger = logging.getLogger("syclade")
     logger.handlers = [handler]
@@ -50,7 +50,7 @@ def show_log(quiet: bool, verbose: bool) -> _ToStderr:
 
 @contextmanager
 def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
-    """A progress bar on standard error; where that is no terminal, a line now and then."""
+    """Show a progress bar on standard error; without a terminal, print a line from time to time."""
     if quiet:
         yield None
         return
@@ -78,7 +78,7 @@ def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
 
 
 def now_and_then(tell: Callable[[str], None], every: float = LINE_SECONDS) -> Show:
-    """Tells how far a run is in a line, for those who read a log: never in the first seconds."""
+    """Return a callback that reports progress as a line, at most once per `every` seconds, not at once."""
     last = time.monotonic()
 
     def show(state: InferenceProgress) -> None:
@@ -98,13 +98,13 @@ def _in_words(state: InferenceProgress) -> str:
 
 
 def _accepted(state: InferenceProgress) -> str:
-    """How many proposals of each kind were accepted; nothing before that is known."""
+    """Return the acceptance rate of each kind of move as text; empty while unknown."""
     told = ", ".join(f"{kind} {share:.0%}" for kind, share in state.acceptance.items())
     return f"; accepted: {told}" if told else ""
 
 
 def time_left(state: InferenceProgress) -> str:
-    """How long it will take yet, in words; at least, where the chains decide when they stop."""
+    """Return the remaining time as text; a lower bound if the chains decide when to stop."""
     seconds = round((state.steps_expected - state.steps_done) / max(state.steps_per_second, 1e-9))
     minutes, seconds = divmod(max(seconds, 0), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,4 +1,4 @@
-"""``syclade scite``: a drop-in for the program ``scite``."""
+"""``syclade scite``: a drop-in replacement for the program ``scite``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 
 class _Verbatim(click.Command):
-    """Leaves all words to SCITE's own reader: to click, -names would be six flags."""
+    """A command that passes all arguments to SCITE's parser: click would read -names as five flags."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if {"-h", "--help"} & set(args):
@@ -28,7 +28,7 @@ class _Verbatim(click.Command):
 
 @click.command("scite", cls=_Verbatim, add_help_option=False, options_metavar="FLAGS...")
 def command(arguments: tuple[str, ...]) -> None:
-    """Run SCITE's chains with SCITE's arguments, and leave its files and lines.
+    """Run SCITE's chains with SCITE's arguments; write its files and print its output.
 
     \b
     -i FILE -n ROWS -m COLUMNS    the matrix; its sizes are checked
@@ -36,18 +36,18 @@ def command(arguments: tuple[str, ...]) -> None:
     -fd RATE -ad RATE [RATE]      false positives; allelic dropout, also of homozygous mutations
     -cc RATE                      homozygous observations without a mutation
     -g GAMMA -seed SEED -move_probs P L S
-    -names FILE                   names of the mutations, one a line
+    -names FILE                   names of the mutations, one per line
     -o BASE                       BASE_ml0.gv, BASE_ml0.newick, ..., BASE.samples
-    -a                            attach the cells, in the .gv files
+    -a                            attach the cells in the .gv files
     -max_treelist_size K          at most K trees
-    -no_tree_list                 no trees, the score only
-    -p [K]                        samples of every K-th step, after a quarter of the steps
-    -t FILE                       true tree: prints the distance to it
-    -s                            the sum score, in place of the maximum
-    -transpose                    cell-leaf trees: BASE_ml0.newick
-    --device NAME --force         syclade's own: where to run; replace files that are there
+    -no_tree_list                 only the score, no trees
+    -p [K]                        sample every K steps, after a burn-in of a quarter of the steps
+    -t FILE                       true tree; print the distance to it
+    -s                            sum score instead of maximum score
+    -transpose                    cell trees: BASE_ml0.newick
+    --device NAME --force         syclade's own: where to run; replace existing files
 
-    docs/coming-from-scite.md tells what differs.
+    docs/coming-from-scite.md lists the differences.
     """
     from syclade.host.devices.work import executed_on
     from syclade.host.scite.arguments import parse_arguments
@@ -62,7 +62,7 @@ def command(arguments: tuple[str, ...]) -> None:
 
 
 def _show(show: Show | None, state: Progress, problem: AnyProblem) -> None:
-    """Move the bar, if there is one."""
+    """Update the progress bar, if there is one."""
     if show is None:
         return
     from syclade.host.inference import progress_of

@@ -1,4 +1,4 @@
-"""``syclade score``: the log-likelihood of a given tree."""
+"""``syclade score``: print the log-likelihood of a given tree."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Print the log-likelihood (in nats) of TREE for MATRIX, every cell at its best place, or at all.
+    """Print the log-likelihood (in nats) of TREE for MATRIX, with each cell at its best node or at all nodes.
 
-    Without --format, MATRIX is in SCITE's: one line a mutation, one column a cell, 0 (not observed), 1
-    (mutation), 2 (homozygous mutation) or 3 (missing); - reads it from standard input. TREE is a Newick or
-    GraphViz file, syclade's or SCITE's; cells that hang in it are left out. With --tree leaf it is a binary
-    Newick tree whose leaves are the cells, and every mutation is at its best edge.
+    MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
+    format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
+    (homozygous mutation) or 3 (missing). TREE is a Newick or GraphViz file, syclade's or SCITE's; attached
+    cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
+    mutation is at its best edge.
     """
     from syclade.host.errors import OptionError
     from syclade.host.input.door import read_matrix
@@ -58,7 +59,7 @@ def command(
     matrix, _ = coding_of(given, matrix, names, cell_names)
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
-    check_zygosity(observed, rates)  # before what may be wrong with the tree
+    check_zygosity(observed, rates)  # reported before any error in the tree
     if kind == "leaf" and score != "max":
         raise OptionError("--score sum is for mutation trees, and --tree is leaf", hint="leave out --score")
     if kind == "leaf":
@@ -81,7 +82,7 @@ def command(
 
 
 def _tell(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
-    """Print the log-likelihood, or with it what it was made of."""
+    """Print the log-likelihood; as JSON together with `also`, the sizes and the rates."""
     import json
 
     if not as_json:

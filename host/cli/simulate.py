@@ -1,4 +1,4 @@
-"""``syclade simulate``: a matrix with a known tree."""
+"""``syclade simulate``: write a matrix with a known tree."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def command(
 ) -> None:
     """Write a simulated matrix and its true tree.
 
-    The tree is drawn uniformly from all mutation trees and every cell is attached to a random node of it.
-    With --fn-rate-hom and --hom-rate some observations are homozygous (2). DIR gets matrix.csv and
+    The tree is drawn uniformly from all mutation trees, and every cell is attached to a random node. With
+    --fn-rate-hom and --hom-rate, some observations are homozygous (2). DIR gets matrix.csv and
     matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.model.simulate import simulate
@@ -75,7 +75,7 @@ def command(
 
 
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:
-    """The text of each of ``FILES``."""
+    """Return the text of each of ``FILES``."""
     import json
 
     import syclade

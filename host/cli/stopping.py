@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a run goes on: it ends with the best tree so far; the second time, at once."""
+"""Ctrl-C and SIGTERM during a run: the first signal ends it with the best tree so far, the second at once."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM") if hasa
 
 
 class SignalStop(Stop):
-    """A wish to stop that a signal made.
+    """A stop request set by a signal.
 
     Attributes:
-        number: of the signal; 0 before.
+        number: number of the signal; 0 before any.
     """
 
     def __init__(self) -> None:
@@ -30,15 +30,16 @@ class SignalStop(Stop):
 
     @property
     def status(self) -> int:
-        """The exit status that shells expect: 128 and the signal's number."""
+        """Exit status by the convention of shells: 128 plus the number of the signal."""
         return 128 + self.number
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[SignalStop]:
-    """A wish that Ctrl-C and SIGTERM make while the context lasts, once the run can see it.
+    """Turn Ctrl-C and SIGTERM into a stop request inside the context.
 
-    Before its first launch, and the second time, a signal does what it did before.
+    The previous handlers still apply before the first launch ends, when no run can see the request, and to
+    every signal after the first.
     """
     stop = SignalStop()
     before: dict[int, Any] = {}
@@ -59,7 +60,8 @@ def stopped_by_signals() -> Iterator[SignalStop]:
     try:
         for number in _SIGNALS:
             found = signal.getsignal(number)
-            if found not in (None, signal.SIG_IGN):  # what a shell's background job ignores stays ignored
+            # Signals ignored by a shell's background job stay ignored.
+            if found not in (None, signal.SIG_IGN):
                 before[number] = found
                 signal.signal(number, take)
         yield stop

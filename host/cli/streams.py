@@ -1,7 +1,8 @@
-"""The program's standard streams, made such that what is wrong with them costs no result.
+"""Standard streams of the program: a broken stream must not lose a result.
 
-Standard error is a courtesy: what cannot be written there is dropped. Standard output is what was asked for:
-what cannot be written there is an error in words, once. A character that its encoding lacks is escaped.
+Standard error is optional: output that cannot be written is dropped. Standard output is required: the first
+failed write raises an OutputError, and later output is dropped. Characters that the encoding lacks are
+escaped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _INPUT, _OUTPUT, _ERROR = range(3)
 
 
 class _Courtesy(io.FileIO):
-    """Drops what cannot be written."""
+    """A file that drops output that cannot be written."""
 
     def write(self, content: Any, /) -> int:
         try:
@@ -31,7 +32,7 @@ class _Courtesy(io.FileIO):
 
 
 class _Asked(io.FileIO):
-    """Raises an OutputError for what cannot be written, and drops what comes after it."""
+    """A file that raises an OutputError for the first failed write, and drops all later output."""
 
     failed = False
 
@@ -41,7 +42,7 @@ class _Asked(io.FileIO):
         try:
             return super().write(content)
         except BrokenPipeError:
-            raise  # whoever read has seen enough
+            raise  # the reader has closed the pipe
         except OSError as problem:
             self.failed = True
             reason = "it is closed" if problem.errno == errno.EBADF else problem.strerror
@@ -52,19 +53,19 @@ class _Asked(io.FileIO):
 
 
 def prepare_streams() -> None:
-    """Replace the standard streams of this process, of which any may be closed; for a program only."""
+    """Replace the standard streams of this process, any of which may be closed; only for programs."""
     _open_closed()
-    if sys.platform == "win32":  # consoles there are not written to as files
+    if sys.platform == "win32":  # consoles on Windows cannot be written to as files
         return
     sys.stdout = _stream(_Asked(_OUTPUT, "wb", closefd=False), sys.stdout)
     sys.stderr = _stream(_Courtesy(_ERROR, "wb", closefd=False), sys.stderr)
 
 
 def shows(text: str) -> bool:
-    """Whether `click.echo` can show a text as it is on standard output."""
+    """Return whether `click.echo` can write a text to standard output without escapes."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if codecs.lookup(encoding).name == "ascii":
-        return True  # click takes it for a mistake, and writes UTF-8
+        return True  # click treats ASCII as a misconfiguration, and writes UTF-8
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -73,19 +74,21 @@ def shows(text: str) -> bool:
 
 
 def _open_closed() -> None:
-    """Let no file that is opened later take the place of a closed stream: libraries would write into it.
+    """Open the null device for closed streams: a file opened later must not get their descriptors.
 
-    Standard output is opened so that writing to it is an error.
+    Otherwise libraries would write into that file. Standard output is opened read-only, so that writing to
+    it is an error.
     """
     for number in (_INPUT, _OUTPUT, _ERROR):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_WRONLY if number == _ERROR else os.O_RDONLY)  # the lowest that is free
+            # os.open takes the lowest free descriptor, which is that of the closed stream.
+            os.open(os.devnull, os.O_WRONLY if number == _ERROR else os.O_RDONLY)
 
 
 def _stream(raw: io.FileIO, old: TextIO | None) -> TextIO:
-    """A text stream on a file, like the old one where there was one."""
+    """Return a text stream on a file, with the settings of the old stream if there was one."""
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=getattr(old, "encoding", "utf-8"),

@@ -1,1 +1,1 @@
-"""From device code to a kernel that runs: SPIR-V, machine code, images, and the cache that keeps them."""
+"""Compilation of device code to kernels: SPIR-V, machine code, images, and the cache that stores them."""

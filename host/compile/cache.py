@@ -1,4 +1,4 @@
-"""The user's cache folder: compiled kernels and what is known of devices. Losing it costs only time."""
+"""User's cache folder: compiled kernels and what is known about devices. Losing it costs only time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "writ
 
 @cache
 def cache_folder() -> Path:
-    """Where cached files live; `SYCLADE_CACHE` may name another place."""
+    """Return the folder of cached files; `SYCLADE_CACHE` overrides it."""
     override = os.environ.get("SYCLADE_CACHE")
     if override:
         return Path(override)
@@ -25,7 +25,7 @@ def cache_folder() -> Path:
 
 
 def read_cached(name: str) -> bytes | None:
-    """A cached file's content; None if there is none or it cannot be read."""
+    """Return a cached file's content; None if there is no such file or it cannot be read."""
     try:
         return (cache_folder() / name).read_bytes()
     except OSError:
@@ -33,7 +33,7 @@ def read_cached(name: str) -> bytes | None:
 
 
 def write_cached(name: str, content: bytes) -> bool:
-    """Store a file so that no reader ever sees half of it; False if the cache cannot be written."""
+    """Store a file atomically; return False if the cache cannot be written."""
     target = cache_folder() / name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -46,19 +46,19 @@ def write_cached(name: str, content: bytes) -> bool:
 
 
 def forget_cached(name: str) -> None:
-    """Delete a cached file, if it is there and can be."""
+    """Delete a cached file; ignore errors."""
     with contextlib.suppress(OSError):
         (cache_folder() / name).unlink()
 
 
 def read_checked(name: str) -> bytes | None:
-    """What `write_checked` stored; None if there is none, or it is damaged."""
+    """Return the content that `write_checked` stored; None if there is none or it is damaged."""
     digest, _, content = (read_cached(name) or b"").partition(b"\n")
     return content if digest == _digest(content) else None
 
 
 def write_checked(name: str, content: bytes) -> bool:
-    """Store what would crash a driver if it were damaged: with a digest. As `write_cached` otherwise."""
+    """Store a file with a digest, as damaged content would crash a driver. Otherwise like `write_cached`."""
     return write_cached(name, _digest(content) + b"\n" + content)
 
 

@@ -1,4 +1,4 @@
-"""Whether numba-dpex imports: tried in another process, for it takes a second and may fail in any way.
+"""Check that numba-dpex imports, in a subprocess: the import takes a second and may fail in any way.
 
 Run as `python -m syclade.host.compile.compiler_check`: prints why it does not import, or nothing.
 """
@@ -27,7 +27,7 @@ _IMPORTS = b"imports"
 def sycl_compiler_problem() -> str | None:
     """Return why numba-dpex cannot compile kernels; None if it imports.
 
-    A success is remembered for the same versions and the same Python; a failure is tried again.
+    A success is cached for the same versions and the same Python; after a failure, the import is tried again.
     """
     if version_of("numba-dpex") is None:
         return "numba-dpex is not installed"
@@ -41,7 +41,7 @@ def sycl_compiler_problem() -> str | None:
 
 
 def _tried() -> str | None:
-    """Try to import it in another process; return the problem, or None."""
+    """Try to import numba-dpex in a subprocess; return the problem, or None."""
     command = [sys.executable, "-P", "-m", __name__]
     try:
         done = subprocess.run(
@@ -58,7 +58,7 @@ def _tried() -> str | None:
 
 
 def _name() -> str:
-    """The name of the cached file, which says what its content holds for."""
+    """Return the name of the cached file, which depends on the versions and on this Python."""
     identity = json.dumps([*compiler_versions(), sys.executable, sys.version])
     return f"compiler-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
 

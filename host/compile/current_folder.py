@@ -10,10 +10,10 @@ __all__ = ["require_current_folder"]
 
 
 def require_current_folder() -> None:
-    """Check that the folder that this process stands in still exists.
+    """Check that the current folder of this process still exists.
 
     Raises:
-        DeviceError: it was deleted.
+        DeviceError: the folder was deleted.
     """
     try:
         Path.cwd()

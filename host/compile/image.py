@@ -1,9 +1,10 @@
-"""Precompiled kernels in a file: for cards whose compiler takes hours, and for machines that shall have none.
+"""Images: precompiled kernels in files, for cards whose compiler takes hours and machines without a compiler.
 
-An *image* is one line of JSON, which says what it is and where it runs, and the driver's binary. A driver
-checks little of what it is given: damaged machine code, or arrays larger than those that the kernel was made
-for, would crash the process, so the line has a digest of all of it. A vendor's own file (.aocx) is taken for
-cards, with the export's manifest.json beside it. That is untested: no card was at hand.
+An *image* is one line of JSON, which describes the kernel and the device that it runs on, followed by the
+driver's binary. Drivers check little of their input: damaged machine code, or arrays larger than those that
+the kernel was made for, would crash the process. Therefore the line has a digest of the whole content. For
+cards, a vendor's own file (.aocx) is accepted, with the export's manifest.json beside it. That is untested,
+because no card was available.
 """
 
 from __future__ import annotations
@@ -33,33 +34,33 @@ __all__ = ["IMAGE_KINDS", "Image", "make_image", "packed", "read_image"]
 logger = logging.getLogger("syclade.image")
 
 IMAGE_KINDS = ("cpu", "fpga-emu")
-"""Kinds of device that an image can be made for here."""
+"""Kinds of device that this machine can make an image for."""
 
 _MAGIC = b'{"syclade_image": 1'
 _ELF = b"\x7fELF"
 
 MOST_BYTES = 2**31
-"""2 GiB: more than what configures any card."""
+"""Size limit, 2 GiB: larger than the configuration of any card."""
 _CAPACITIES = ("nodes", "words", "cells")
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What comes of descriptions that are no JSON, nested without end, or of other types than ours."""
+"""Exceptions raised for descriptions that are not JSON, are nested too deeply, or have unexpected types."""
 _EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
 
 
 @dataclass(frozen=True)
 class Image:
-    """A precompiled chain-step kernel.
+    """Precompiled chain-step kernel.
 
     Attributes:
         path: the file.
         kind: kind of device that it is for.
         entry_point: name of the kernel.
-        encoding: how trees stand in its memory.
-        constants: what the kernel is specialised by.
+        encoding: name of the kernel's encoding of trees.
+        constants: constants that the kernel is specialised for.
         arguments: name and type of each of its arguments.
         sources: digest of the device code that it was made from; empty if unknown.
         identity: device, driver and processor that it was made on; None for a vendor's own file.
-        binary: for clCreateProgramWithBinary.
+        binary: the driver's binary, for clCreateProgramWithBinary.
     """
 
     path: Path
@@ -74,20 +75,22 @@ class Image:
 
     @property
     def key(self) -> str:
-        """A name for the kernel that it makes."""
+        """Key of the kernel that is loaded from the image."""
         origin = sorted((self.identity or {}).items())
         content = json.dumps([self.entry_point, self.sources, origin]).encode() + self.binary
         return f"image {hashlib.sha256(content).hexdigest()}"
 
     def fit(self, kernel: Kernel, encoding: Encoding) -> None:
-        """Let an encoding use this kernel's capacities in place of the least that would do.
+        """Check that the image can replace a kernel, and give its constants to the encoding.
+
+        The image's capacities may be larger than the problem needs.
 
         Args:
-            kernel: what would be compiled.
-            encoding: the one whose trees it works on.
+            kernel: the kernel that would be compiled without the image.
+            encoding: the kernel's encoding; its `constants` are replaced.
 
         Raises:
-            DeviceError: the kernel is of another make, or too small for the problem.
+            DeviceError: the image's kernel is a different one, or too small for the problem.
         """
         declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
         needed = encoding.constants
@@ -112,7 +115,7 @@ class Image:
         encoding.constants = dict(self.constants)
 
     def kernel(self, queue: Any) -> Any:
-        """A `dpctl.program.SyclKernel` of the image on a queue's device.
+        """Return a `dpctl.program.SyclKernel` of the image on a queue's device.
 
         Raises:
             DeviceError: the image was made for another device, driver or processor, or the driver refuses it.
@@ -163,14 +166,17 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
     """Compile a SPIR-V module with a device's own driver into an image.
 
     Args:
-        queue: of the device.
-        kind: of the device.
-        encoding: its name.
-        kernel: of the module, whose one entry point has the kernel's name.
-        module: SPIR-V.
+        queue: queue of the device.
+        kind: kind of the device.
+        encoding: name of the kernel's encoding.
+        kernel: kernel of the module; the module's one entry point has the kernel's name.
+        module: the SPIR-V module.
+
+    Returns:
+        The content of the image.
 
     Raises:
-        DeviceError: the device gives no binaries, or refuses the module.
+        DeviceError: no image can be made on the device, or its driver cannot compile the module.
     """
     identity = device_identity(queue.sycl_device)
     with opened_place(queue) as place:
@@ -198,17 +204,17 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
 
 
 def packed(told: Mapping[str, Any], binary: bytes) -> bytes:
-    """The content of an image.
+    """Return the content of an image.
 
     Args:
-        told: what its line says, without the digest.
-        binary: the driver's.
+        told: the fields of its JSON line, without the digest.
+        binary: the driver's binary.
     """
     return json.dumps({**told, "sha256": _digest(told, binary)}).encode() + b"\n" + binary
 
 
 def _digest(told: Mapping[str, Any], binary: bytes) -> str:
-    """Of what an image's line says, but the digest, and of its binary."""
+    """Return the digest of an image's binary and of the fields of its line, without the digest itself."""
     described = {name: value for name, value in told.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode() + b"\n" + binary).hexdigest()
 
@@ -217,7 +223,7 @@ def read_image(path: Path) -> Image:
     """Read an image, or a vendor's file with an export's manifest.json beside it.
 
     Raises:
-        DeviceError: it cannot be read, is no image, or is damaged.
+        DeviceError: the file cannot be read, is not an image, or is damaged.
     """
     try:
         content = read_bounded(path, MOST_BYTES, begins=(_ELF, _MAGIC))
@@ -244,7 +250,7 @@ def read_image(path: Path) -> Image:
 
 
 def _vendor_image(path: Path, content: bytes) -> Image:
-    """A vendor's file; what it does not say itself, the manifest of the export says that it was made from."""
+    """Return the image in a vendor's file, described by the manifest of the export that it was made from."""
     manifest = path.parent / MANIFEST
     try:
         told = json.loads(manifest.read_text(encoding="utf-8"))
@@ -260,7 +266,7 @@ def _vendor_image(path: Path, content: bytes) -> Image:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with a description."""
+    """Return what is wrong with a description."""
     return f"it does not tell {error.args[0]}" if isinstance(error, KeyError) else str(error)
 
 

@@ -1,4 +1,4 @@
-"""Images of FPGA cards in the user's cache: a later run takes the card without naming the file again."""
+"""Images of FPGA cards in the user's cache: a later run uses the card without naming the file again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "cached_images", "keep_image"]
 
 MANIFEST = "manifest.json"
-"""Of the export that a vendor's image was made from; it has to be in the same folder."""
+"""Manifest of the export that a vendor's image was made from; it must be in the image's folder."""
 
 _FOLDER = "images"
 
 
 def keep_image(image: Image) -> None:
-    """Copy an image to the cache, and the manifest beside a vendor's; only those of cards are kept."""
+    """Copy an image to the cache, with the manifest if it is a vendor's; only images for cards are copied."""
     if image.kind != "fpga":
         return
     place = f"{_FOLDER}/{image.key.removeprefix('image ')[:32]}"
@@ -29,12 +29,12 @@ def keep_image(image: Image) -> None:
     try:
         if image.identity is None:
             write_cached(f"{place}/{MANIFEST}", manifest.read_bytes())
-        write_cached(f"{place}/{image.path.name}", image.path.read_bytes())  # last: nothing is half there
+        write_cached(f"{place}/{image.path.name}", image.path.read_bytes())  # last: it implies the manifest
     except OSError:
-        return  # a file that was replaced meanwhile: the run has what it needs
+        return  # a file was removed meanwhile; the run has already read it
 
 
 def cached_images() -> list[Path]:
-    """The images that were kept, the newest first."""
+    """Return the paths of the cached images, newest first."""
     files = [path for path in (cache_folder() / _FOLDER).glob("*/*") if path.name != MANIFEST]
     return sorted(files, key=lambda path: (-path.stat().st_mtime, path))

@@ -1,4 +1,4 @@
-"""A kernel as a value: what it is made of, what it takes, its name in the cache. Nothing of chains."""
+"""Kernels as values: parts, arguments and cache key. This module does not depend on chains."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from syclade.kernels.arguments import Argument, record_of
 __all__ = ["Kernel", "Record", "load_part"]
 
 Parts = str | tuple[str, ...]
-"""`module:NAME` of something that a factory takes, or several of them."""
+"""`module:NAME` of an object that a factory takes, or a tuple of several."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """Arguments that a kernel's body gets together.
+    """Arguments that a kernel's body gets as one record.
 
     Attributes:
-        name: of the record.
-        arguments: in order.
+        name: name of the record.
+        arguments: its arguments, in order.
     """
 
     name: str
@@ -33,17 +33,17 @@ class Record:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Which kernel.
+    """Description of a kernel, from which it is compiled.
 
     Attributes:
-        name: the entry point's name begins with it.
+        name: prefix of the entry point's name.
         factory: `module:function` that makes the body: a device function of a slot, a lane and the records.
-        parts: what the factory takes besides the constants, by name.
+        parts: keyword arguments of the factory besides the constants, by name.
         constants: the factory's other keyword arguments.
         records: the kernel's arguments; each becomes a flat array.
-        group: what a slot's lanes are: "sub-group" or "work-group".
-        lanes: of a slot.
-        size: for what, in words, for messages; not part of what it is.
+        group: the group that a slot's lanes form: "sub-group" or "work-group".
+        lanes: number of lanes per slot.
+        size: sizes that the kernel is for, as text for messages; not part of the key.
         specialisation: values of its specialisation constants, in order, written into the compiled module;
             not part of the key.
     """
@@ -65,7 +65,7 @@ class Kernel:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Names of the modules that it is made from; they import others."""
+        """Names of the modules that define the factory and the parts; they import others."""
         named = [self.factory]
         for part in self.parts.values():
             named += [part] if isinstance(part, str) else part
@@ -73,11 +73,11 @@ class Kernel:
 
     @property
     def sources(self) -> str:
-        """Digest of exactly the modules that it is made from, imported ones included."""
+        """Digest of `modules` and of everything that they import."""
         return digest_of(self.modules)
 
     def body(self) -> Any:
-        """The body, made by the factory: a `kernels.target.DeviceFunction`."""
+        """Return the body, made by the factory: a `kernels.target.DeviceFunction`."""
         parts = {
             name: load_part(part) if isinstance(part, str) else [load_part(one) for one in part]
             for name, part in self.parts.items()
@@ -85,17 +85,17 @@ class Kernel:
         return load_part(self.factory)(**parts, **self.constants)
 
     def record_types(self) -> list[tuple[type, tuple[str, ...]]]:
-        """The records that the body takes, each with the names of its arguments."""
+        """Return the records that the body takes, each with the names of its arguments."""
         return [
             (record_of(record.name, record.arguments), tuple(one.name for one in record.arguments))
             for record in self.records
         ]
 
     def key(self, compiler: list[str]) -> str:
-        """Name of the compiled kernel in the cache.
+        """Return the key of the compiled kernel in the cache.
 
         Args:
-            compiler: all else that decides what comes out: versions, and sources of the translation.
+            compiler: everything else that determines the result: versions, and sources of the translation.
         """
         content = json.dumps(
             [
@@ -116,6 +116,6 @@ class Kernel:
 
 
 def load_part(place: str) -> Any:
-    """What `module:NAME` names."""
+    """Return the object that `module:NAME` names."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

@@ -1,7 +1,7 @@
-"""Kernels as machine code of this processor: made by numba once, kept, and loaded without it.
+"""Kernels as machine code of this processor: compiled by numba once, cached, and loaded without numba.
 
 The object file is stored in the user's cache under a key of the kernel, the compiler's versions and the
-processor, so that a later process needs llvmlite only, to link it.
+processor. A later process needs only llvmlite, to link it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _loading = threading.Lock()
 
 
 def native_problem() -> str | None:
-    """Why kernels cannot be compiled for this processor; None if they can."""
+    """Return why kernels cannot be compiled for this processor; None if they can."""
     for name in ("numba", "llvmlite"):
         if version_of(name) is None:
             return f"{name} is not installed ({install_command()})"
@@ -40,7 +40,9 @@ def native_problem() -> str | None:
 
 
 def load_machine_code(kernel: Kernel) -> Callable[..., None]:
-    """A C function of (first slot, end of the slots, address of each argument), without Python's lock.
+    """Return a C function of (first slot, end of the slots, address of each argument).
+
+    It runs without Python's global interpreter lock.
 
     Raises:
         DeviceError: numba does not import, or cannot compile the kernel.
@@ -57,7 +59,7 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
 
 
 def is_at_hand(kernel: Kernel) -> bool:
-    """Whether the kernel can be loaded without numba."""
+    """Return whether the kernel is cached or precompiled, so that it can be loaded without numba."""
     if read_checked(_cache_name(kernel)) is not None:
         return True
     processor = own_processor()
@@ -65,7 +67,7 @@ def is_at_hand(kernel: Kernel) -> bool:
 
 
 def _at_hand(kernel: Kernel) -> tuple[str, bytes] | None:
-    """The symbol's name and the object file, from the cache or from the package."""
+    """Return the symbol's name and the object file from the cache or the package; None if not found."""
     stored = read_checked(_cache_name(kernel))
     if stored is not None:
         name, _, code = stored.partition(b"\n")
@@ -79,7 +81,7 @@ def _cache_name(kernel: Kernel) -> str:
 
 
 def _translation() -> list[str]:
-    """What decides, besides the kernel, what comes of it: versions, sources and the processor."""
+    """Return what determines the machine code besides the kernel: versions, processor and sources."""
     try:
         from llvmlite import binding
     except Exception as error:  # a shared library may be missing, or damaged
@@ -90,13 +92,13 @@ def _translation() -> list[str]:
 
 
 def _compile(kernel: Kernel) -> tuple[str, bytes]:
-    """The symbol's name, and the object file."""
+    """Compile a kernel; return the symbol's name and the object file."""
     require_current_folder()
     logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel
-    except Exception as error:  # beside other versions than it is made for it may fail in any way
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise _broken("numba", error) from error
     if kernel.lanes != TRAITS.lanes:
         raise DeviceError(f"{kernel.name} has {kernel.lanes} lanes; this processor takes {TRAITS.lanes}")
@@ -116,7 +118,7 @@ def _broken(name: str, error: Exception) -> DeviceError:
 
 
 def _explained(said: str) -> str:
-    """Numba's complaint in a line: what is wrong, and where."""
+    """Return numba's error message in one line: what is wrong, and where."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
     places = re.findall(r'File "([^<"][^"]*)", line (\d+)', plain)  # the innermost first
     where = "{}:{}: ".format(*places[0]) if places else ""
@@ -129,7 +131,7 @@ def _explained(said: str) -> str:
 
 
 def _link(name: str, code: bytes, arguments: int) -> Callable[..., None]:
-    """Load an object file into this process."""
+    """Load an object file into this process; return its function."""
     from llvmlite import binding
 
     binding.initialize_native_target()
@@ -141,5 +143,5 @@ def _link(name: str, code: bytes, arguments: int) -> Callable[..., None]:
     address = engine.get_function_address(name)
     signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * arguments)
     function: Any = signature(address)
-    function.engine = engine  # which owns the code
+    function.engine = engine  # the engine owns the code
     return function  # type: ignore[no-any-return]

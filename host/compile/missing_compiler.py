@@ -1,4 +1,4 @@
-"""Explains why a kernel is missing: it is not precompiled, and its compiler is not installed."""
+"""Error for kernels that are not precompiled and whose compiler is not installed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from syclade.host.install import COMPILER_PYTHON, sycl_hint
 
 __all__ = ["require_compiler"]
 
+
 def require_compiler(kernel: Kernel) -> None:
     """Check that numba-dpex, which compiles kernels for SYCL devices, is installed.
 
     Args:
-        kernel: the kernel that is to be compiled.
+        kernel: the kernel to compile.
 
     Raises:
-        DeviceError: it is not. The hint says where there is a compiler.
+        DeviceError: it is not installed. The hint says how to get a compiler.
     """
     if version_of("numba-dpex") is not None:
         return

@@ -1,7 +1,7 @@
-"""Machine code of compiled kernels, kept in the cache: a warm start runs no compiler at all.
+"""Cached machine code of compiled kernels: a warm start runs no compiler at all.
 
-The CPU device and the emulator compile SPIR-V within 0.3 to 2 s in every process; what they compiled loads
-within 5 ms. A binary fits one driver and one kind of processor, so both are part of its name.
+The drivers of the CPU device and of the emulator compile SPIR-V in 0.3 to 2 s in every process; the cached
+binary loads in 5 ms. A binary fits one driver and one kind of processor, so both are part of its name.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["build_program", "device_identity", "is_missing", "is_translated"]
 logger = logging.getLogger("syclade.program")
 
 _COMPILER_SETTINGS = "CL_CONFIG_"
-"""Variables that make the compiler work differently, or show what it does."""
+"""Prefix of the environment variables that change what the driver's compiler does, or show it."""
 
 
 def build_program(queue: Any, module: bytes) -> Any:
-    """A `dpctl.program.SyclProgram` of a SPIR-V module, compiled only if that was never done before.
+    """Return a `dpctl.program.SyclProgram` of a SPIR-V module; compile it only if it is not cached.
 
     Raises:
-        Exception: the driver refuses the module: OpenCLError, or dpctl's own.
+        Exception: the driver refuses the module: OpenCLError, or an exception of dpctl.
     """
     with opened_place(queue) as place:
         if place is None:
@@ -52,19 +52,19 @@ def build_program(queue: Any, module: bytes) -> Any:
 
 
 def is_translated(queue: Any, module: bytes) -> bool:
-    """Whether the device's compiler has nothing to do for a module."""
+    """Return whether the machine code of a module is cached."""
     name = _cache_name(queue, module)
     return name is not None and read_checked(name) is not None
 
 
 def is_missing(queue: Any, module: bytes) -> bool:
-    """Whether the device's compiler has to translate a module, once: the cache will have it then."""
+    """Return whether the machine code of a module is not cached yet, but will be once it is compiled."""
     name = _cache_name(queue, module)
     return name is not None and read_checked(name) is None
 
 
 def _stored_program(place: opencl.Place, name: str) -> int | None:
-    """The program of a cached binary; None if there is none that the driver takes."""
+    """Return the program of a cached binary; None if there is none or the driver refuses it."""
     binary = read_checked(name)
     if binary is None:
         return None
@@ -76,7 +76,7 @@ def _stored_program(place: opencl.Place, name: str) -> int | None:
 
 
 def _cache_name(queue: Any, module: bytes) -> str | None:
-    """Name of a module's machine code in the cache; None where it shall not be kept."""
+    """Return the name of a module's machine code in the cache; None if it must not be cached."""
     identity = device_identity(queue.sycl_device)
     settings = {name for name in os.environ if name.startswith(_COMPILER_SETTINGS)} - {TARGET_VARIABLE}
     if identity is None or settings:
@@ -86,9 +86,10 @@ def _cache_name(queue: Any, module: bytes) -> str | None:
 
 
 def device_identity(device: Any) -> dict[str, str] | None:
-    """What machine code must fit: name and driver of a dpctl device, and the processor.
+    """Return what machine code depends on: name and driver of a dpctl device, and the processor.
 
-    None if the processor cannot be told: the code of one may crash another of the same name.
+    Return None if the processor is unknown: code made for one processor may crash another one that has the
+    same device name.
     """
     processor = _processor()
     if processor is None:
@@ -100,7 +101,7 @@ def device_identity(device: Any) -> dict[str, str] | None:
 
 @cache
 def _processor() -> str | None:
-    """Digest of the processor's model and instruction sets; None where Linux does not tell."""
+    """Return a digest of the processor's model and instruction sets; None if Linux does not provide them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a device's kernels come from: the package, and a compiler if there is one."""
+"""Sources of a device's kernels: precompiled ones, and a compiler if one is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["offers"]
 
 
 def offers(device: Device) -> str:
-    """In words, for users."""
+    """Return where a device's kernels come from, as a message; empty if the device is not usable."""
     if not device.usable:
         return ""
     if device.kind in ("numpy", "python"):

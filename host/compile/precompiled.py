@@ -1,4 +1,4 @@
-"""Which device and encoding a run takes when its kernel comes from an image."""
+"""Choice of device and encoding for a run whose kernel comes from an image."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ logger = logging.getLogger("syclade.devices")
 def open_image(
     path: str | os.PathLike[str], device: str, encoding: str, plan: Plan
 ) -> tuple[Image, Device, Encoding]:
-    """Read an image, and choose what goes with it.
+    """Read an image, and choose its device and encoding.
 
     Args:
         path: the file.
         device: as for `choose_device`; auto is the kind that the image is for.
-        encoding: auto, or the name of the image's own.
-        plan: its problem must fit the image's capacities.
+        encoding: auto, or the name of the image's encoding.
+        plan: plan of the chains; its problem must fit the image's capacities.
 
     Returns:
         The image, its device, and its encoding of the problem.
 
     Raises:
-        DeviceError: the image cannot be used for this, with the reason.
-        OptionError: another encoding was asked for.
+        DeviceError: the image cannot be used for this run, with the reason.
+        OptionError: `encoding` is not the image's.
     """
     return _opened(read_image(path_of("image (--image)", path)), device, encoding, plan)
 
@@ -47,11 +47,12 @@ def open_cached_image(device: str, encoding: str, plan: Plan) -> tuple[Image, De
     """Look for a cached image that an FPGA card can run these chains with; see `open_image`.
 
     Args:
-        device: auto, fpga, or a card's filter string; for others there is none.
+        device: auto, fpga, or a card's filter string; for any other device the result is None.
         encoding, plan: as for `open_image`.
 
     Returns:
-        As `open_image`; None if no card is listed, or no image fits the plan and was made from its kernels.
+        As `open_image`; None if no card is listed, or if no image both fits the plan and was made from its
+        kernel.
     """
     paths = cached_images()
     cards = [one.filter for one in list_devices() if one.kind == "fpga"] if paths else []
@@ -86,9 +87,9 @@ def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image
 
 
 def _choose_device(image: Image, wanted: str) -> Device:
-    """The device that is asked for, if it is of the image's kind.
+    """Return the requested device if it is of the image's kind.
 
-    A card is taken although it failed the probe, which tries to compile there: that no card can.
+    A card is accepted even if it failed the probe: the probe compiles on the device, which no card can do.
     """
     wanted = image.kind if wanted == "auto" else wanted
     cards = [one for one in list_devices() if one.kind == "fpga" and wanted in ("fpga", one.filter)]

@@ -1,8 +1,8 @@
-"""Compiled kernels: translated to SPIR-V once, kept, and loaded without numba.
+"""Compiled kernels: translated to SPIR-V once, cached, and loaded without numba.
 
-The SPIR-V of a kernel is stored in the user's cache under a key of its sources, the versions of the compiler
-and the specialisation, so that a later process imports neither numba nor numba-dpex. What the driver makes of
-it is kept as well (`native_binary`).
+The SPIR-V of a kernel is stored in the user's cache under a key of its sources, its constants and the
+versions of the compiler, so that a later process imports neither numba nor numba-dpex. The driver's machine
+code is cached as well (`native_binary`).
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ _built: dict[tuple[str, tuple[int, ...], Any, Any], Any] = {}
 """Kernels built by this process, by key, constants, context and device: building takes half a second."""
 
 _building = threading.Lock()
-"""Threads that want the same kernel shall wait for the first of them, and numba is no place to meet.
+"""Lock for building: threads that need the same kernel wait for the first one.
 
-One lock for all kernels: drivers translate one at a time (`side_by_side`).
+It also keeps numba to one thread at a time. All kernels share it, because a driver translates one at a time
+anyway (`side_by_side`).
 """
 
 _announced: set[str] = set()
-"""Names of the devices whose users know that the driver is at work."""
+"""Names of the devices whose translation has been announced in the log."""
 
 _SECONDS = 2
-"""About what a driver takes for the kernel of a chain."""
+"""Approximate time that a driver takes for the kernel of a chain."""
 
 
 def load_kernel(queue: Any, kernel: Kernel, image: Image | None = None) -> Any:
-    """A `dpctl.program.SyclKernel` ready for `queue.submit`.
+    """Return a `dpctl.program.SyclKernel` ready for `queue.submit`.
 
     Args:
-        queue: of the device.
-        kernel: what to compile.
-        image: take the kernel from here instead; it fits (`Image.fit`).
+        queue: queue of the device.
+        kernel: the kernel to compile.
+        image: image to load the kernel from instead; it has passed `Image.fit`.
 
     Raises:
-        DeviceError: the kernel cannot be compiled, or the device's compiler refuses it, or the image.
+        DeviceError: the kernel cannot be compiled, or the device's driver refuses the kernel or the image.
     """
     with _building:
         key = kernel.key(translation()) if image is None else image.key
@@ -69,7 +70,7 @@ def _build(queue: Any, kernel: Kernel) -> Any:
         announce_translation(queue, _SECONDS)
     try:
         program = native_binary.build_program(queue, module)
-        if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would give one that crashes
+        if not program.has_sycl_kernel(spirv.entry_point):  # dpctl would return a kernel that crashes
             raise ValueError(f"the module has no entry point {spirv.entry_point}")
         return program.get_sycl_kernel(spirv.entry_point)
     except Exception as error:
@@ -78,7 +79,7 @@ def _build(queue: Any, kernel: Kernel) -> Any:
 
 
 def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
-    """The kernel's SPIR-V, from the cache, from the package or compiled now."""
+    """Return the kernel's SPIR-V from the cache or the package, or compile it now."""
     there = _spirv_at_hand(kernel)
     if there is None:
         there = translate(queue, kernel)
@@ -87,12 +88,12 @@ def spirv_of(queue: Any, kernel: Kernel) -> Spirv:
 
 
 def _specialised(spirv: Spirv, kernel: Kernel) -> bytes:
-    """The module with the kernel's specialisation constants in it."""
+    """Return the module with the values of the kernel's specialisation constants."""
     return with_constants(spirv.module, kernel.specialisation) if kernel.specialisation else spirv.module
 
 
 def announce_translation(queue: Any, seconds: int) -> None:
-    """Log once for each device that its driver translates kernels, and about how long that takes."""
+    """Log once per device that its driver translates kernels, and about how long that takes."""
     name = queue.sycl_device.name.strip()
     if name not in _announced:
         _announced.add(name)
@@ -100,17 +101,17 @@ def announce_translation(queue: Any, seconds: int) -> None:
 
 
 def _keep(kernel: Kernel, spirv: Spirv) -> None:
-    """Store a kernel in the cache."""
+    """Store a kernel's SPIR-V in the cache."""
     write_checked(_cache_name(kernel), spirv.entry_point.encode() + b"\n" + spirv.module)
 
 
 def is_at_hand(kernel: Kernel) -> bool:
-    """Whether the kernel can be loaded without numba-dpex."""
+    """Return whether the kernel is cached or precompiled, so that it can be loaded without numba-dpex."""
     return _spirv_at_hand(kernel) is not None
 
 
 def is_translated(queue: Any, kernel: Kernel) -> bool:
-    """Whether the kernel can be loaded without any compiler, the device's included."""
+    """Return whether the kernel can be loaded without any compiler, including the device's."""
     there = _spirv_at_hand(kernel)
     return there is not None and native_binary.is_translated(queue, _specialised(there, kernel))
 

@@ -1,10 +1,10 @@
-"""Compile the kernels that come with the package: `make kernels`, after every change of their sources.
+"""Compile the precompiled kernels: run `make kernels` after every change of their sources.
 
-Run as `python -m syclade.host.compile.ship [--all | --check]`. Each is compiled in a process of its own, so
-that the same sources and versions always give the same bytes. Those that are there, of the same sources and
-versions, are kept as they are, unless all are asked for. `--check` compiles all, compares them with those
-that are there, and says of which the code differs, of which only names in it, and of which only the key:
-sources that were changed to no effect.
+Run as `python -m syclade.host.compile.ship [--all | --check]`. Each kernel is compiled in a subprocess, so
+that the same sources and versions always give the same bytes. Existing kernels of the same sources and
+versions are reused, unless `--all` is given. `--check` compiles all kernels, compares them with the existing
+ones, and reports for which the code differs, for which only names differ, and for which only the key differs
+(their sources changed without effect).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _NUMBA = {
     "x86_64-v3": {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": ""},
     "aarch64": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
 }
-"""Numba's variables, so that it works for a processor that is meant instead of this one."""
+"""Environment variables that make numba compile for a given processor instead of this one."""
 
 _CODE_SECTIONS = (b".text", b".rodata")
 
 
 def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
-    """(entry point, SPIR-V or object file) of a kernel, compiled by this process."""
+    """Compile a kernel in this process; return (entry point, SPIR-V or object file)."""
     kernel = shipped_kernels()[name].kernel
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
@@ -60,7 +60,7 @@ def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
 
 
 def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
-    """The same, by a process of its own, for the processor that is meant instead of this one."""
+    """Do the same as `compile_one` in a subprocess, for the given target instead of this processor."""
     environment = os.environ | {"PYTHONHASHSEED": "0"} | _NUMBA.get(made_for, {})
     command = [sys.executable, "-P", "-m", "syclade.host.compile.ship", "--one", name, made_for]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
@@ -69,7 +69,10 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
 
 
 def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
-    """All of them, a compiler a core, but for those of a manifest."""
+    """Return (entry of the manifest, content) of every kernel.
+
+    Kernels that are up to date in `kept`, a manifest, are reused. One compiler runs per core.
+    """
     here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
     wanted = [
         (name, shipped.kernel, made_for, here)
@@ -83,7 +86,7 @@ def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
 def _make(
     name: str, kernel: Kernel, made_for: str, kept: dict[str, dict[str, Any]]
 ) -> tuple[dict[str, Any], bytes]:
-    """(entry of the manifest, content) of a kernel; that of `kept` if it is of the same sources."""
+    """Return (entry of the manifest, content) of a kernel; reuse that of `kept` for the same sources."""
     file, key = f"{name}.{made_for}.xz", ship_key(kernel, made_for)
     if file in kept and kept[file]["key"] == key:
         there = FOLDER / file
@@ -106,10 +109,10 @@ def _make(
 def differences(
     there: dict[str, Any], made: dict[str, Any], renamed: Collection[str] = frozenset()
 ) -> list[str]:
-    """What differs between the manifest that is there and that of kernels compiled now, in words.
+    """Return the differences between the existing manifest and that of kernels compiled now, as messages.
 
     Args:
-        there, made: both.
+        there, made: the existing manifest and the new one.
         renamed: files whose contents differ in names only.
     """
     found = [
@@ -133,16 +136,16 @@ def differences(
 
 
 def same_but_for_names(one: bytes, other: bytes) -> bool:
-    """Whether two SPIR-V modules, or two object files, have the same code, whatever its parts are called.
+    """Return whether two SPIR-V modules, or two object files, have the same code apart from names.
 
-    numba calls a value after its place in the bytecode, and a function after its module and how many there
-    were before: names change with the way sources are written.
+    Numba names a value after its position in the bytecode, and a function after its module and a counter, so
+    names change with the layout of the sources.
     """
     return _code_of(one) == _code_of(other)
 
 
 def _code_of(content: bytes) -> list[Any]:
-    """Instructions and constants, without names of values, functions and the kernel."""
+    """Return instructions and constants, without the names of values, functions and the kernel."""
     if is_spirv(content):
         return [header(content), *instructions_without_names(content)]
     found = [(one.name() or b"", one.data()) for one in binding.ObjectFileRef.from_data(content).sections()]
@@ -159,7 +162,7 @@ def _versions() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Bring FOLDER up to date; or, with --check, say what differs."""
+    """Update FOLDER; with --check, print what differs. Return the exit code."""
     if arguments[:1] == ["--one"]:
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)

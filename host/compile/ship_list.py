@@ -1,9 +1,14 @@
-"""The kernels that come with the package, by name, and what each is compiled for.
+"""List of the precompiled kernels, by name, with the targets that each is compiled for.
 
-For SYCL devices there is every kernel of the program: of chains one for each form or width, score, learned
-rates and recorders, with specialisation constants; the general one besides, for short chains of the maximum
-score; on ancestor matrices the fused kernel and the five stages; of searches one for each stage. For this
-processor, which has no specialisation constants, there are general kernels of chains and those of searches.
+For SYCL devices, every kernel of the program is precompiled:
+
+- for chains, one kernel with specialisation constants per form or width, score, learned rates and recorders,
+  and a general kernel for short chains of the maximum score;
+- on ancestor matrices, the fused kernel and the five stages;
+- for searches, one kernel per stage.
+
+Native processors have no specialisation constants: for them there are general kernels of chains, and the
+kernels of searches.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ __all__ = ["Shipped", "shipped_kernels"]
 _RATES, _ZYGOSITY = Rates(0.01, 0.2), Rates(0.01, 0.1, 0.1, 0.01)
 _MUTATIONS = 40
 _CELLS = {2: 30, 4: 60, 6: 90, 8: 120}
-"""Cells that ask for a form of so many rounds; any others that do so would give the same kernel."""
+"""Cells of an example problem, by the rounds of its form; other problems of the form have the same kernel."""
 
 _MORE_PANELS_CELLS = {5: 140, 6: 170, 7: 200}
 
@@ -50,7 +55,7 @@ _RECORDERS: dict[str, tuple[Recorder, ...]] = {
     "-samples": _SAMPLES,
     "-optimal": (NEW_BEST, EQUAL_BEST, *_SAMPLES),
 }
-"""Recorders of chains by the endings of names; `-optimal` are those of `syclade scite`."""
+"""Recorders of chains, by the suffix of the kernel's name; `-optimal` are those of `syclade scite`."""
 
 _OF_INFER = {name: recorders for name, recorders in _RECORDERS.items() if name != "-optimal"}
 
@@ -62,7 +67,7 @@ _EVERYWHERE = (SPIRV, *PROCESSORS)
 
 @dataclass(frozen=True)
 class Shipped:
-    """A kernel that comes with the package.
+    """Precompiled kernel.
 
     Attributes:
         kernel: the kernel.
@@ -74,7 +79,7 @@ class Shipped:
 
 
 def shipped_kernels() -> dict[str, Shipped]:
-    """Return all of them, by name."""
+    """Return all precompiled kernels, by name."""
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
     for group in (_chains(), _leaf_chains(), _ancestor_kernels()):
         kernels |= dict(group)
@@ -82,7 +87,7 @@ def shipped_kernels() -> dict[str, Shipped]:
 
 
 def _chains() -> Iterator[tuple[str, Shipped]]:
-    """Chains of mutation trees."""
+    """Yield the kernels of chains of mutation trees."""
     for form in FORMS:
         width = f"{'wide' if form.subtrees else 'narrow'}-{form.rounds}"
         cells = _WIDE_CELLS if form.subtrees else _CELLS[form.rounds]
@@ -104,7 +109,7 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
 
 
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
-    """Chains of cell trees."""
+    """Yield the kernels of chains of cell trees."""
     for rounds in FORM_ROUNDS:
         matrix = simulate(_MUTATIONS, rounds * TRAITS.lanes, 0.01, 0.2, 0.1, seed=1).matrix
         problem = make_leaf_problem(matrix, _RATES)
@@ -115,7 +120,7 @@ def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
 
 
 def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
-    """Chains on ancestor matrices: fused kernels, and the stages."""
+    """Yield the kernels of chains on ancestor matrices: fused kernels, and the stages."""
     for score in ("max", "sum"):
         problem = _problem(_CELLS[2], octaves=score == "sum")
         encoding = SpecialisedAncestorEncoding(problem, TRAITS)
@@ -136,7 +141,7 @@ def _variants(
     native: Sequence[str],
     general: bool = False,
 ) -> Iterator[tuple[str, Shipped]]:
-    """One kernel for each set of recorders; for processors those with the endings `native`."""
+    """Yield the kernels for each set of recorders; for processors, only those with the suffixes `native`."""
     encoding = PreorderEncoding(problem, TRAITS)
     for ending, wanted in recorders.items():
         plan = make_plan(problem, score=score_named(score, problem), recorders=wanted)
@@ -147,7 +152,7 @@ def _variants(
 def _forms(
     name: str, plan: Plan, encoding: Encoding, *, native: bool, general: bool
 ) -> Iterator[tuple[str, Shipped]]:
-    """The specialised kernel of a plan for SYCL devices, and the general one where it is wanted."""
+    """Yield the specialised kernel of a plan for SYCL devices, and the general kernel if it is requested."""
     specialised, read = encoding.specialised(), encoding.general()
     assert specialised is not None, name
     assert read is not None, name
@@ -160,7 +165,7 @@ def _forms(
 def _problem(
     cells: int, rates: Rates = _RATES, learned: Mapping[str, float] | None = None, *, octaves: bool = False
 ) -> Problem:
-    """A problem with so many cells."""
+    """Return a simulated problem with this number of cells."""
     missing = 0.1
     matrix = simulate(
         cells,

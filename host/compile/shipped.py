@@ -1,7 +1,7 @@
-"""Kernels that come with the package, compiled when it was built: the first run of all waits for no compiler.
+"""Precompiled kernels: part of the package, so that even the first run does not wait for a compiler.
 
-They serve many sizes (`host/encodings/preorder_forms.py`). Each is found by its own sources, so that a
-kernel whose sources were changed since is never taken for what it is not; `ship.py` makes them.
+They serve many sizes (`host/encodings/preorder_forms.py`). Each is looked up by a digest of its sources, so a
+kernel whose sources have changed since is never used. `ship.py` compiles them.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ __all__ = [
 MANIFEST = "manifest.json"
 
 SPIRV = "spirv"
-"""What drivers of SYCL devices translate."""
+"""Target SPIR-V, which drivers of SYCL devices translate."""
 
 PROCESSORS = {
     "x86_64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi", "bmi2", "fma"},
     "x86_64-v3": {"avx2", "bmi", "bmi2", "fma", "lzcnt", "movbe", "f16c"},
     "aarch64": set(),
 }
-"""Processors that there is machine code for, under Linux, by the features that they must have."""
+"""Processors with precompiled machine code (Linux only), with the features that each must have."""
 
 MAKERS = {SPIRV: "syclade.kernels.target.sycl"} | dict.fromkeys(
     PROCESSORS, "syclade.kernels.target.native.compiler"
 )
-"""The module that makes them, by what they are for."""
+"""Module that compiles the kernels, by target."""
 
 
 def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
-    """(entry point, SPIR-V or object file); None if the package has none of these sources.
+    """Return (entry point, SPIR-V or object file); None if no precompiled kernel has these sources.
 
     Args:
-        kernel: which.
+        kernel: the kernel.
         made_for: SPIRV or one of PROCESSORS.
     """
     entry = _by_key().get((ship_key(kernel, made_for), made_for))
@@ -62,12 +62,12 @@ def find_shipped(kernel: Kernel, made_for: str) -> tuple[str, bytes] | None:
 
 
 def is_shipped(kernel: Kernel, made_for: str) -> bool:
-    """Whether `find_shipped` finds it."""
+    """Return whether `find_shipped` finds the kernel."""
     return (ship_key(kernel, made_for), made_for) in _by_key()
 
 
 def shipped() -> list[dict[str, Any]]:
-    """What the package has: entries of the manifest."""
+    """Return the manifest's entries of all precompiled kernels; empty if there is no readable manifest."""
     try:
         told = json.loads((_folder() / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -77,13 +77,13 @@ def shipped() -> list[dict[str, Any]]:
 
 
 def ship_key(kernel: Kernel, made_for: str) -> str:
-    """What tells a shipped kernel: its sources, and those of the target that it is compiled by."""
+    """Return the key of a precompiled kernel, which depends on its sources and on those of the target."""
     return kernel.key([digest_of((MAKERS[made_for],))])
 
 
 @cache
 def own_processor() -> str | None:
-    """The best of PROCESSORS that this machine can run; None if there is none."""
+    """Return the best of PROCESSORS whose code this machine can run; None if there is none."""
     if sys.platform != "linux":
         return None
     if platform.machine() == "aarch64":
@@ -92,7 +92,7 @@ def own_processor() -> str | None:
         return None
     try:
         from llvmlite import binding
-    except Exception:  # whatever is wrong with it is told where it is needed
+    except Exception:  # any problem with it is reported where it is needed
         return None
     features = {name for name, there in binding.get_host_cpu_features().items() if there}
     return next((name for name, needed in PROCESSORS.items() if needed and needed <= features), None)

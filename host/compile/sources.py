@@ -1,7 +1,7 @@
-"""Which files a kernel is made of: those of its parts and all that they import, and no others.
+"""Source files of a kernel: those of its parts and everything that they import, and no others.
 
-Only the code in them counts. Comments, docstrings and the layout change nothing in a compiled kernel, so they
-change no digest either, whatever version of Python reads them.
+Only their code counts. Comments, docstrings and layout do not affect a compiled kernel, so they do not affect
+the digest. The digest does not depend on the version of Python either.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = ["code_of", "digest_of", "digest_of_files", "modules_of"]
 
 @cache
 def digest_of(modules: tuple[str, ...]) -> str:
-    """The same as `digest_of_files`, remembered in the user's cache for as long as the files are untouched.
+    """Return the same as `digest_of_files`; cached on disk for as long as the files are unchanged.
 
-    To parse the files takes as long as a warm start.
+    Parsing the files takes as long as a warm start.
     """
     place = f"sources/{hashlib.sha256(' '.join((*modules, __file__)).encode()).hexdigest()[:32]}"
     try:
@@ -32,28 +32,31 @@ def digest_of(modules: tuple[str, ...]) -> str:
         if all(_state_of(path) == state for path, state in known["files"]):
             return str(known["digest"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        pass  # not there, damaged, or of files that have gone
+        pass  # not cached, damaged, or some files no longer exist
     files = [__file__, *(str(path) for _, path in sorted(modules_of(modules).items()))]
-    states = [(path, _state_of(path)) for path in files]  # before they are read
+    states = [(path, _state_of(path)) for path in files]  # taken before the files are read
     digest = digest_of_files(modules)
     write_checked(place, json.dumps({"files": states, "digest": digest}).encode())
     return digest
 
 
 def _state_of(path: str) -> list[int]:
-    """What no edit of a file leaves as it is: not even one that sets back the time of the last edit."""
+    """Return size, inode, and times of modification and change of a file.
+
+    Every edit changes one of them, even if it resets the modification time.
+    """
     there = Path(path).stat()
     return [there.st_size, there.st_ino, there.st_mtime_ns, there.st_ctime_ns]
 
 
 def digest_of_files(modules: tuple[str, ...]) -> str:
-    """Return the digest of the code of modules and of all that they import of their own packages.
+    """Return the digest of the code of modules and of everything that they import from their own packages.
 
-    What stands at the top of these packages does not count: it tells users what to import, and edits of it
-    would make every kernel anew.
+    The `__init__.py` of a top-level package does not count: it lists what users can import, and edits of it
+    would recompile every kernel.
 
     Args:
-        modules: full names.
+        modules: full names of the modules.
     """
     digest = hashlib.sha256()
     for name, path in sorted(modules_of(modules).items()):
@@ -64,15 +67,16 @@ def digest_of_files(modules: tuple[str, ...]) -> str:
 
 
 def modules_of(modules: Iterable[str]) -> dict[str, Path]:
-    """The modules and all that they import, directly or not, of the top-level packages they are in.
+    """Return the modules and everything that they import, directly or not, from their top-level packages.
 
-    Imports inside functions count. Numba, numpy and the like have versions, which are told apart elsewhere.
+    Imports inside functions count. Numba, numpy and other packages do not: the cache keys contain the
+    versions of the compilers.
 
     Args:
-        modules: full names.
+        modules: full names of the modules.
 
     Returns:
-        The file of each, by its name.
+        The file of each module, by its name.
     """
     pending = set(modules)
     tops = frozenset(name.partition(".")[0] for name in pending)
@@ -83,7 +87,7 @@ def modules_of(modules: Iterable[str]) -> dict[str, Path]:
         if name not in found and path is not None:
             found[name] = path
             pending |= _imported(name, path, tops)
-    for name in tuple(found):  # what packages do on import counts too, but not whom else they know
+    for name in tuple(found):  # the code of parent packages counts too, but not their imports
         parts = name.split(".")
         packages = (".".join(parts[:depth]) for depth in range(1, len(parts)))
         found |= {package: path for package in packages if (path := _file_of(package)) is not None}
@@ -92,7 +96,7 @@ def modules_of(modules: Iterable[str]) -> dict[str, Path]:
 
 @cache
 def _file_of(name: str) -> Path | None:
-    """The source of a module; None if there is no such module: a name of something in a module."""
+    """Return the source file of a module; None if the name is not a module, such as that of a function."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, AttributeError, ValueError):
@@ -101,13 +105,13 @@ def _file_of(name: str) -> Path | None:
 
 
 def _imported(importer: str, path: Path, tops: frozenset[str]) -> set[str]:
-    """Names of modules that a module imports, and of what it imports from packages, module or not."""
+    """Return the names of the modules that a module imports, and of what it imports from packages."""
     found: set[str] = set()
     package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
     for module, names in _parsed(path).imports:
         if module.startswith("."):
             module = importlib.util.resolve_name(module, package)
-        # The spec of a module is found by importing its package, which here must be one of ours.
+        # To find the spec of a module, its package is imported; so the package must be one of ours.
         if module.partition(".")[0] not in tops:
             continue
         found.add(module)
@@ -117,7 +121,7 @@ def _imported(importer: str, path: Path, tops: frozenset[str]) -> set[str]:
 
 
 def _is_package(name: str) -> bool:
-    """Is the module a package, so that what is imported from it may be a module?"""
+    """Return whether a module is a package, so that names imported from it may be modules."""
     path = _file_of(name)
     return path is not None and path.name == "__init__.py"
 
@@ -126,7 +130,7 @@ class _Parsed(NamedTuple):
     """Parsed source file.
 
     Attributes:
-        digest: of its code.
+        digest: digest of its code.
         imports: (module, names imported from it); relative modules begin with dots.
     """
 
@@ -135,7 +139,7 @@ class _Parsed(NamedTuple):
 
 
 def _parsed(path: Path) -> _Parsed:
-    """The file's code, parsed once for as long as its content stays the same."""
+    """Parse a file; the result is cached for the same content."""
     return _parse(path.read_bytes())
 
 
@@ -143,7 +147,7 @@ def _parsed(path: Path) -> _Parsed:
 def _parse(content: bytes) -> _Parsed:
     try:
         tree = ast.parse(content)
-    except (SyntaxError, ValueError):  # an extension module: its bytes are what there is
+    except (SyntaxError, ValueError):  # an extension module: use its bytes
         return _Parsed(hashlib.sha256(content).hexdigest(), ())
     return _Parsed(hashlib.sha256(_text_of(tree).encode()).hexdigest(), tuple(_imports(tree)))
 
@@ -151,17 +155,17 @@ def _parse(content: bytes) -> _Parsed:
 def code_of(source: str | bytes) -> str:
     """Return the code of a Python source as text that is equal for equal code.
 
-    Comments, docstrings, line numbers and layout are left out. `ast.dump` would not do: what it writes
-    depends on the version of Python.
+    Comments, docstrings, line numbers and layout are left out. `ast.dump` is not suitable: its output depends
+    on the version of Python.
 
     Raises:
-        SyntaxError: the source is no Python.
+        SyntaxError: the source is not valid Python.
     """
     return _text_of(ast.parse(source))
 
 
 def _text_of(tree: ast.AST) -> str:
-    """A syntax tree as text: of a node its class, its fields that are not empty, and an end mark."""
+    """Return a syntax tree as text: for each node its class, its non-empty fields and an end mark."""
     words: list[str] = []
     _write(tree, words.append)
     return " ".join(words)
@@ -172,7 +176,7 @@ def _write(value: Any, write: Callable[[str], None]) -> None:
         write(type(value).__name__)
         for name in value._fields:
             field: Any = getattr(value, name, None)
-            if isinstance(value, ast.JoinedStr):  # Python 3.12 has empty parts where others have none
+            if isinstance(value, ast.JoinedStr):  # Python 3.12 has empty parts where other versions have none
                 field = [one for one in field if getattr(one, "value", None) != ""]
             if field is not None and field != []:
                 write(f".{name}")
@@ -188,7 +192,7 @@ def _write(value: Any, write: Callable[[str], None]) -> None:
 
 
 def _says_nothing(node: Any) -> bool:
-    """Is it a docstring, or another string that is a statement by itself?"""
+    """Return whether a node is a docstring or another string that is a statement by itself."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -1,4 +1,4 @@
-"""SPIR-V modules as lists of instructions, for the little that is changed in them before they are exported.
+"""SPIR-V modules as lists of instructions, for the few changes that are made to them after compilation.
 
 Source: SPIR-V Specification, version 1.4, section 2.3, "Physical Layout of a SPIR-V Module and Instruction".
 """
@@ -34,7 +34,7 @@ _GROUPS, _SUBGROUP_DISPATCH = 18, 58  # capabilities
 
 
 class Op:
-    """The instructions that somebody here looks at."""
+    """Opcodes of the instructions that the code uses."""
 
     NAME = 5
     EXT_INST = 12
@@ -59,27 +59,27 @@ class Op:
 
 
 class Instruction(NamedTuple):
-    """One instruction: its code and its operands, a word each."""
+    """One instruction: its opcode and its operands, one word each."""
 
     code: int
     operands: tuple[int, ...]
 
 
 def is_spirv(content: bytes) -> bool:
-    """Whether bytes begin as a little-endian SPIR-V module does."""
+    """Return whether bytes begin like a little-endian SPIR-V module."""
     return content[:4] == MAGIC
 
 
 def header(module: bytes) -> tuple[int, ...]:
-    """The five words before the first instruction: magic, version, generator, bound, schema."""
+    """Return the five words before the first instruction: magic, version, generator, bound, schema."""
     return struct.unpack_from(f"<{_HEADER_WORDS}I", module)
 
 
 def instructions(module: bytes) -> Iterator[Instruction]:
-    """The module's instructions, in order.
+    """Yield the module's instructions, in order.
 
     Raises:
-        ValueError: the bytes are no SPIR-V module, or end in the middle of an instruction.
+        ValueError: the bytes are not a SPIR-V module, or end in the middle of an instruction.
     """
     if not is_spirv(module) or len(module) % 4 or len(module) < 4 * _HEADER_WORDS:
         raise ValueError("no SPIR-V module")
@@ -94,7 +94,10 @@ def instructions(module: bytes) -> Iterator[Instruction]:
 
 
 def instructions_without_names(module: bytes) -> Iterator[Instruction]:
-    """Yield the module's instructions without the names of values, functions and kernels, of any length."""
+    """Yield the module's instructions without the names of values, functions and kernels.
+
+    OpName is left out. Entry points and linkage decorations lose their names, whatever their length.
+    """
     for code, operands in instructions(module):
         if code == Op.ENTRY_POINT:
             yield Instruction(code, (*operands[:2], *interface_of(operands)))
@@ -105,7 +108,7 @@ def instructions_without_names(module: bytes) -> Iterator[Instruction]:
 
 
 def module_of(start: Iterable[int], body: Iterable[Instruction]) -> bytes:
-    """The module with this header and these instructions: the inverse of `header` and `instructions`."""
+    """Return the module with this header and these instructions: inverse of `header` and `instructions`."""
     words = list(start)
     for code, operands in body:
         words += [(len(operands) + 1) << 16 | code, *operands]
@@ -113,21 +116,21 @@ def module_of(start: Iterable[int], body: Iterable[Instruction]) -> bytes:
 
 
 def entry_points(module: bytes) -> list[str]:
-    """Names of the module's kernels."""
+    """Return the names of the module's kernels."""
     found = (one.operands for one in instructions(module) if one.code == Op.ENTRY_POINT)
     return [_text(operands[2:])[0] for operands in found]
 
 
 def interface_of(operands: tuple[int, ...]) -> tuple[int, ...]:
-    """The variables that an entry point lists, from its operands."""
+    """Return the ids of the interface variables from the operands of an entry point."""
     return operands[2 + _text(operands[2:])[1] :]
 
 
 def rename_entry_point(module: bytes, name: str) -> bytes:
-    """Give the module's one kernel another name. The names of its other functions are not used by anybody.
+    """Rename the module's one kernel. Nothing uses the names of its other functions, so they stay.
 
     Raises:
-        ValueError: there is not exactly one kernel.
+        ValueError: the module does not have exactly one kernel.
     """
     (old,) = entry_points(module)
     body = []
@@ -147,9 +150,9 @@ def rename_entry_point(module: bytes, name: str) -> bytes:
 
 
 def declare_group_size(module: bytes, size: int) -> bytes:
-    """Declare how many work-items a work-group has, so that compilers need not provide for others.
+    """Declare the number of work-items of a work-group, so that compilers need not support other sizes.
 
-    Where a kernel has instructions for sub-groups, these get the same size: the work-group is one of them.
+    If the module uses sub-group instructions, sub-groups get the same size: a work-group is one sub-group.
     """
     found = list(instructions(module))
     sub_groups = any(one == Instruction(Op.CAPABILITY, (_GROUPS,)) for one in found)
@@ -168,11 +171,12 @@ def declare_group_size(module: bytes, size: int) -> bytes:
 
 
 def with_constants(module: bytes, values: Sequence[int]) -> bytes:
-    """Write the values of specialisation constants of 64 bits into a module.
+    """Write the values of 64-bit specialisation constants into a module.
 
     Args:
         module: a SPIR-V module.
-        values: of the constants with SpecId 0, 1, ...; those that the compiler dropped are ignored.
+        values: values of the constants with SpecId 0, 1, ...; those of constants that the compiler dropped
+            are ignored.
 
     Raises:
         ValueError: the module has a constant without a value, or one of another width.
@@ -197,7 +201,7 @@ def with_constants(module: bytes, values: Sequence[int]) -> bytes:
 
 
 def _text(words: tuple[int, ...]) -> tuple[str, int]:
-    """A literal string at the beginning of operands, and how many of them it takes."""
+    """Return the literal string at the beginning of operands, and its number of operands."""
     for length in range(1, len(words) + 1):
         if words[length - 1] >> 24 == 0:
             content = struct.pack(f"<{length}I", *words[:length])
@@ -206,7 +210,7 @@ def _text(words: tuple[int, ...]) -> tuple[str, int]:
 
 
 def _words(text: str) -> tuple[int, ...]:
-    """A literal string as operands."""
+    """Return a literal string as operands."""
     content = text.encode() + b"\0"
     content += bytes(-len(content) % 4)
     return struct.unpack(f"<{len(content) // 4}I", content)

@@ -1,6 +1,6 @@
-"""From a kernel to SPIR-V, by numba-dpex: the one place that imports the compiler.
+"""Translation of kernels to SPIR-V by numba-dpex. Only `import_compiler` imports the compiler.
 
-This module and those that it imports are part of every compiled kernel's name in the cache.
+The key of every compiled kernel in the cache depends on this module and on those that it imports.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMPILERS = ("numba-dpex", "numba", "llvmlite", "dpcpp-llvm-spirv")
 
 @dataclass(frozen=True)
 class Spirv:
-    """A compiled kernel.
+    """Compiled kernel.
 
     Attributes:
         entry_point: name of the kernel in the module.
@@ -42,7 +42,7 @@ class Spirv:
 
 @cache
 def compiler_versions() -> list[str]:
-    """Name and version of everything that has a part in translating a kernel to SPIR-V."""
+    """Return name and version of every package that takes part in translating a kernel to SPIR-V."""
     versions = []
     for name in _COMPILERS:
         versions.append(f"{name} {version_of(name) or 'is absent'}")
@@ -51,7 +51,7 @@ def compiler_versions() -> list[str]:
 
 @cache
 def translation() -> list[str]:
-    """What decides, besides the kernel, what comes of it: versions, and the sources of the translation."""
+    """Return what determines the SPIR-V besides the kernel: versions, and the sources of the translation."""
     return [*compiler_versions(), digest_of((__name__, "syclade.kernels.target.sycl"))]
 
 
@@ -59,14 +59,14 @@ def import_compiler() -> Any:
     """Import numba-dpex, which takes a second, and return `kernels.target.sycl.compile_kernel`.
 
     Raises:
-        DeviceError: numba-dpex does not import.
+        DeviceError: numba-dpex cannot be imported.
     """
     try:
         with dpnp_stand_in():
             import numba_dpex  # noqa: F401
 
             from syclade.kernels.target.sycl import compile_kernel
-    except Exception as error:  # beside other versions than it is made for it may fail in any way
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise DeviceError(
             f"numba-dpex does not import: {error}",
             hint=f"install the SYCL stack anew: {install_command('sycl', anew=True)} ({COMPILER_PYTHON})",
@@ -75,11 +75,13 @@ def import_compiler() -> Any:
 
 
 def translate(queue: Any, kernel: Kernel) -> Spirv:
-    """Compile a kernel, which takes 3 to 20 s. The queue matters to type checks only, not to the result.
+    """Compile a kernel, which takes 3 to 20 s.
+
+    The queue is used for type checks only and does not affect the result.
 
     Raises:
-        DeviceError: numba-dpex is not installed, does not import or cannot compile it, or the current folder
-            was deleted.
+        DeviceError: numba-dpex is not installed, cannot be imported or cannot compile the kernel, or the
+            current folder was deleted.
     """
     require_current_folder()
     require_compiler(kernel)
@@ -92,6 +94,6 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
         name, module = compile_kernel(
             kernel.body(), kernel.name, arguments, kernel.record_types(), kernel.group, queue
         )
-    except Exception as error:  # numba's, llvmlite's, those of the translator to SPIR-V
+    except Exception as error:  # from numba, llvmlite or the translator to SPIR-V
         raise DeviceError(f"numba-dpex cannot compile {kernel.name}: {error}") from error
     return Spirv(name, declare_group_size(module, kernel.lanes))

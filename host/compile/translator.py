@@ -1,4 +1,4 @@
-"""Translate kernels in a process of its own, into the cache that the run reads them from.
+"""Translate kernels in a subprocess, into the cache that the run reads them from.
 
 Run as `python -m syclade.host.compile.translator DEVICE` with the pickled kernels on standard input.
 """
@@ -17,13 +17,13 @@ __all__ = ["Translator"]
 
 
 class Translator:
-    """A process that loads kernels, and so translates them into the cache. Its owner stops it."""
+    """Subprocess that loads kernels, which translates them into the cache. The owner must call `stop`."""
 
     def __init__(self, device: Device, kernels: Sequence[Kernel]) -> None:
         import pickle
         import subprocess
 
-        # What this process can import, the other one can: parts of a kernel may be a user's own.
+        # The subprocess must be able to import the same modules: parts of a kernel may be a user's own.
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "syclade.host.compile.translator", device.filter],
@@ -31,18 +31,18 @@ class Translator:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": paths},
-            start_new_session=True,  # Ctrl-C is for the run, which stops this
+            start_new_session=True,  # Ctrl-C reaches only the run, which stops this process
         )
         assert self._process.stdin is not None
         with self._process.stdin as stream:
             stream.write(pickle.dumps(list(kernels)))
 
     def ended(self) -> bool:
-        """Return whether it is over, successfully or not."""
+        """Return whether the subprocess has ended, successfully or not."""
         return self._process.poll() is not None
 
     def stop(self) -> None:
-        """End it, whether it is done or not."""
+        """Kill the subprocess, whether it has finished or not."""
         self._process.kill()
         self._process.wait()
 
@@ -58,7 +58,7 @@ def _main(device: str) -> int:
         queue = open_queue(device)
         for kernel in kernels:
             load_kernel(queue, kernel)
-    except SycladeError:  # the run that waits for the kernel fails likewise, and says why
+    except SycladeError:  # the run that waits for the kernel fails likewise, and reports why
         return 1
     return 0
 

@@ -1,1 +1,1 @@
-"""Trees that are as likely as the best one: found by walking, counted, and what all of them share."""
+"""Co-optimal trees: all trees that are as likely as the best one, their number, and what they share."""

@@ -1,4 +1,4 @@
-"""What trees share: how often each edge and each ancestor relation is in them, as a table and as a graph."""
+"""Consensus of trees: how frequent each edge and each ancestor relation is, as a table and as a graph."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ __all__ = ["Consensus", "consensus_of"]
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """Shares of trees.
+    """Shares of trees that have an edge or an ancestor relation.
 
     Attributes:
-        trees: how many.
-        edges: float64, shape (n + 1, n): the share in which the row's node is the column's parent.
-        ancestors: float64, shape (n, n): likewise, a proper ancestor.
+        trees: number of trees.
+        edges: float64, shape (n + 1, n): share of trees in which the row's node is the column's parent.
+        ancestors: float64, shape (n, n): share of trees in which the row's mutation is a proper ancestor of
+            the column's.
     """
 
     trees: int
@@ -31,7 +32,9 @@ class Consensus:
     ancestors: NDArray[np.float64]
 
     def to_table(self, mutations: Sequence[str]) -> str:
-        """Tab-separated: relation, upper, lower, share; edges first, each kind by falling shares.
+        """Return a tab-separated table with the columns relation, upper, lower and share.
+
+        Edges come first, then ancestor relations; both are sorted by falling share.
 
         Args:
             mutations: the n names.
@@ -48,7 +51,7 @@ class Consensus:
         return text.getvalue()
 
     def to_graphviz(self, mutations: Sequence[str], least: float = 0.0) -> str:
-        """A digraph of all edges with a share above `least`: the rarer, the lighter."""
+        """Return a digraph of all edges with a share above `least`; rarer edges are lighter."""
         labels = node_labels(mutations)
         lines = ["digraph consensus {\n    node [shape=box, style=rounded];\n"]
         for upper, lower in np.argwhere(self.edges > least).tolist():
@@ -60,7 +63,7 @@ class Consensus:
 
 
 def consensus_of(trees: NDArray[np.int32]) -> Consensus:
-    """The shares of trees.
+    """Compute the shares of trees that have each edge and each ancestor relation.
 
     Args:
         trees: int32, shape (trees, n + 1): parent vectors.

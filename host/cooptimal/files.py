@@ -1,4 +1,4 @@
-"""Files of co-optimal trees: each in both formats, numbered from 0, and what they share."""
+"""Files of co-optimal trees: each tree in both formats, numbered from 0, and their consensus."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["files_of"]
 
 
 def files_of(found: CoOptimal, mutations: Sequence[str]) -> dict[str, str]:
-    """The texts, by the files' names.
+    """Return the texts of the files, by file name.
 
     Args:
-        found: the trees.
+        found: the co-optimal trees.
         mutations: the n names.
     """
     files = {}

@@ -1,8 +1,11 @@
-"""All trees at one move from a tree that have its score: a subtree elsewhere, or a mutation above its parent.
+"""Neighbours with equal score: all trees that are one move away from a tree and have its score.
 
-With S the scores of all attachments (a row a node, over the distinct columns), M the best of a subtree's rows
-and O the best of all others, a subtree of v below w is worth sum max(O, M - S[parent of v] + S[w]):
-O(columns) a place, O(n^2 columns) for all. Exact: scores are the chain's integers.
+A move attaches a subtree elsewhere, or swaps a mutation with its parent.
+
+Let S be the scores of all attachments (one row per node, over the distinct columns), M the best of a
+subtree's rows, and O the best of all other rows. Attaching the subtree of v below w gives the score
+sum max(O, M - S[parent of v] + S[w]). This takes O(columns) per position and O(n^2 columns) in total. It is
+exact: scores are the chain's integers.
 """
 
 from __future__ import annotations
@@ -18,18 +21,19 @@ from syclade.host.trees.tree import preorder
 __all__ = ["Scorer", "equal_neighbours"]
 
 _LEAST = np.iinfo(np.int64).min // 4
-"""Worse than any score, and far from the end of the integers."""
+"""Less than any score, and far from the limit of int64."""
 
 _CHUNK = 2**22
-"""Scores of places that are looked at together."""
+"""Number of scores that are computed at once."""
 
 
 class Scorer(NamedTuple):
-    """What decides scores.
+    """Input for computing scores.
 
     Attributes:
-        weights: int64, shape (n, distinct columns): what a mutation adds to a column below it.
-        multiplicity: int64, shape (distinct columns,).
+        weights: int64, shape (n, distinct columns): what a mutation adds to the score of a column attached
+            below it.
+        multiplicity: int64, shape (distinct columns,): number of cells with each column.
     """
 
     weights: NDArray[np.int64]
@@ -37,20 +41,20 @@ class Scorer(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem) -> Scorer:
-        """That of a problem."""
+        """Return the scorer of a problem."""
         return cls(problem.weight_rows().astype(np.int64), problem.multiplicity.astype(np.int64))
 
 
 class _Tables(NamedTuple):
-    """Of a tree; rows stand in preorder.
+    """Tables of a tree, with nodes in preorder.
 
     Attributes:
-        order: the node at each position.
-        position: of each node.
-        end: of each node's subtree: one beyond its last position.
-        rows: int64, shape (n + 1, columns): scores of attachments.
-        above: likewise: the best of all rows before a position, one more row at the end.
-        behind: likewise: the best from a position on.
+        order: int32, shape (n + 1,): the node at each position.
+        position: int64, shape (n + 1,): the position of each node.
+        end: int64, shape (n + 1,): one past the last position of each node's subtree.
+        rows: int64, shape (n + 1, columns): scores of attachments at each position.
+        above: int64, shape (n + 2, columns): the best of all rows before each position.
+        behind: int64, shape (n + 2, columns): the best of all rows from each position on.
     """
 
     order: NDArray[np.int32]
@@ -62,10 +66,10 @@ class _Tables(NamedTuple):
 
 
 def equal_neighbours(scorer: Scorer, parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """A tree's score, and all trees at one move from it that have the same.
+    """Return a tree's score, and all trees one move away that have the same score.
 
     Args:
-        scorer: what decides scores.
+        scorer: scorer of the problem.
         parents: parent vector, int32, shape (n + 1,).
 
     Returns:
@@ -102,7 +106,7 @@ def _best(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def _elsewhere(
     scorer: Scorer, parents: NDArray[np.int32], tables: _Tables, score: int
 ) -> list[NDArray[np.int32]]:
-    """Trees with a subtree below another node."""
+    """Return the trees of equal score in which a subtree is attached to another node."""
     nodes, columns = tables.rows.shape
     mutations = np.arange(nodes - 1)
     begin, end = tables.position[mutations], tables.end[mutations]
@@ -128,7 +132,7 @@ def _elsewhere(
 def _above_parents(
     scorer: Scorer, parents: NDArray[np.int32], tables: _Tables, score: int
 ) -> list[NDArray[np.int32]]:
-    """Trees in which a mutation and its parent have exchanged their labels."""
+    """Return the trees of equal score in which a mutation and its parent have swapped labels."""
     root, rows, found = len(parents) - 1, tables.rows, []
     for node in range(root):
         upper = int(parents[node])
@@ -137,7 +141,7 @@ def _above_parents(
         change = scorer.weights[node] - scorer.weights[upper]
         begin, end = tables.position[upper], tables.end[upper]
         first, last = tables.position[node], tables.end[node]
-        beside = np.maximum(_best(rows[begin:first]), _best(rows[last:end])) + change  # the upper one, too
+        beside = np.maximum(_best(rows[begin:first]), _best(rows[last:end])) + change  # with the upper node
         outside = np.maximum(tables.above[begin], tables.behind[end])
         best = np.maximum(np.maximum(outside, beside), _best(rows[first:last]))
         if int((best * scorer.multiplicity).sum()) != score:

@@ -1,4 +1,4 @@
-"""All trees that are as likely as the best ones, as far as moves between equals lead."""
+"""Plateau: all trees as likely as the best ones that moves between trees of equal score reach."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ __all__ = ["CoOptimal", "walk_plateau"]
 
 @dataclass(frozen=True, eq=False)
 class CoOptimal:
-    """Trees of one and the same score.
+    """Trees of equal score.
 
     Attributes:
-        trees: int32, shape (trees, n + 1): parent vectors, distinct; the first is the best tree itself.
-        complete: whether they are all that moves between equals lead to; else there are more.
+        trees: int32, shape (trees, n + 1): distinct parent vectors; the first is the best tree itself.
+        complete: whether these are all trees that moves between trees of equal score reach; if false, there
+            are more.
     """
 
     trees: NDArray[np.int32]
@@ -30,19 +31,19 @@ class CoOptimal:
 
     @property
     def counted(self) -> str:
-        """How many there are, in words."""
+        """Number of trees, as text."""
         return str(len(self.trees)) if self.complete else f"at least {len(self.trees)}"
 
 
 def walk_plateau(problem: Problem, best: Sequence[NDArray[np.int32]], most: int) -> CoOptimal:
-    """From the best trees through all neighbours of the same score, breadth first.
+    """Walk from the best trees through all neighbours of equal score, breadth first.
 
-    The order follows from the trees alone, so that it is the same wherever they were found.
+    The order depends on the trees only, so it is the same on every device.
 
     Args:
-        problem: which.
-        best: parent vectors; those that score less than the first are left out.
-        most: trees to stop at.
+        problem: the problem that defines the scores.
+        best: int32 parent vectors, shape (n + 1,); those that score less than the first are left out.
+        most: number of trees at which to stop.
     """
     scorer = Scorer.of(problem)
     top, _ = equal_neighbours(scorer, best[0])

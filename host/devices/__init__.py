@@ -1,1 +1,1 @@
-"""The devices there are, and how to find out whether they run."""
+"""Devices: which exist, and which of them can run."""

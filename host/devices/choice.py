@@ -1,4 +1,4 @@
-"""Which device to take: the one that is asked for, or the best that can run."""
+"""Choice of a device: the requested one, or the best that can run."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ __all__ = ["choose_device", "known_devices", "list_devices"]
 logger = logging.getLogger("syclade.devices")
 
 AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
-"""Kinds of device, the best first. A card comes before all of them where an image for it is given or cached
-(`compile/precompiled.py`), and is of no use without.
+"""Kinds of devices, best first.
+
+An FPGA card comes before all of them if an image for it is given or cached (`compile/precompiled.py`). It
+cannot be used without an image.
 """
 
 _MEND = "`syclade devices` tries every device again and says what is wrong"
 
 
 def known_devices(*, refresh: bool = False) -> Survey:
-    """What is known of the SYCL devices: remembered, or found out now.
+    """Return the survey of the SYCL devices, from the cache or made now.
 
     Args:
-        refresh: find out now.
+        refresh: ignore the cached survey, and make a new one.
     """
     limit_drivers()
     versions = stack_versions()
@@ -45,21 +47,21 @@ def known_devices(*, refresh: bool = False) -> Survey:
 
 
 def list_devices() -> list[Device]:
-    """All devices, usable or not: those of SYCL, this processor by numba, and the numpy fallback last."""
+    """Return all devices, usable or not: SYCL devices, this processor by numba, and numpy last."""
     return [*known_devices().devices, *own_devices()]
 
 
 def choose_device(wanted: str = "auto") -> Device:
-    """The device that a request means.
+    """Return the requested device.
 
-    A failure that is remembered may have passed (somebody's memory limit, a busy machine): before it decides,
-    the device is tried again.
+    The cause of a cached failure may be gone (a memory limit, a busy machine). If a cached failure would
+    affect the choice, the device is tested again first.
 
     Args:
         wanted: auto, a kind (cpu, fpga-emu, fpga, gpu, native, python, numpy) or a dpctl filter string.
 
     Raises:
-        DeviceError: an explicit request that cannot be met, with the reason.
+        DeviceError: the explicitly requested device cannot be used, with the reason.
     """
     limit_drivers()
     if not isinstance(wanted, str):
@@ -76,7 +78,7 @@ def choose_device(wanted: str = "auto") -> Device:
 
 
 def _matching(wanted: str, found: Survey) -> Device:
-    """The first device that can run of those that an explicit request means."""
+    """Return the first usable device among those that an explicit request matches."""
     names = {one.filter for one in found.devices if wanted in (one.kind, one.filter)}
     if not names and wanted not in KINDS:
         names = {one.filter for one in found.devices if one.filter == _resolve(wanted)}
@@ -104,7 +106,7 @@ def _first_usable(wanted: str, matching: list[Device]) -> Device:
 
 
 def _best(found: Survey) -> Device:
-    """The first usable device in AUTO_ORDER; logs the choice and its reason."""
+    """Return the first usable device in AUTO_ORDER; log the choice and its reason."""
     device, passed_over = _first_in_order(found)
     if passed_over:
         found = _tried_again(found, passed_over)
@@ -121,7 +123,7 @@ def _best(found: Survey) -> Device:
 
 
 def _first_in_order(found: Survey) -> tuple[Device, list[Device]]:
-    """The first usable device, and those that would have come before it."""
+    """Return the first usable device, and the unusable ones that come before it."""
     passed_over: list[Device] = []
     every = [*found.devices, *own_devices()]
     for kind in AUTO_ORDER:
@@ -134,7 +136,7 @@ def _first_in_order(found: Survey) -> tuple[Device, list[Device]]:
 
 
 def _tried_again(found: Survey, devices: Sequence[Device]) -> Survey:
-    """The same, with SYCL devices tried anew whose failures are only remembered."""
+    """Return the survey after testing some SYCL devices again, if it comes from the cache."""
     names = {one.filter for one in devices} & {one.filter for one in found.devices}
     versions = stack_versions()
     if not found.remembered or not names or versions is None:
@@ -145,7 +147,7 @@ def _tried_again(found: Survey, devices: Sequence[Device]) -> Survey:
 
 
 def _resolve(wanted: str) -> str | None:
-    """The full filter string of a shorter one, such as `cpu:0` or `opencl:cpu`."""
+    """Return the full filter string for a shorter one, such as `cpu:0` or `opencl:cpu`; None if invalid."""
     try:
         from syclade.host.workarounds import prepare
 

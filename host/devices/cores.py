@@ -1,4 +1,4 @@
-"""How many cores this process may use: as the user, the batch system or the container says."""
+"""Number of cores that this process may use: limited by the user, the batch system or the container."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from syclade.host.errors import OptionError
 __all__ = ["DRIVERS_VARIABLE", "THREADS_VARIABLE", "limit_drivers", "usable_cores"]
 
 THREADS_VARIABLE = "SYCLADE_THREADS"
-"""The user's number of threads; ``--threads`` sets it."""
+"""Environment variable with the user's number of threads; ``--threads`` sets it."""
 
 DRIVERS_VARIABLE = "DPCPP_CPU_NUM_CUS"
-"""What Intel's OpenCL drivers for the processor and the emulator heed; a quota they do not."""
+"""Environment variable that limits Intel's OpenCL drivers for the CPU and the FPGA emulator.
+
+The drivers ignore a container's quota.
+"""
 
 
 def usable_cores() -> int:
-    """The cores this process may use.
+    """Return the number of cores that this process may use.
 
-    The least of: those it is allowed to run on, as `taskset` or a batch system sets them; the processor time
-    that its container has a second; and SYCLADE_THREADS.
+    If SYCLADE_THREADS is set, use it; otherwise use the container's CPU quota, rounded up, if there is one.
+    The result never exceeds the cores that the process may run on, as set by `taskset` or a batch system.
 
     Raises:
-        OptionError: SYCLADE_THREADS is no number from 1 on.
+        OptionError: SYCLADE_THREADS is not a whole number from 1 to 999999.
     """
     allowed = _allowed()
     said = os.environ.get(THREADS_VARIABLE, "").strip()
@@ -35,7 +38,7 @@ def usable_cores() -> int:
 
 
 def limit_drivers() -> None:
-    """Let OpenCL's drivers use no more; to be called before they load. A limit of the user's own stays."""
+    """Limit OpenCL's drivers to `usable_cores`, unless the user has set a limit. Call it before they load."""
     cores = usable_cores()
     if DRIVERS_VARIABLE not in os.environ and cores < _allowed():
         os.environ[DRIVERS_VARIABLE] = str(cores)
@@ -48,7 +51,7 @@ def _allowed() -> int:
 
 
 def _quota(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
-    """Cores that the process's control groups leave it, rounded up; None if they say nothing.
+    """Return the cores that the process's control groups allow, rounded up; None if they set no limit.
 
     Source: Linux' Documentation/admin-guide/cgroup-v2.rst (cpu.max) and scheduler/sched-bwc.rst.
     """

@@ -1,4 +1,4 @@
-"""What a device is, and those that need no SYCL."""
+"""Devices: their description, and the devices that do not need SYCL."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "native", "python", "numpy")
 
 @dataclass(frozen=True)
 class Device:
-    """One place where chains can run.
+    """A device that chains can run on.
 
     Attributes:
-        filter: dpctl filter string, such as `opencl:cpu:0`; `native` or `numpy`.
-        name: as the driver gives it.
-        kind: cpu, fpga-emu, fpga, gpu, other, native or numpy.
+        filter: dpctl filter string, such as `opencl:cpu:0`; or `native`, `python` or `numpy`.
+        name: name that the driver reports.
+        kind: cpu, fpga-emu, fpga, gpu, other, native, python or numpy.
         units: number of compute units.
-        reason: why it cannot be used; None if it can.
+        reason: why the device cannot be used; None if it can.
         driver: version of the driver.
     """
 
@@ -35,32 +35,32 @@ class Device:
 
     @property
     def usable(self) -> bool:
-        """Whether chains can run here."""
+        """Return whether chains can run on the device."""
         return self.reason is None
 
     @property
     def is_sycl(self) -> bool:
-        """Whether it runs kernels in SPIR-V that its driver translates."""
+        """Return whether the device runs SPIR-V kernels, which its driver translates."""
         return self.kind not in ("native", "python", "numpy", "fpga")
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the attributes and `usable` as plain values for JSON."""
         return {**asdict(self), "usable": self.usable}
 
 
 NUMPY = Device("numpy", "numpy fallback", "numpy", 1)
 
 PYTHON = Device("python", "kernels run by Python itself, for debugging", "python", 1)
-"""Taken when asked for, and not listed: nobody wants it by accident."""
+"""Used only on explicit request, and not listed, so that nobody uses it by accident."""
 
 
 def native_device() -> Device:
-    """This processor, by numba."""
+    """Return this processor as a device, with kernels by numba."""
     reason = native_problem()
     driver = "" if reason else f"numba {version_of('numba')}"
     return Device("native", "this processor, by numba", "native", usable_cores(), reason, driver)
 
 
 def own_devices() -> list[Device]:
-    """Those that need no SYCL."""
+    """Return the listed devices that do not need SYCL."""
     return [native_device(), NUMPY]

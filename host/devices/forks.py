@@ -1,7 +1,8 @@
-"""Forked processes and SYCL do not go together: said in words, where the runtime would wait for ever.
+"""Check for forked processes: raise an error where the SYCL runtime would wait forever.
 
 A child that is forked from a process with an open SYCL queue has the runtime's memory, but none of its
-threads. The FPGA emulator 2024.2.2 waits for them without end, and no runtime promises to do better.
+threads. The FPGA emulator 2024.2.2 waits for these threads forever. No runtime guarantees to work in such a
+child.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _inherited = False
 
 
 def note_sycl_use() -> None:
-    """A queue is about to be opened in this process.
+    """Note that a queue is about to be opened in this process.
 
     Raises:
-        DeviceError: as `refuse_inherited_sycl`.
+        DeviceError: as for `refuse_inherited_sycl`.
     """
     global _used
     refuse_inherited_sycl()

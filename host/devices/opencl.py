@@ -1,4 +1,4 @@
-"""The few functions of OpenCL that dpctl does not offer: programs from binaries, and back.
+"""Functions of OpenCL that dpctl does not offer: programs from SPIR-V or binaries, and their binaries.
 
 Source: The OpenCL Specification, version 2.1, sections 5.8.1 to 5.8.8.
 """
@@ -24,14 +24,14 @@ _BINARY_SIZES, _BINARIES, _KERNEL_NAMES, _BUILD_LOG = 0x1165, 0x1166, 0x1168, 0x
 
 
 class Place(NamedTuple):
-    """Where programs are made: addresses of a cl_context and of its one cl_device_id."""
+    """Context in which programs are built: addresses of a cl_context and of its only cl_device_id."""
 
     context: int
     device: int
 
 
 class OpenCLError(Exception):
-    """A function of OpenCL failed: its name, the error code, and what a compiler said."""
+    """An OpenCL function failed: its name, the error code, and the build log if there is one."""
 
     def __init__(self, function: str, code: int, log: str = "") -> None:
         super().__init__(f"{function} failed with {code}" + (f": {log}" if log else ""))
@@ -41,7 +41,7 @@ class OpenCLError(Exception):
 
 @cache
 def library() -> Any:
-    """The OpenCL loader, which `workarounds.prepare` has loaded under this name."""
+    """Return the OpenCL loader, which `workarounds.prepare` has loaded under this name."""
     opencl = ctypes.CDLL("libOpenCL.so.1")
     pointer, size, code = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     opencl.clCreateProgramWithIL.argtypes = [pointer, ctypes.c_char_p, size, ctypes.POINTER(code)]
@@ -57,10 +57,10 @@ def library() -> Any:
 
 
 def program_from_spirv(place: Place, module: bytes) -> int:
-    """Compile a SPIR-V module: the address of a built cl_program, for the caller to `release`.
+    """Compile a SPIR-V module; return the address of a built cl_program, which the caller must `release`.
 
     Raises:
-        OpenCLError: the driver refuses the module, with its compiler's words.
+        OpenCLError: the driver rejects the module; the error has the build log.
     """
     code = ctypes.c_int(0)
     program = library().clCreateProgramWithIL(place.context, module, len(module), ctypes.byref(code))
@@ -68,12 +68,12 @@ def program_from_spirv(place: Place, module: bytes) -> int:
 
 
 def program_from_binary(place: Place, binary: bytes) -> int:
-    """Load what `binary_of` gave, or a vendor's image: as `program_from_spirv`, without compiling.
+    """Load a binary of `binary_of` or a vendor's image, without compiling; return as `program_from_spirv`.
 
-    The driver checks a binary's outer form only: damaged machine code loads, and crashes when it runs.
+    The driver checks only the file format of a binary: damaged machine code loads, and crashes when it runs.
 
     Raises:
-        OpenCLError: the driver refuses the binary.
+        OpenCLError: the driver rejects the binary.
     """
     code, status = ctypes.c_int(0), ctypes.c_int(0)
     device, length = ctypes.c_void_p(place.device), ctypes.c_size_t(len(binary))
@@ -86,7 +86,7 @@ def program_from_binary(place: Place, binary: bytes) -> int:
 
 
 def _built(place: Place, function: str, program: int | None, code: int) -> int:
-    """The program, built."""
+    """Build a created program and return it; raise an OpenCLError on failure."""
     if code or not program:
         if program:
             release(program)
@@ -101,7 +101,7 @@ def _built(place: Place, function: str, program: int | None, code: int) -> int:
 
 
 def _text(function: Any, *where: int) -> str:
-    """A string that OpenCL tells about something."""
+    """Return a string that an information function of OpenCL reports."""
     length = ctypes.c_size_t(0)
     function(*where, 0, None, ctypes.byref(length))
     text = ctypes.create_string_buffer(length.value + 1)
@@ -110,12 +110,12 @@ def _text(function: Any, *where: int) -> str:
 
 
 def kernel_names(program: int) -> list[str]:
-    """Names of a built program's kernels."""
+    """Return the names of a built program's kernels."""
     return [name for name in _text(library().clGetProgramInfo, program, _KERNEL_NAMES).split(";") if name]
 
 
 def binary_of(program: int) -> bytes:
-    """The machine code of a program that was built for one device; empty if the driver keeps it back."""
+    """Return the machine code of a program built for one device; empty if the driver does not provide it."""
     length = ctypes.c_size_t(0)
     code = library().clGetProgramInfo(
         program, _BINARY_SIZES, ctypes.sizeof(length), ctypes.byref(length), None
@@ -129,5 +129,5 @@ def binary_of(program: int) -> bytes:
 
 
 def release(program: int) -> None:
-    """Give up a reference to a program."""
+    """Release a reference to a program."""
     library().clReleaseProgram(program)

@@ -1,8 +1,8 @@
-"""Does a device run at all? Asked in a process of its own, since a bad runtime may crash the one that asks.
+"""Test of devices in a separate process, because a bad runtime may crash the process that tests it.
 
-Run as `python -m syclade.host.devices.probe [FILTER …]`: prints a JSON line with the list of devices, or with
-the problem that hides them, then one a device named (all when none is named) just before and just after it is
-tried. The last line tells what crashed.
+Run as `python -m syclade.host.devices.probe [FILTER …]`. It prints JSON lines: first the list of devices, or
+the problem that prevents listing them. Then it tests each given device, or all devices if none is given, and
+prints one line before and one after each test. After a crash, the last line shows which device was tested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CROSS_WORKGROUP = 5
 
 
 def probe_spirv() -> bytes:
-    """The smallest useful SPIR-V module: a kernel `probe` that stores EXPECTED through its argument."""
+    """Return a minimal SPIR-V module: a kernel `probe` that stores EXPECTED through its argument."""
     void, integer, pointer, signature, constant, kernel, argument, block = range(1, 9)
     name = struct.unpack("<2I", b"probe\0\0\0")
     instructions = [
@@ -49,7 +49,7 @@ def probe_spirv() -> bytes:
 
 
 def kind_of(device: Any) -> str:
-    """cpu, fpga-emu, fpga, gpu or other, of a dpctl device."""
+    """Return the kind of a dpctl device: cpu, fpga-emu, fpga, gpu or other."""
     kind = str(device.device_type).rpartition(".")[2]
     if kind == "accelerator":
         return "fpga-emu" if "emulat" in device.name.lower() else "fpga"
@@ -57,7 +57,7 @@ def kind_of(device: Any) -> str:
 
 
 def try_device(filter_string: str) -> str | None:
-    """Build and run a kernel on a device; None if it works, else why not."""
+    """Build and run a kernel on a device; return None if it works, otherwise the reason why not."""
     import dpctl
     import dpctl.memory
     import dpctl.program
@@ -69,13 +69,13 @@ def try_device(filter_string: str) -> str | None:
         memory.copy_from_host(bytes(64))
         queue.submit(program.get_sycl_kernel("probe"), [memory], [1], [1]).wait()
         stored = struct.unpack_from("<I", bytes(memory.copy_to_host()))[0]
-    except Exception as error:  # whatever it is, it is why this device cannot be used
+    except Exception as error:  # any error means that the device cannot be used
         return f"{type(error).__name__}: {error}"
     return None if stored == EXPECTED else "a test kernel ran but did not write its result"
 
 
 def _listed() -> list[dict[str, Any]]:
-    """The devices that the SYCL runtime lists."""
+    """Return the devices that the SYCL runtime lists, as plain values."""
     from syclade.host.workarounds import prepare
 
     return [
@@ -91,7 +91,7 @@ def _listed() -> list[dict[str, Any]]:
 
 
 def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
-    """Filter and reason of a device that users may expect and this stack cannot list."""
+    """Return filter and reason of a device that users may expect but this stack cannot list."""
     from syclade.host.workarounds.stacks import installed_stack
 
     problem = installed_stack().emulator_problem
@@ -103,7 +103,7 @@ def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
 def _main(wanted: list[str]) -> None:
     try:
         devices = _listed()
-    except Exception as error:  # whatever it is, it is why there are no devices
+    except Exception as error:  # any error means that there are no devices
         message = getattr(error, "message", "") or f"{type(error).__name__}: {error}"
         print(json.dumps({"problem": message}), flush=True)
         return

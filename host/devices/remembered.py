@@ -1,6 +1,7 @@
-"""What was found of the devices, remembered in the user's cache: only the first process pays for it.
+"""Cache of device surveys in the user's cache folder, so that only the first process makes a survey.
 
-It holds for the stack, the host, the cores and the choice of devices that it was found with, and no others.
+A cached survey is valid only for the Python, SYCL stack, host, number of cores and selection of devices that
+it was made with.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ SELECTING = (
     "SYCL_DEVICE_FILTER",
     "ZE_AFFINITY_MASK",
 )
-"""Variables by which a user hides devices, or parts of them: what was found under others says nothing."""
+"""Environment variables that hide devices or parts of them. A survey is valid only for the same values."""
 
 _STACK = ("dpctl", "intel-sycl-rt", "intel-opencl-rt", "intel-opencl-fpga-emu-rt", "intel-cmplr-lib-rt")
 
 
 def stack_versions() -> list[str] | None:
-    """Versions of the SYCL stack; None if dpctl is not installed."""
+    """Return the versions of the SYCL stack's packages; None if dpctl is not installed."""
     versions = []
     for name in _STACK:
         version = version_of(name)
@@ -49,19 +50,19 @@ def stack_versions() -> list[str] | None:
 
 
 def recall(versions: Sequence[str]) -> Survey | None:
-    """What was found with this stack, here; None if nothing is remembered, or it is damaged."""
+    """Return the cached survey for this stack and host; None if there is none, or it is damaged."""
     content = read_cached(_name(versions))
     if content is None:
         return None
     try:
         devices = tuple(_device(entry) for entry in json.loads(content)["devices"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        return None  # a damaged cache is no cache
+        return None  # damaged: as if not cached
     return Survey(devices, remembered=True) if devices else None
 
 
 def remember(versions: Sequence[str], found: Survey) -> None:
-    """Keep what was found; where there was nothing, forget what was found before."""
+    """Cache a survey; if it found no devices, delete the cached one."""
     name = _name(versions)
     if found.problem is not None:
         forget_cached(name)
@@ -71,7 +72,7 @@ def remember(versions: Sequence[str], found: Survey) -> None:
 
 
 def _name(versions: Sequence[str]) -> str:
-    """The file's name, which says what its content holds for."""
+    """Return the file's name, with a digest of everything that the content is valid for."""
     here = [platform.node(), platform.machine(), usable_cores()]
     selection = [os.environ.get(name) for name in SELECTING]
     identity = json.dumps([*versions, sys.executable, sys.version, here, selection])
@@ -79,10 +80,10 @@ def _name(versions: Sequence[str]) -> str:
 
 
 def _device(entry: Any) -> Device:
-    """A device, if an entry describes one.
+    """Return the device that an entry describes.
 
     Raises:
-        TypeError: it does not.
+        TypeError: the entry does not describe a device.
     """
     device = Device(**entry)
     texts = (device.filter, device.name, device.kind, device.driver, device.reason or "")

@@ -1,4 +1,4 @@
-"""Which SYCL devices there are, and whether each can run: asked of other processes, which may crash."""
+"""Survey of the SYCL devices and whether each can run, made in subprocesses because these may crash."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Lines = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Survey:
-    """What was found.
+    """Result of a survey.
 
     Attributes:
-        devices: all that the SYCL runtime lists, those that cannot run with the reason.
-        problem: why there are none; None if there are.
-        remembered: whether another process found it, earlier.
-        absent: whether there are none because SYCL is not installed.
+        devices: all devices that the probe lists; those that cannot run have a reason.
+        problem: why there are no devices; None if there are.
+        remembered: whether the survey comes from the cache.
+        absent: whether there are no devices because SYCL is not installed.
     """
 
     devices: tuple[Device, ...]
@@ -41,7 +41,7 @@ class Survey:
 
 
 def survey() -> Survey:
-    """List the devices and try each, in other processes."""
+    """List the devices and test each of them, in subprocesses."""
     lines, failure = _run_probe([])
     listed = [line["devices"] for line in lines if "devices" in line]
     if not listed:
@@ -58,11 +58,11 @@ def survey() -> Survey:
 
 
 def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:
-    """The same devices, some of them tried anew.
+    """Test some devices again; return a survey of all of them.
 
     Args:
-        devices: as they are known.
-        filters: of those to try.
+        devices: all known devices.
+        filters: filter strings of the devices to test.
     """
     wanted = set(filters)
     return Survey(_with_verdicts(devices, wanted, *_run_probe(sorted(wanted))))
@@ -71,7 +71,7 @@ def try_again(devices: Sequence[Device], filters: Iterable[str]) -> Survey:
 def _with_verdicts(
     devices: Sequence[Device], pending: set[str], lines: Lines, failure: str
 ) -> tuple[Device, ...]:
-    """The devices with the verdicts of a probe, going on after a crash with those not yet tried."""
+    """Return the devices with the results of a probe; after a crash, probe those not yet tested."""
     reasons: dict[str, str | None] = {}
     while True:
         tried = {line["tried"]: line["reason"] for line in lines if "tried" in line}
@@ -88,15 +88,15 @@ def _with_verdicts(
 
 
 def _last_error(stderr: str) -> str:
-    """The last line that names an exception, as in `ImportError: no libfoo`; else the last line."""
+    """Return the last line that names an exception, as in `ImportError: no libfoo`; else the last line."""
     lines = [line for line in stderr.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Interrupt)\b", line)]
     return (named or lines or [""])[-1].strip()
 
 
 def _run_probe(filters: list[str]) -> tuple[Lines, str]:
-    """Lines that the probe printed, and how it ended if not well."""
-    # -P: files of the folder that this process happens to stand in are no modules of the probe.
+    """Run the probe; return its JSON lines, and a description of its failure, empty if there was none."""
+    # -P: the probe must not import modules from the current folder.
     command = [sys.executable, "-P", "-m", "syclade.host.devices.probe", *filters]
     failure = ""
     try:
@@ -121,7 +121,7 @@ def _run_probe(filters: list[str]) -> tuple[Lines, str]:
         output, failure = "", f"{sys.executable or 'Python'} does not start: {error.strerror}"
     lines: Lines = []
     for line in output.splitlines():
-        # A driver may print to standard output, too.
+        # A driver may also print to standard output.
         with contextlib.suppress(ValueError):
             entry = json.loads(line)
             if isinstance(entry, dict):

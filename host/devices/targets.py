@@ -1,4 +1,4 @@
-"""What suits the target that has a device's kernels (kernels/target)."""
+"""Traits of the target (kernels/target) that compiles a device's kernels."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ _TRAITS = {"native": NATIVE, "python": PYTHON, "numpy": NUMPY}
 
 
 def traits_of(device: Device) -> Traits:
-    """The target's traits. The numpy fallback has a single lane, so it pads nothing."""
+    """Return the traits of a device's target. The numpy fallback has one lane, so it needs no padding."""
     return _TRAITS.get(device.kind, SYCL)

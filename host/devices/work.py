@@ -1,4 +1,4 @@
-"""Work done: how much of a run each executor did, so that no report names a device that did nothing."""
+"""Work done: how much of a run each executor did. Reports must not name a device that did nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 STEPS, SWEEPS = "steps", "sweeps"
-"""Units of work: steps of chains, sweeps of searches."""
+"""Units of work: chain steps, sweeps of searches."""
 
 _NAMES = {STEPS: "chain steps", SWEEPS: "sweeps"}
 
@@ -37,7 +37,7 @@ class WorkDone:
         executor: the device that the kernel ran on.
         kernel: specialised, general, image, stages, or numpy (which has no kernels).
         unit: STEPS or SWEEPS.
-        count: how many, over all chains or searches.
+        count: number of steps or sweeps, over all chains or searches.
         seconds: wall time of the launches.
     """
 
@@ -49,10 +49,10 @@ class WorkDone:
 
 
 class WorkLog:
-    """Counts the work of one executor after another.
+    """Counter of the work of one executor after another.
 
     Attributes:
-        unit: what is counted.
+        unit: STEPS or SWEEPS.
     """
 
     def __init__(self, unit: str) -> None:
@@ -75,29 +75,29 @@ class WorkLog:
 
 
 class WithWork:
-    """Properties of results that follow from their work.
+    """Properties of results that are computed from their work.
 
     Attributes:
-        work: of each executor, in order.
+        work: work of each executor, in order.
     """
 
     work: tuple[WorkDone, ...]
 
     @property
     def device(self) -> str | None:
-        """Filter string of the executor of most sweeps, or of most steps without any; None for no work."""
+        """Filter string of the executor of most sweeps, or of most steps if no sweeps; None for no work."""
         executor = _main_executor(self.work)
         return None if executor is None else executor.filter
 
     @property
     def device_name(self) -> str | None:
-        """The name of that executor."""
+        """Name of the same executor as `device`; None for no work."""
         executor = _main_executor(self.work)
         return None if executor is None else executor.name
 
     @property
     def steps_per_second(self) -> float:
-        """Chain steps a second, over all chains, while chains ran in this process; 0 if none did."""
+        """Chain steps per second, over all chains, while chains ran in this process; 0 if none ran."""
         steps = [one for one in self.work if one.unit == STEPS]
         return sum(one.count for one in steps) / max(sum(one.seconds for one in steps), 1e-9)
 
@@ -120,7 +120,7 @@ def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
 
 
 def executed_on(work: Sequence[WorkDone]) -> str:
-    """Return where work was done, to follow what was done: " on native (…)", or each executor's share."""
+    """Return where work was done, to append to a message: " on native (…)", or each executor's share."""
     if not work:
         return " (all done by an earlier run)"
     words = executors_of(work)
@@ -128,7 +128,7 @@ def executed_on(work: Sequence[WorkDone]) -> str:
 
 
 def executors_of(work: Sequence[WorkDone]) -> str:
-    """Return the only executor as text; where there are several, the share of each; empty for no work."""
+    """Return the only executor as text; if there are several, the share of each; empty for no work."""
     executors = list(dict.fromkeys(one.executor for one in work))
     if len(executors) == 1:
         return _name(executors[0])
@@ -140,8 +140,8 @@ def require_all(work: Sequence[WorkDone], device: str) -> None:
     """Check that one device did all of some work.
 
     Args:
-        work: of a run.
-        device: its filter string.
+        work: work of a run.
+        device: filter string of the device.
 
     Raises:
         DeviceError: another executor did some of it, or nothing was done.
@@ -167,7 +167,7 @@ def _main_executor(work: Sequence[WorkDone]) -> Device | None:
 
 
 def counts_of(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
-    """Return how much of one unit each executor did, in order."""
+    """Return the count of one unit of work for each executor, in order."""
     counts: dict[Device, int] = {}
     for one in work:
         if one.unit == unit:
@@ -176,7 +176,7 @@ def counts_of(work: Sequence[WorkDone], unit: str) -> dict[Device, int]:
 
 
 def _shares(counts: dict[Device, int], what: str) -> str:
-    """Return the executors of one unit as text."""
+    """Return the executors' shares of one unit of work as text."""
     if len(counts) == 1:
         return f"all {what} on {_name(next(iter(counts)))}"
     total = sum(counts.values())
@@ -186,7 +186,7 @@ def _shares(counts: dict[Device, int], what: str) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share that is neither none nor all: never 0 % or 100 %."""
+    """Return a share, which is neither none nor all, as text: never 0 % or 100 %."""
     return f"{min(max(100 * share, 0.1), 99.9):.{0 if 1 <= 100 * share <= 99 else 1}f} %"
 
 

@@ -1,1 +1,1 @@
-"""How far samples may be trusted: effective sizes, agreement of chains, of numbers and of trees."""
+"""Convergence diagnostics of sampled numbers and trees: effective sample size, agreement of chains."""

@@ -1,8 +1,8 @@
-"""Effective sample size and R-hat of a number that chains have sampled.
+"""Effective sample size and R-hat of a number sampled by chains.
 
 Source: Vehtari, Gelman, Simpson, Carpenter, Bürkner, "Rank-normalization, folding, and localization: an
 improved R-hat", Bayesian Analysis 16(2), 2021: split chains, rank-normalised; Geyer's initial monotone
-sequence. A chain that never moved is worth one sample here, not all of them.
+sequence. Here, a chain that never moved counts as one sample, not as all of its samples.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 __all__ = ["bulk_ess", "effective_size", "split_rhat"]
 
 _FEWEST = 4
-"""Samples of half a chain, for anything to be said."""
+"""Fewest samples in half a chain for which diagnostics are computed."""
 
 
 def split_rhat(samples: NDArray[np.float64]) -> float:
-    """The greater of the rank-normalised split R-hat of the samples and of their distances from the median.
+    """Return the rank-normalised split R-hat: the greater of that of the samples and of the folded samples.
+
+    Folded samples are distances from the median.
 
     Args:
         samples: float64, shape (chains, samples).
 
     Returns:
-        Near 1 where chains agree; inf where they stand at different values; nan where there are too few, or
-        all are equal.
+        Near 1 if chains agree; inf if all chains are stuck, at different values; nan if there are too few
+        samples, or all are equal.
     """
     halves = _split(samples)
     if halves.shape[1] < _FEWEST:
@@ -34,13 +36,13 @@ def split_rhat(samples: NDArray[np.float64]) -> float:
 
 
 def bulk_ess(samples: NDArray[np.float64]) -> float:
-    """How many independent samples these are worth, in the middle of their distribution.
+    """Return the bulk effective sample size: that in the middle of the distribution.
 
     Args:
         samples: float64, shape (chains, samples).
 
     Returns:
-        nan where there are too few. Chains that stand still are worth one sample each at most.
+        nan if there are too few samples. If all chains are stuck, each counts as one sample at most.
     """
     halves = _split(samples)
     if halves.shape[1] < _FEWEST:
@@ -51,7 +53,7 @@ def bulk_ess(samples: NDArray[np.float64]) -> float:
 
 
 def effective_size(samples: NDArray[np.float64]) -> float:
-    """Of several chains, by their autocovariances and the variance between them.
+    """Compute the effective sample size from the autocovariances of chains and the variance between chains.
 
     Args:
         samples: float64, shape (chains, samples), not all equal.
@@ -71,7 +73,7 @@ def effective_size(samples: NDArray[np.float64]) -> float:
 
 
 def _correlation_time(correlation: NDArray[np.float64]) -> float:
-    """1 + 2 times the sum of correlations, while sums of neighbours are positive and fall (Geyer 1992)."""
+    """Return 1 + 2 times the sum of correlations, by the initial monotone sequence (Geyer 1992)."""
     pairs = correlation[: len(correlation) // 2 * 2].reshape(-1, 2).sum(axis=1)
     negative = np.nonzero(pairs <= 0)[0]
     if len(negative):
@@ -80,7 +82,7 @@ def _correlation_time(correlation: NDArray[np.float64]) -> float:
 
 
 def _autocovariance(chain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """At all lags, with the number of samples as the divisor."""
+    """Return the autocovariance at all lags, with the number of samples as the divisor."""
     length = len(chain)
     size = 1 << (2 * length - 1).bit_length()
     spectrum = np.fft.rfft(chain - chain.mean(), size)
@@ -92,19 +94,19 @@ def _rhat(samples: NDArray[np.float64]) -> float:
     length = samples.shape[1]
     within = samples.var(axis=1, ddof=1).mean()
     between = samples.mean(axis=1).var(ddof=1)
-    if (np.ptp(samples, axis=1) == 0).all():  # the variance of equal numbers may be a little above 0
+    if (np.ptp(samples, axis=1) == 0).all():  # rounding may make the variance of equal numbers greater than 0
         return float("nan") if np.ptp(samples) == 0 else float("inf")
     return float(np.sqrt((length - 1) / length + between / within))
 
 
 def _split(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Both halves of each chain as chains; of an odd number the middle sample is left out."""
+    """Split each chain into two halves; an odd number of samples loses the middle one."""
     half = samples.shape[1] // 2
     return np.concatenate([samples[:, :half], samples[:, samples.shape[1] - half :]])
 
 
 def _normalised(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Normal scores of ranks over all chains."""
+    """Return the normal scores of the ranks over all chains."""
     from scipy import special, stats
 
     ranks = stats.rankdata(samples, method="average").reshape(samples.shape)

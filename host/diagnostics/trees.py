@@ -1,10 +1,10 @@
-"""Effective sample size of trees, and whether chains agree on who is above whom.
+"""Effective sample size of trees, and agreement of chains on ancestor relations.
 
 Sources: Magee, Karcher, Matsen, Minin, "How trustworthy is your tree? Bayesian phylogenetic effective sample
 size through the lens of Monte Carlo error", arXiv:2109.07629 (Fréchet ESS: correlations from squared
 distances). The squared distance here is the number of mutations with different parents: half the squared
-Euclidean distance of the trees' edges. The spread of ancestor frequencies over chains is that of split
-frequencies (ASDSF) in MrBayes.
+Euclidean distance of the trees' edges. The spread of ancestor frequencies over chains corresponds to that of
+split frequencies (ASDSF) in MrBayes.
 """
 
 from __future__ import annotations
@@ -17,26 +17,28 @@ from numpy.typing import NDArray
 __all__ = ["ancestor_spread", "changes", "clade_ess", "frechet_ess", "spread_of"]
 
 _LEAST_SHARE = 0.1
-"""Relations that are rarer in every chain do not count, as in MrBayes."""
+"""Relations that are rarer than this in every chain do not count, as in MrBayes."""
 
 
 def frechet_ess(trees: NDArray[np.int32]) -> float:
-    """How many independent trees one chain's samples are worth.
+    """Return the Fréchet effective sample size of one chain's trees.
 
     Args:
         trees: int32, shape (samples, n + 1): parent vectors in the order in which they were sampled.
 
     Returns:
-        From 1, also where the tree never changed, to the number of samples; nan for fewer than four.
+        Between 1 (also if the tree never changed) and the number of samples; nan for fewer than four samples.
     """
     return _ess(len(trees), _mean_distance(trees), lambda lag: _distance_at(trees, lag))
 
 
 def clade_ess(trees: NDArray[np.int64]) -> float:
-    """The same of trees that are told by their clades: the distance is the number of clades of one alone.
+    """Return the Fréchet effective sample size of trees given by their clades.
+
+    The distance of two trees is the number of clades of one that the other does not have.
 
     Args:
-        trees: int64, shape (samples, clades): numbers of the clades of each, all different.
+        trees: int64, shape (samples, clades): the clade numbers of each tree, all different.
 
     Returns:
         As `frechet_ess`.
@@ -51,7 +53,7 @@ def clade_ess(trees: NDArray[np.int64]) -> float:
     has = sparse.csr_array(
         (np.ones(rows.size), (rows, places.ravel())), shape=(count, len(numbers)), dtype=np.float64
     )
-    counts = np.bincount(places.ravel(), minlength=len(numbers))  # summed as integers, whatever their order
+    counts = np.bincount(places.ravel(), minlength=len(numbers))  # integer sums: their order does not matter
 
     def distance_at(lag: int) -> float:
         if lag == 0:
@@ -62,7 +64,13 @@ def clade_ess(trees: NDArray[np.int64]) -> float:
 
 
 def _ess(count: int, variance: float, distance_at: Callable[[int], float]) -> float:
-    """From the mean distance of independent samples, and that of samples so many apart."""
+    """Compute the effective sample size.
+
+    Args:
+        count: number of samples.
+        variance: mean distance of two independent samples.
+        distance_at: (lag) -> mean distance of samples that far apart.
+    """
     if count < 4:
         return float("nan")
     if variance <= 1e-12:
@@ -79,23 +87,23 @@ def _ess(count: int, variance: float, distance_at: Callable[[int], float]) -> fl
 
 
 def changes(trees: NDArray[np.int32] | NDArray[np.int64]) -> int:
-    """How often a sample's tree is another than the one before.
+    """Count the samples whose tree differs from the one before.
 
     Args:
-        trees: as for `frechet_ess` or `clade_ess`, of which numbers are sorted.
+        trees: as for `frechet_ess`, or as for `clade_ess` with sorted clade numbers.
     """
     return int((trees[1:] != trees[:-1]).any(axis=1).sum())
 
 
 def _distance_at(trees: NDArray[np.int32], lag: int) -> float:
-    """Mean squared distance of trees so many samples apart."""
+    """Return the mean squared distance of trees `lag` samples apart."""
     if lag == 0:
         return 0.0
     return float((trees[lag:] != trees[:-lag]).sum(axis=1).mean())
 
 
 def _mean_distance(trees: NDArray[np.int32]) -> float:
-    """Mean squared distance of two samples drawn independently: twice the Fréchet variance."""
+    """Return the mean squared distance of two samples drawn independently: twice the Fréchet variance."""
     count = len(trees)
     equal = 0.0
     for parents in trees.T[:-1]:
@@ -105,23 +113,23 @@ def _mean_distance(trees: NDArray[np.int32]) -> float:
 
 
 def ancestor_spread(shares: NDArray[np.float64]) -> float:
-    """The mean over relations of the standard deviation over chains of their frequencies; see `spread_of`.
+    """Return the mean standard deviation over chains of the frequencies of ancestor relations.
 
     Args:
-        shares: float64, shape (chains, n, n): in which share of each chain the row's mutation is
+        shares: float64, shape (chains, n, n): share of each chain's samples in which the row's mutation is
             above the column's.
 
     Returns:
-        0 where all chains agree; nan for one chain, or where no relation is frequent enough.
+        0 if all chains agree; nan for one chain, or if no relation is frequent enough.
     """
     return spread_of(shares)
 
 
 def spread_of(shares: NDArray[np.float64]) -> float:
-    """The mean standard deviation over chains of the frequencies of whatever trees may have.
+    """Return the mean standard deviation over chains of the frequencies of features of trees.
 
     Args:
-        shares: float64, shape (chains, ...).
+        shares: float64, shape (chains, ...): share of each chain's samples with each feature.
 
     Returns:
         As `ancestor_spread`.

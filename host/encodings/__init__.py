@@ -1,4 +1,4 @@
-"""How a tree stands in a kernel's memory: to and from parent vectors, and the kernels that go with it."""
+"""Encodings: representations of a tree in a kernel's memory, converted from and to parent vectors."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ ENCODINGS = {
     "ancestor": "syclade.host.encodings.ancestor:AncestorEncoding",
     "preorder": "syclade.host.encodings.preorder:PreorderEncoding",
 }
-"""Those that kernels know, by name; loaded when they are wanted."""
+"""Encodings of mutation trees that have kernels, by name; loaded on demand."""
 
 OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
-"""Those of cell-leaf trees, for which there are no others."""
+"""Encodings of cell trees that have kernels, by name."""
 
 PREFERRED = {"fpga": ("ancestor", "preorder"), "numpy": (PlainEncoding.name, "ancestor")}
-"""Encodings by kind of device, the fastest first, where they are not the usual ones (docs/performance.md)."""
+"""Encodings by kind of device, fastest first, where they differ from the usual ones (docs/performance.md)."""
 
 _USUAL = ("preorder", "ancestor")
 
 
 def make_encoding(name: str) -> type[Encoding]:
-    """The encoding with this name.
+    """Return the class of the encoding with this name.
 
     Raises:
-        OptionError: there is none.
+        OptionError: mutation trees have no encoding with this name.
     """
     if name == PlainEncoding.name:
         return PlainEncoding
@@ -57,15 +57,15 @@ def make_encoding(name: str) -> type[Encoding]:
 
 
 def encodings_of(device: Device) -> tuple[str, ...]:
-    """The encodings of mutation trees that a device can have, the fastest first."""
+    """Return the names of the encodings of mutation trees that a device supports, fastest first."""
     return PREFERRED.get(device.kind, _USUAL)
 
 
 def encoding_name(wanted: str, device: Device) -> str:
-    """The encoding that a request means on a device, as long as the problem fits.
+    """Return the name of the encoding that an option selects on a device; the problem may not fit it.
 
     Raises:
-        OptionError: the device has no such encoding.
+        OptionError: the device does not support the encoding.
     """
     own = encodings_of(device)
     name = own[0] if wanted == "auto" else make_encoding(wanted).name
@@ -77,10 +77,10 @@ def encoding_name(wanted: str, device: Device) -> str:
 
 
 def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
-    """The encoding asked for; for auto, the fastest one on this kind of device that can hold the problem.
+    """Return the selected encoding; for auto, the fastest on this kind of device that can hold the problem.
 
     Raises:
-        OptionError: there is no such encoding, or it cannot hold the problem, with the reason.
+        OptionError: the encoding does not exist or cannot hold the problem, with the reason.
     """
     if problem.of_cells:
         return _of_cell_leaf_trees(wanted, device, problem)
@@ -99,7 +99,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
 
 
 def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
-    """The encoding for them; see `choose_encoding`."""
+    """Return the encoding for cell trees; see `choose_encoding`."""
     own = (PlainEncoding.name,) if device.kind == "numpy" else tuple(OF_CELL_LEAF_TREES)
     if wanted not in ("auto", *own):
         raise OptionError(
@@ -119,11 +119,11 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encodi
 
 
 def _for_device(device: Device, made: Encoding) -> Encoding:
-    """The form for a kernel with specialisation constants, where the device takes one and there is one."""
+    """Return the form for a kernel with specialisation constants if device and encoding support it."""
     return (made.specialised() if device.is_sycl else None) or made
 
 
 def _loaded(place: str) -> type[Encoding]:
-    """The class at `module:NAME`."""
+    """Return the class at `module:NAME`."""
     found: type[Encoding] = load_part(place)
     return found

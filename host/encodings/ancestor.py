@@ -1,4 +1,4 @@
-"""Ancestor matrices: bit rows, loops of fixed length, the design of ffSCITE (kernels/ancestor)."""
+"""Ancestor matrices: rows of bits and loops of fixed length, the design of ffSCITE (kernels/ancestor)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["AncestorEncoding", "SpecialisedAncestorEncoding"]
 WORD_BITS = 64
 
 MADE_FOR = SYCL
-"""The traits that kernels with specialisation constants are made for."""
+"""Traits that kernels with specialisation constants are compiled for."""
 
 
 class AncestorEncoding(Encoding):
-    """Row y holds a bit for every ancestor of node y, y itself included, in words of 64 bits.
+    """Ancestor matrix: row y has one bit per ancestor of node y, y itself included, in words of 64 bits.
 
     Attributes:
         capacity_part: `module:NAME` of the function that makes `kernels.ancestor.capacity` for the stages.
@@ -48,7 +48,10 @@ class AncestorEncoding(Encoding):
 
     @staticmethod
     def capacity(traits: Traits, nodes: int, columns: int, values: int) -> dict[str, int]:
-        """Constants of a kernel for so many tree nodes and distinct columns; any with more serve as well."""
+        """Return the constants of a kernel for numbers of tree nodes, distinct columns and observed values.
+
+        A kernel for more nodes and columns works as well.
+        """
         return {
             "nodes": round_up(nodes, traits.lanes),
             "words": round_up(nodes, WORD_BITS) // WORD_BITS,
@@ -71,7 +74,7 @@ class AncestorEncoding(Encoding):
         return {"planes": np.stack(planes), "multiplicity": multiplicity}
 
     def _pack(self, bits: NDArray[np.bool_], width: int) -> NDArray[np.uint64]:
-        """(rows, columns) of truth values as (words, width) uint64: bit r of column c."""
+        """Pack bool (rows, columns) into uint64 (words, width): bit r of a column is its row r."""
         words = self.sizes["words"]
         padded = np.zeros((width, words * WORD_BITS), dtype=np.bool_)
         padded[: bits.shape[1], : bits.shape[0]] = bits.T
@@ -79,7 +82,7 @@ class AncestorEncoding(Encoding):
         return np.ascontiguousarray(packed.T.astype(np.uint64))
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """The rows of ancestors, (words, nodes) uint64, under the name `ancestors`."""
+        """Return the rows of the matrix as `ancestors`: uint64, shape (words, nodes)."""
         matrix = np.zeros((self.sizes["words"], self.sizes["nodes"]), dtype=np.uint64)
         root = self.problem.mutations
         pending = [root]
@@ -95,7 +98,7 @@ class AncestorEncoding(Encoding):
         return {"ancestors": matrix}
 
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parent of y is the one node whose row is y's without y itself."""
+        """Return the parents, int32, shape (n + 1,): a parent's row is the node's without its own bit."""
         matrix = arrays["ancestors"]
         nodes = self.problem.nodes
         owner = {matrix[:, node].tobytes(): node for node in range(nodes)}
@@ -108,7 +111,7 @@ class AncestorEncoding(Encoding):
 
 
 class SpecialisedAncestorEncoding(AncestorEncoding):
-    """For kernels whose sizes are specialisation constants."""
+    """Ancestor matrix for kernels whose sizes are specialisation constants."""
 
     device = "syclade.kernels.ancestor.encoding:SPECIALISED"
     capacity_part = "syclade.kernels.ancestor.capacity:specialised_capacity"
@@ -129,5 +132,5 @@ class SpecialisedAncestorEncoding(AncestorEncoding):
         return tuple(self._capacity[name] for name in Capacity._fields)
 
     def specialised(self) -> Encoding | None:
-        """It is."""
+        """Return this encoding itself."""
         return self

@@ -1,4 +1,4 @@
-"""What the host asks of an encoding. It never looks further inside."""
+"""Interface of an encoding: all that the rest of the host uses of it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["Encoding", "round_up"]
 
 
 def round_up(number: int, multiple: int) -> int:
-    """The next multiple at or above a number."""
+    """Return the least multiple that is not less than a number."""
     return -(-number // multiple) * multiple
 
 
 class Encoding(ABC):
-    """One way to hold trees on a device, made for one problem and what suits one target.
+    """Representation of trees on a device, for one problem and the traits of one target.
 
     Attributes:
-        name: for users.
+        name: name for users.
         device: `module:NAME` of a `kernels.chain.parts.Encoding`.
-        arguments: what the kernel takes for it, in order.
-        group: what a slot's lanes are on a SYCL device: "sub-group" or "work-group".
-        constants: what the kernel is specialised by.
+        arguments: the kernel's arguments for the encoding, in order.
+        group: the group that a slot's lanes form on a SYCL device: "sub-group" or "work-group".
+        constants: constants that the kernel is specialised for.
     """
 
     name: ClassVar[str]
@@ -44,44 +44,55 @@ class Encoding(ABC):
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Values of the symbols in the shapes of the arguments: where a kernel is for one shape, its own."""
+        """Values of the symbols in the shapes of the arguments; by default the constants of the kernel."""
         return self.constants
 
     @property
     def specialisation(self) -> tuple[int, ...]:
-        """Values of the kernel's specialisation constants; none where its sizes are compiled in or read."""
+        """Values of the kernel's specialisation constants; empty if the kernel has none."""
         return ()
 
     def specialised(self) -> Encoding | None:
-        """The same for a kernel with specialisation constants; None if there is none for this problem."""
+        """Return the encoding for a kernel with specialisation constants; None if this problem has none."""
         return None
 
     def general(self) -> Encoding | None:
-        """The same for a kernel that serves problems of many sizes; None if there is none for this one."""
+        """Return the encoding for a kernel that serves many sizes; None if this problem has none."""
         return None
 
     @classmethod
     def can_run(cls, problem: Problem, traits: Traits) -> str | None:
-        """Why the encoding cannot hold a problem on a target, in words; None if it can."""
+        """Return why the encoding cannot hold a problem on a target, as a message; None if it can."""
         return None
 
     def can_score(self, rates: SlotRates) -> str | None:
-        """Why a slot cannot have rates other than the problem's, in words; None if it can."""
+        """Return why a slot cannot have rates other than the problem's, as a message; None if it can."""
         return self.problem.can_score(rates)
 
     @abstractmethod
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
-        """The arguments with role `problem`, by name, in their shapes."""
+        """Return the arrays of the arguments with role `problem`, by name, with their dtypes and shapes."""
 
     @abstractmethod
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """A tree as the encoding's arrays (without the slot axis), by the names of the current tree."""
+        """Return a tree as the encoding's arrays, without the slot axis.
+
+        Args:
+            parents: parent of each node, int32, shape (nodes of the tree,).
+
+        Returns:
+            Arrays and numbers by the names of the arguments for the current tree.
+        """
 
     @abstractmethod
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parent vector of a tree from the arrays that `encode` gives, best ones without `best_`."""
+        """Return the parent vector of a tree: int32, shape (nodes of the tree,).
+
+        Args:
+            arrays: arrays as `encode` returns them; those of the best tree have names without `best_`.
+        """
 
     @property
     def lanes(self) -> int:
-        """Lanes a slot."""
+        """Number of lanes per slot."""
         return self.constants["lanes"]

@@ -1,4 +1,4 @@
-"""Clades: a node of a cell-leaf tree has a bit a cell, and rows over the mutations (kernels/clade)."""
+"""Clades: each node of a cell tree has one bit per cell, and rows over the mutations (kernels/clade)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["FORM_ROUNDS", "MADE_FOR", "CladeEncoding", "GeneralCladeEncoding", "
 WORD_BITS = 64
 
 LARGEST_ROWS = 2**31
-"""Most numbers in the rows of a chain, 8 GiB of them."""
+"""Limit on the numbers (int32) in the rows of a chain: 8 GiB."""
 
 MADE_FOR = SYCL
-"""The traits that the kernels for all sizes are made for."""
+"""Traits that the kernels for all sizes are compiled for."""
 
 FORM_ROUNDS = (2, 4, 6, MADE_FOR.panel_rounds)
-"""Mutations per lane of a panel, in kernels for all sizes."""
+"""Mutations of a panel per lane, in the kernels for all sizes."""
 
 
 class CladeEncoding(Encoding):
-    """Parents and children; a tree's rows are the device's business."""
+    """Parents, children and order of the nodes; the device computes the rows of a tree."""
 
     name = "clade"
     group = "sub-group"
@@ -48,7 +48,7 @@ class CladeEncoding(Encoding):
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
-        """Sizes of trees and rows: no larger than they need to be."""
+        """Return the sizes of trees and rows, no larger than necessary."""
         nodes = round_up(2 * problem.cells - 1, traits.lanes)
         return {
             "nodes": nodes,
@@ -92,7 +92,7 @@ class CladeEncoding(Encoding):
         return {"observed": observed}
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """parent, left, right and order, (nodes,) int32 each, and tables_made, 0; padding is 0."""
+        """Return parent, left, right and order, int32 (nodes,) each, and tables_made, 0; padding is 0."""
         made = {name: np.zeros(self.sizes["nodes"], dtype=np.int32) for name in ("parent", "order")}
         made["left"], made["right"] = made["order"].copy(), made["order"].copy()
         count, joints = len(parents), joints_upwards(parents)
@@ -102,12 +102,12 @@ class CladeEncoding(Encoding):
         return {**made, "tables_made": 0}
 
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parents are kept as they are."""
+        """Return the parents, int32, shape (2m - 1,), for m cells."""
         return arrays["parent"][: 2 * self.leaf_problem.cells - 1].astype(np.int32)
 
 
 class _FormEncoding(CladeEncoding):
-    """For kernels that serve all sizes: those that come with the package."""
+    """Clades for kernels that serve all sizes: the precompiled ones."""
 
     _kernel: ClassVar[str]
 
@@ -120,7 +120,7 @@ class _FormEncoding(CladeEncoding):
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
-        """Sizes of rows: panels of as many rounds as one of the kernels has."""
+        """Return the sizes of trees and rows, with the rounds per panel of one of the kernels."""
         shape = CladeEncoding._shape(problem, traits)
         lanes = traits.lanes
         rounds = next((some for some in FORM_ROUNDS if problem.mutations <= some * lanes), FORM_ROUNDS[-1])
@@ -133,12 +133,12 @@ class _FormEncoding(CladeEncoding):
         return {**self._shape_here, "rows": 2 * self._shape_here["nodes"]}
 
     def _sizes(self) -> tuple[int, ...]:
-        """The fields of `kernels.clade.sizes.Sizes`."""
+        """Return the fields of `kernels.clade.sizes.Sizes`."""
         return tuple(self._shape_here[name] for name in Sizes._fields)
 
 
 class SpecialisedCladeEncoding(_FormEncoding):
-    """For kernels whose sizes are specialisation constants."""
+    """Clades for kernels whose sizes are specialisation constants."""
 
     _kernel = "SPECIALISED"
 
@@ -148,12 +148,12 @@ class SpecialisedCladeEncoding(_FormEncoding):
         return self._sizes()
 
     def specialised(self) -> Encoding | None:
-        """It is."""
+        """Return this encoding itself."""
         return self
 
 
 class GeneralCladeEncoding(_FormEncoding):
-    """For kernels that read their sizes."""
+    """Clades for kernels that read their sizes from an argument."""
 
     _kernel = "GENERAL"
 
@@ -167,7 +167,7 @@ class GeneralCladeEncoding(_FormEncoding):
         return {**super().sizes, "sizes": COUNT}
 
     def general(self) -> Encoding | None:
-        """It is."""
+        """Return this encoding itself."""
         return self
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:

@@ -1,8 +1,8 @@
-"""The order of a matrix's columns in wide tables: cells of one clade side by side.
+"""Order of a matrix's columns in wide tables: cells of one clade are placed side by side.
 
-Scores are sums over cells in exact integers, so the order changes no result; but a move changes the best
-scores of some clade's cells only, and groups of other cells can be passed over (kernels/preorder,
-wide/score_change.py).
+Scores are sums over cells in exact integers, so the order does not change results. But a move changes only
+the best scores of some clade's cells, and kernels can skip groups of other cells
+(kernels/preorder/wide/score_change.py).
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ from numpy.typing import NDArray
 __all__ = ["like_columns_together"]
 
 MOST_CLUSTERED = 4096
-"""Further columns take the place of the most similar one: clustering needs memory as the square of these."""
+"""Maximum number of columns to cluster, as memory grows with its square.
+
+Further columns are placed beside the most similar clustered one.
+"""
 
 
 def like_columns_together(observed_ones: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """A permutation of the columns that puts those with common mutations next to each other.
+    """Return a permutation of the columns that places those with common mutations next to each other.
 
-    The leaves of Ward's hierarchical clustering, with the cosine of the observed mutations as similarity.
+    The order is that of the leaves of Ward's hierarchical clustering, with the cosine of the observed
+    mutations as similarity.
 
     Args:
-        observed_ones: shape (mutations, columns): where something speaks for a mutation.
+        observed_ones: bool, shape (mutations, columns): True where the observation supports the mutation.
 
     Returns:
-        int64, shape (columns,): the column at each place.
+        int64, shape (columns,): the column at each position.
     """
     from scipy.cluster.hierarchy import leaves_list, ward
     from scipy.spatial.distance import squareform
@@ -42,7 +46,7 @@ def like_columns_together(observed_ones: NDArray[np.bool_]) -> NDArray[np.int64]
     leaves = leaves_list(ward(squareform((distances + distances.T) / 2, checks=False)))
     place = np.empty(len(chosen), dtype=np.int64)
     place[leaves] = np.arange(len(chosen))
-    parts = np.array_split(observed, -(-width // MOST_CLUSTERED))  # no larger products than that above
+    parts = np.array_split(observed, -(-width // MOST_CLUSTERED))  # products are no larger than the one above
     near = place[np.concatenate([(part @ observed[chosen].T).argmax(axis=1) for part in parts])]
     near[chosen] = place
     return np.argsort(near, kind="stable")

@@ -1,4 +1,4 @@
-"""Parent vectors as they are: what the numpy fallback works on."""
+"""Parent vectors without conversion, for the numpy fallback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_TARGET = Traits(lanes=1, panel_rounds=1, sketches_beyond=0)
 
 
 class PlainEncoding(Encoding):
-    """The parent of each node. It has no kernel: `fallback.chain.steps` takes the problem itself."""
+    """Parent of each node. There is no kernel: `fallback.chain.steps` takes the problem itself."""
 
     name = "plain"
     group = "none"
@@ -40,13 +40,13 @@ class PlainEncoding(Encoding):
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
-        """There are none."""
+        """Return no arrays."""
         return {}
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """The parents."""
+        """Return the parents as `parent`."""
         return {"parent": parents}
 
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parents."""
+        """Return the parents, int32, shape (nodes,)."""
         return arrays["parent"].astype(np.int32)

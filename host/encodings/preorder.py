@@ -1,4 +1,4 @@
-"""Preorder intervals: a subtree is an interval, a proposal costs O(cells) (kernels/preorder)."""
+"""Preorder intervals: a subtree is an interval, and a proposal costs O(cells) (kernels/preorder)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PreorderEncoding", "shape_of"]
 
 
 class PreorderEncoding(Encoding):
-    """The order of the nodes, with each node's parent, position and subtree size."""
+    """Preorder of the nodes, with each node's parent, position and subtree size."""
 
     name = "preorder"
     group = "sub-group"
@@ -69,7 +69,7 @@ class PreorderEncoding(Encoding):
 
     @classmethod
     def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
-        """Sizes of the tables: no larger than they need to be."""
+        """Return the sizes of the tables, no larger than necessary."""
         return shape_of(problem, traits)
 
     @classmethod
@@ -102,9 +102,9 @@ class PreorderEncoding(Encoding):
         return {"observed": observed, "multiplicity": multiplicity}
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """parent, order, position and size, (nodes,) int32 each, and tables_made, 0.
+        """Return parent, order, position and size, int32, shape (nodes,) each, and tables_made, 0.
 
-        Padding stands for itself.
+        Padding entries hold their own index, and 0 in `size`.
         """
         count, capacity = self.problem.nodes, self.shape.nodes
         own = np.arange(capacity, dtype=np.int32)
@@ -118,11 +118,11 @@ class PreorderEncoding(Encoding):
         return {"parent": parent, "order": order, "position": position, "size": size, "tables_made": 0}
 
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
-        """The parents are kept as they are."""
+        """Return the parents, int32, shape (n + 1,)."""
         return arrays["parent"][: self.problem.nodes].astype(np.int32)
 
     def _most_of_a_lane(self, rates: SlotRates) -> int:
-        """No sum over the cells of one lane can be greater."""
+        """Return an upper bound of the sum of scores over the cells of one lane."""
         best = self.problem.most_positive(rates) * self.problem.multiplicity
         by_lane = np.zeros(self.traits.lanes, dtype=np.int64)
         np.add.at(by_lane, np.arange(len(best)) % self.traits.lanes, best)
@@ -130,12 +130,12 @@ class PreorderEncoding(Encoding):
 
 
 def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) -> Shape:
-    """Sizes of a problem's tables.
+    """Return the sizes of a problem's tables.
 
     Args:
-        problem: of which.
-        traits: of the target.
-        panel_rounds: cells that a lane has of every panel; if not given, as few as make no more panels.
+        problem: the problem.
+        traits: traits of the target.
+        panel_rounds: cells of each panel per lane; by default the fewest that need no additional panels.
     """
     lanes = traits.lanes
     if panel_rounds is None:
@@ -144,8 +144,8 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
     else:
         panels = count_panels(problem.columns, lanes, panel_rounds)
         cells = panels * panel_rounds * lanes
-    # Where all attachments count, each is looked at, and no sketch says which have changed.
-    # Likewise where rates change, which changes everything.
+    # If all attachments count, each is read, and sketches cannot narrow down which have changed.
+    # Learned rates are the same case: a change of rates changes every score.
     wide = cells > traits.sketches_beyond and not problem.octaves and problem.learned is None
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
@@ -159,7 +159,7 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
 
 
 def _block_for(nodes: int, sketches: bool) -> int:
-    """Positions a block, about the square root of their number: what measured fastest."""
+    """Return the positions per block, about the square root of their number: the fastest in measurements."""
     if sketches:
         return 16 if nodes <= 1000 else 32
     return 8 if nodes <= 112 else 16 if nodes <= 400 else 32

@@ -1,4 +1,4 @@
-"""Preorder intervals for kernels that serve many sizes: those that come with the package."""
+"""Preorder intervals for kernels that serve many sizes: the precompiled ones."""
 
 from __future__ import annotations
 
@@ -26,25 +26,28 @@ __all__ = [
 ]
 
 MADE_FOR = SYCL
-"""The traits that the kernels are made for; a target with others (native's are the same) has none of them."""
+"""Traits that the kernels are compiled for. Native has the same; other targets cannot use these kernels."""
 
 _MOST = MADE_FOR.panel_rounds
 
 _ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
-"""Cells per lane of a panel, in tables of one panel and of several; several may have _MOST, too."""
+"""Cells of a panel per lane, in tables of one panel and of several; several panels may have _MOST, too."""
 
 FORMS = (
     *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD), 0) for one in _ONE_PANEL_ROUNDS),
     Form(MADE_FOR.lanes, _MOST, 1, 1, 0),
 )
-"""The forms that there are kernels for, of all scores."""
+"""Forms that have kernels for all scores."""
 
 MORE_PANELS_FORMS = tuple(Form(MADE_FOR.lanes, one, 0, 1, 0) for one in _MORE_PANELS_ROUNDS)
-"""Forms of specialised kernels of the maximum score with fixed rates only: they pad several panels less."""
+"""Forms that have only specialised kernels of the maximum score with fixed rates.
+
+They need less padding for several panels.
+"""
 
 
 class _FormEncoding(PreorderEncoding):
-    """The same arrays, somewhat larger: rows are as wide as one of a few forms has them."""
+    """Preorder intervals with rows padded to the width that one of a few forms has."""
 
     _kernel: ClassVar[str]
 
@@ -53,7 +56,7 @@ class _FormEncoding(PreorderEncoding):
         form = _form_for(self.shape)
         self.device = self.device.replace(":ENCODING", f":{self._kernel}")
         self.constants = constants_of(form)
-        if problem.learned is not None:  # a weight per class is kept in registers
+        if problem.learned is not None:  # the weights of the classes stay in registers
             self.constants["classes"] = problem.classes
 
     @classmethod
@@ -65,7 +68,7 @@ class _FormEncoding(PreorderEncoding):
 
     @classmethod
     def shape_for(cls, problem: Problem, traits: Traits) -> Shape:
-        """Sizes of the tables: panels of as many rounds as one of the forms has, with the least padding."""
+        """Return the sizes of the tables, with the rounds of the form that needs the least padding."""
         needed = -(-problem.columns // traits.lanes)
         if needed <= _MOST:
             return shape_of(problem, traits, next(one for one in _ONE_PANEL_ROUNDS if needed <= one))
@@ -81,19 +84,19 @@ class _FormEncoding(PreorderEncoding):
         return False
 
     def _sizes(self) -> tuple[int, ...]:
-        """Sizes, then Layout."""
+        """Return the fields of Sizes, then those of Layout."""
         sizes, layout = make_sizes(self.shape, self.problem.classes)
         return tuple(int(one) for one in (*sizes, *layout))
 
 
 class SpecialisedPreorderEncoding(_FormEncoding):
-    """For kernels whose sizes are specialisation constants."""
+    """Preorder intervals for kernels whose sizes are specialisation constants."""
 
     _kernel = "SPECIALISED"
 
     @staticmethod
     def _has_more_forms(problem: Problem) -> bool:
-        """Those of the maximum score with fixed rates."""
+        """Return whether the score is the maximum and the rates are fixed."""
         return not problem.octaves and problem.learned is None
 
     @property
@@ -102,12 +105,12 @@ class SpecialisedPreorderEncoding(_FormEncoding):
         return self._sizes()
 
     def specialised(self) -> Encoding | None:
-        """It is."""
+        """Return this encoding itself."""
         return self
 
 
 class GeneralPreorderEncoding(_FormEncoding):
-    """For kernels that read their sizes."""
+    """Preorder intervals for kernels that read their sizes from an argument."""
 
     _kernel = "GENERAL"
 
@@ -121,7 +124,7 @@ class GeneralPreorderEncoding(_FormEncoding):
         return super().sizes | {"sizes": COUNT}
 
     def general(self) -> Encoding | None:
-        """It is."""
+        """Return this encoding itself."""
         return self
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
@@ -130,7 +133,7 @@ class GeneralPreorderEncoding(_FormEncoding):
 
 
 def constants_of(form: Form) -> dict[str, int]:
-    """What a kernel of a form is compiled for."""
+    """Return the constants that a kernel of a form is compiled for."""
     return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad, "few": form.few}
 
 

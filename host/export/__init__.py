@@ -1,4 +1,4 @@
-"""The kernels leave the house: SPIR-V, a manifest, a test vector and a loader in one folder."""
+"""Export of the kernels: SPIR-V, a manifest, a test vector and a loader in one folder."""
 
 from syclade.host.export.folder import FILES, export_folder
 

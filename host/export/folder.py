@@ -1,4 +1,4 @@
-"""Writes the folder of an export."""
+"""Write the folder of an export."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ FILES = (
     "load_design.py",
     "manifest.json",
 )
-"""What every export has; images come on top."""
+"""Files of every export; images come in addition."""
 
 
 def image_name(kind: str) -> str:
-    """Name of the file of an image for a kind of device."""
+    """Return the file name of an image for a kind of device."""
     return f"chain_steps.{kind}.image"
 
 
@@ -55,17 +55,17 @@ def export_folder(
     images: Sequence[str] = (),
     force: bool = False,
 ) -> list[str]:
-    """Write the kernels of the ancestor-matrix pipeline for one capacity, and all that runs them elsewhere.
+    """Export the kernels of the ancestor-matrix pipeline for one capacity, with all that runs them elsewhere.
 
     Args:
-        directory: made if need be.
-        matrix: of the test vector; at most `mutations` x `cells`.
-        rates: of the test vector.
-        cells: most distinct columns that shall fit.
-        mutations: most mutations that shall fit.
+        directory: created if needed.
+        matrix: matrix of the test vector; at most `mutations` x `cells`.
+        rates: rates of the test vector.
+        cells: capacity in distinct columns.
+        mutations: capacity in mutations.
         chains, steps, seed: of the test vector.
         images: kinds of device to compile the chain-step kernel for: cpu, fpga-emu.
-        force: whether files that are there may be replaced.
+        force: whether existing files may be replaced.
 
     Returns:
         The names of the files.
@@ -114,10 +114,10 @@ def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) 
 
 
 def _compiling_device(kind: str) -> Device:
-    """A SYCL device of a kind.
+    """Return a SYCL device of a kind.
 
     Raises:
-        DeviceError: there is none that can run.
+        DeviceError: no such device can run.
     """
     try:
         return choose_device(kind)
@@ -126,7 +126,7 @@ def _compiling_device(kind: str) -> Device:
 
 
 def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> dict[str, bytes]:
-    """An image of the chain-step kernel for each kind of device, by file name."""
+    """Return an image of the chain-step kernel for each kind of device, by file name."""
     made: dict[str, bytes] = {}
     for kind in kinds:
         queue = open_queue(_compiling_device(kind).filter)

@@ -1,4 +1,4 @@
-"""Which kernels an export has: the whole chain, and its stages one by one, for one capacity."""
+"""Kernels of an export for one capacity: the whole chain, and its stages one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STAGES = tuple(stage_arguments.STAGES)
 
 @dataclass(frozen=True)
 class ExportedKernel(DescribedKernel):
-    """One kernel of an export; its name is in the manifest, and of its file."""
+    """One kernel of an export; its name is used in the manifest and as its file's name."""
 
     @property
     def entry_point(self) -> str:
@@ -27,12 +27,12 @@ class ExportedKernel(DescribedKernel):
 
     @property
     def file(self) -> str:
-        """Name of the file of the module."""
+        """File name of the module."""
         return f"{self.name}.spv"
 
 
 def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKernel, ...]:
-    """The kernels for the encoding's capacities: chain_steps, then STAGES."""
+    """Return the kernels for the encoding's capacities: chain_steps, then STAGES."""
     whole = ExportedKernel(
         name="chain_steps",
         kernel=chain_kernel(plan, encoding),
@@ -46,7 +46,7 @@ def exported_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[ExportedKe
 
 
 def symbol_values(plan: Plan, encoding: AncestorEncoding, mutations: int) -> dict[str, int]:
-    """Values of the symbols in the arguments' shapes, but for `slots`, for as many mutations as shall fit."""
+    """Return the values of the symbols in argument shapes, except `slots`, for a capacity in mutations."""
     # A tree has one node more than mutations, and ln(k) is needed for k = 0 ... nodes.
     sizes = chain_sizes(plan, encoding, slots=1) | {"log_sizes": mutations + 2}
     del sizes["slots"]

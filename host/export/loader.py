@@ -1,12 +1,12 @@
-"""Runs an exported inference on a SYCL device: needs dpctl, numpy and the Intel runtimes, no more.
+"""Run an exported inference on a SYCL device. Needs only dpctl, numpy and the Intel runtimes.
 
     python load_design.py [--device cpu|fpga-emu|FILTER] [--kernels chain_steps|stages]
 
-Reads manifest.json, problem.npz and the SPIR-V beside it, runs every chain, and prints what came out as JSON.
-Exit status: 0 when the results are those that manifest.json expects, 1 when they differ, 2 for an error.
+Reads manifest.json, problem.npz and the SPIR-V beside it, runs every chain, and prints the results as JSON.
+Exit status: 0 if the results are those that manifest.json expects, 1 if they differ, 2 for an error.
 
-One file, so that it can be read from top to bottom and rewritten for another host. Known to work with dpctl
-0.17.0 (numpy 1.26, runtimes 2024.2.2) and 0.21.1 (numpy 2, emulator and CPU runtime 2025.0.5).
+This is one file, so that it can be read from top to bottom and rewritten for another host. Known to work with
+dpctl 0.17.0 (numpy 1.26, runtimes 2024.2.2) and 0.21.1 (numpy 2, emulator and CPU runtime 2025.0.5).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = {"cpu": "opencl:cpu:0", "fpga-emu": "opencl:accelerator:0"}
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Run the inference with the options of the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description="Run the exported inference on a SYCL device.")
     parser.add_argument("--device", default="cpu", help="cpu, fpga-emu or a dpctl filter string")
     parser.add_argument("--kernels", default="chain_steps", choices=("chain_steps", "stages"))
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def run(folder: Path, device: str, kernels: str) -> dict[str, Any]:
-    """Run all chains; what came out."""
+    """Run all chains, and return the report."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     problem = manifest["problem"]
     dpctl = start()
@@ -125,7 +125,10 @@ class Design:
         return np.frombuffer(raw, like.dtype, like.size).reshape(like.shape)
 
     def load(self, name: str) -> tuple[Any, int, list[Any]]:
-        """A kernel, its work-items, and its flat arguments: five for each array (manifest.json)."""
+        """Return a kernel, the size of its work-groups, and its flat arguments.
+
+        There are five flat arguments per array (manifest.json).
+        """
         import dpctl.program
 
         described = self.kernels[name]
@@ -138,24 +141,24 @@ class Design:
         return program.get_sycl_kernel(described["entry_point"]), described["work_size"]["local"][0], flat
 
     def launch(self, kernel: Any, lanes: int, flat: list[Any]) -> None:
-        """One launch, a work-group a slot."""
+        """Launch a kernel once, with one work-group per slot, and wait for it."""
         self.queue.submit(kernel, flat, [self.slots * lanes], [lanes]).wait()
 
 
 def advance(design: Design, kernels: list[Any], steps: int) -> None:
-    """Take every chain to its last step: chain_steps does many a launch, the stages together do one."""
+    """Take every chain to its last step: chain_steps does many per launch, the stages together one."""
     import numpy as np
 
     length = STEPS_A_LAUNCH if len(kernels) == 1 else 1
     for done in range(0, steps, length):
-        if len(kernels) == 1:  # the stages go by the last_step of problem.npz
+        if len(kernels) == 1:  # the stages use the last_step of problem.npz
             design.write("last_step", np.full(design.slots, min(done + length, steps), np.int64))
         for kernel in kernels:
             design.launch(*kernel)
 
 
 def results(design: Design, problem: dict[str, Any]) -> dict[str, Any]:
-    """The best score of every chain, and the best tree of all: of equal ones, the lowest chain's."""
+    """Return the best score of every chain, and the best tree of all; ties go to the lowest chain."""
     scores = design.read("best_score").tolist()
     best = scores.index(max(scores))
     return {
@@ -165,25 +168,28 @@ def results(design: Design, problem: dict[str, Any]) -> dict[str, Any]:
 
 
 def parents_of(matrix: Any, nodes: int) -> list[int]:
-    """The parent of y is the node whose row is y's without the bit of y; the root, the last, is its own."""
+    """Return the parent vector of an ancestor matrix.
+
+    The parent of y is the node whose row is y's without the bit of y. The root is last and its own parent.
+    """
     rows = [sum(int(word) << (64 * k) for k, word in enumerate(matrix[:, node])) for node in range(nodes)]
     owner = {row: node for node, row in enumerate(rows)}
     return [owner[rows[node] & ~(1 << node)] for node in range(nodes - 1)] + [nodes - 1]
 
 
 def checked(folder: Path, entry: dict[str, Any]) -> bytes:
-    """A file's content, if it is what the manifest says: a driver may crash over a damaged module."""
+    """Return a file's content, if its digest is that of the manifest: a damaged module may crash a driver."""
     content = Path(folder, entry["file"]).read_bytes()
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise ValueError(f"{entry['file']} is not the file that manifest.json describes")
     return content
 
 
-# ---- start-up, for runtimes in a virtual environment: the wheels find neither libraries nor drivers
+# ---- start-up in a virtual environment, where the wheels find neither libraries nor drivers
 
 
 def start() -> Any:
-    """Make libraries and drivers known, import dpctl, and let the emulator take SPIR-V."""
+    """Load libraries and register drivers, import dpctl, and make the emulator accept SPIR-V."""
     if "dpctl" not in sys.modules:
         for distribution, pattern in (
             *(("intel-cmplr-lib-rt", name) for name in ("libintlc.so.5", "libimf.so", "libsvml.so")),
@@ -202,7 +208,7 @@ def start() -> Any:
 
 
 def installed(distribution: str, pattern: str) -> list[str]:
-    """Paths of an installed package's libraries whose names match."""
+    """Return the paths of an installed package's libraries whose names match."""
     try:
         files = metadata.files(distribution) or []
     except metadata.PackageNotFoundError:
@@ -211,12 +217,16 @@ def installed(distribution: str, pattern: str) -> list[str]:
 
 
 def emulator() -> list[str]:
-    """The FPGA emulator's driver, if it is installed."""
+    """Return the path of the FPGA emulator's driver, if it is installed."""
     return installed("intel-opencl-fpga-emu-rt", "libintelocl_emu.so")
 
 
 def let_emulator_take_spirv() -> None:
-    """Put the emulator's willing clCreateProgramWithILKHR where dpctl's calls end, by address."""
+    """Make the emulator accept SPIR-V.
+
+    dpctl calls clCreateProgramWithIL, which the emulator refuses. Its entry in the dispatch table, found by
+    address, is replaced by clCreateProgramWithILKHR, which works.
+    """
     for path in emulator():
         driver, loader = ctypes.CDLL(path), ctypes.CDLL(installed("intel-opencl-rt", "libOpenCL.so.1")[0])
         refusing = ctypes.cast(driver.clCreateProgramWithIL, ctypes.c_void_p).value

@@ -1,4 +1,4 @@
-"""manifest.json: everything about an export that a program or a person needs to use it."""
+"""manifest.json: everything that a program or a person needs to use an export."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ROLES = {
 
 
 def sha256(content: bytes) -> str:
-    """Hexadecimal digest of a file's content."""
+    """Return the hexadecimal SHA-256 digest of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -48,14 +48,14 @@ def make_manifest(
     vector: dict[str, Any],
     files: Mapping[str, bytes],
 ) -> dict[str, Any]:
-    """The manifest as plain values.
+    """Return the manifest as plain values.
 
     Args:
         kernels: each kernel and its module.
-        sizes: `cells` and `mutations` that fit.
-        values: of the symbols in shapes, but for `slots`.
+        sizes: the capacities `cells` and `mutations`.
+        values: of the symbols in shapes, except `slots`.
         vector: from `describe_vector`.
-        files: other files of the folder, such as images.
+        files: content of the other files of the folder, such as images, by name.
     """
     version = header(kernels[0][1])[1]
     return {

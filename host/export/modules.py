@@ -1,4 +1,4 @@
-"""SPIR-V as it leaves the house: valid, and with a name that a person can type."""
+"""SPIR-V modules for export: valid, and with a readable entry point name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["exported_module"]
 
 
 def exported_module(queue: Any, kernel: ExportedKernel) -> bytes:
-    """The SPIR-V of a kernel, valid under spirv-val, its one entry point named `kernel.entry_point`.
+    """Return the SPIR-V of a kernel: valid under spirv-val, with `kernel.entry_point` as its one entry point.
 
     Args:
         queue: a SYCL queue of any device; the result does not depend on it.
-        kernel: what to compile, unless the cache has it.
+        kernel: the kernel to compile, unless it is cached.
 
     Raises:
         DeviceError: the kernel cannot be compiled.

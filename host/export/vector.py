@@ -1,4 +1,4 @@
-"""The test vector of an export: a prepared problem, its chains' initial states, and what must come out."""
+"""Test vector of an export: a prepared problem, its chains' initial states, and the expected results."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["Vector", "describe_vector", "vector_file"]
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """Which inference.
+    """The inference of a test vector.
 
     Attributes:
-        plan: the chain.
-        cells: cells of its matrix.
-        chains: number of chains, one a slot.
-        steps: steps of each.
-        seed: of the random numbers.
+        plan: the plan of the chains.
+        cells: number of cells of the matrix.
+        chains: number of chains, one per slot.
+        steps: steps of each chain.
+        seed: seed of the random numbers.
     """
 
     plan: Plan
@@ -42,11 +42,11 @@ class Vector:
 
 
 def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
-    """An npz file: every argument of chain_steps that has a meaning before the first launch, by its name.
+    """Return an npz file of all arguments of chain_steps that need values before the first launch, by name.
 
     Args:
         vector: the inference.
-        encoding: with the capacities of the kernels, to which the arrays are padded.
+        encoding: has the capacities of the kernels, to which the arrays are padded.
     """
     plan = vector.plan
     keeper = Keeper(plan, encoding, vector.chains, vector.seed)
@@ -63,21 +63,21 @@ def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
 
 
 class Keeper(LocalRunner):
-    """Keeps states as a device would, and never takes them forward."""
+    """Holds states as a device would, and never advances them."""
 
     def _launch(self) -> None:
         raise NotImplementedError
 
 
 _NUMPY_STEPS = 10_000
-"""Up to so many steps the fallback is quick enough."""
+"""Up to this many steps, the numpy fallback is fast enough."""
 
 
 def describe_vector(vector: Vector, content: bytes, device: Device) -> dict[str, Any]:
-    """The manifest's part on the test vector, with what must come out.
+    """Return the manifest's part on the test vector, with the expected results.
 
-    That is found by an ordinary run which shares nothing with the exported kernels: by the numpy fallback,
-    or, when there are many steps, on `device`; in the encoding that is usual there.
+    The expected results come from an ordinary run that shares nothing with the exported kernels. It uses the
+    numpy fallback or, if there are many steps, `device`, with the default encoding there.
     """
     plan, problem = vector.plan, vector.plan.problem
     device = NUMPY if vector.steps <= _NUMPY_STEPS else device

@@ -1,1 +1,1 @@
-"""What comes in: matrices and names, from files and arrays."""
+"""Input: matrices and names, from files and arrays."""

@@ -1,7 +1,7 @@
-"""Files that a C library opens are read in a process of their own: damaged ones may let it crash, or hang.
+"""Reading files in a subprocess: damaged files can crash or hang the C library that opens them.
 
-libhdf5 2.0.0 does not end, and scipy 1.17.1 (mmread) crashes, on files with a few bytes changed. The process
-has bounds of time and of memory, and sends what it read, or the error in words.
+On files with a few bytes changed, libhdf5 2.0.0 hangs and scipy 1.17.1 (mmread) crashes. The subprocess has
+limits of time and memory. It returns the data, or the error as a message.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from syclade.host.errors import MatrixError, SycladeError
 __all__ = ["answer", "read_apart"]
 
 LEAST_SECONDS = 60.0
-"""That reading may take, whatever the size of the file."""
+"""Time limit in seconds for an empty file; the limit grows with the size of the file."""
 
 BYTES_A_SECOND = 2**20
-"""A tenth of what a slow disk and an unzipping reader do."""
+"""A tenth of the rate of a slow disk and a decompressing reader."""
 
 MOST_MEMORY = 2**33
-"""Address space of the process, where the system heeds it."""
+"""Limit of the address space of the subprocess in bytes, on systems that enforce it."""
 
 
 def read_apart(reader: Callable[..., Any], path: Path, *rest: Any, seconds: float | None = None) -> Any:
-    """What a function returns that is called in another process.
+    """Call a function in a subprocess and return its result.
 
     Args:
-        reader: of a module, taking a path and the rest.
+        reader: a function at module level; it takes a path and the further arguments.
         path: the file or folder.
         rest: further arguments, which can be pickled.
-        seconds: how long it may take; None takes what follows from the file's size.
+        seconds: time limit; None derives it from the size of the file.
 
     Raises:
-        SycladeError: that the function raised.
-        MatrixError: the process crashed, did not end, or needed too much memory.
+        SycladeError: raised by the function.
+        MatrixError: the subprocess crashed, exceeded the time limit, or needed too much memory.
     """
     if seconds is None:
         size = path.stat().st_size if path.is_file() else 0
         seconds = LEAST_SECONDS + size / BYTES_A_SECOND
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(one for one in sys.path if one))
     process = subprocess.Popen(
-        # -P: files of the folder that this process happens to stand in are no modules of the other.
+        # -P: files in the current folder must not be imported as modules.
         [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
-        start_new_session=True,  # what Ctrl-C means is this process's business
+        start_new_session=True,  # Ctrl-C is handled by this process alone
     )
     try:
         told, noise = process.communicate(pickle.dumps((reader, path, rest)), timeout=seconds)
@@ -87,11 +87,11 @@ def _last_line(noise: bytes) -> str:
 
 
 def answer() -> None:
-    """The other process: calls what it is sent, and sends what that returned or raised."""
+    """Run in the subprocess: receive a function, call it, and send back its result or error."""
     reader, path, rest = pickle.load(sys.stdin.buffer)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
-    with suppress(ImportError, OSError, ValueError):  # not on Windows; a bound that is lower already
+    os.dup2(2, 1)  # output printed by a library must not mix with the result
+    with suppress(ImportError, OSError, ValueError):  # Windows has no limits; the limit may already be lower
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

@@ -1,4 +1,4 @@
-"""Takes the values of a matrix from an array, wherever its memory is."""
+"""Values of a matrix from an array, in host or device memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["values_from_array"]
 
 
 def values_from_array(array: Any) -> NDArray[np.uint8]:
-    """Copies the values of an array to the host and checks them.
+    """Copy the values of an array to the host and check them.
 
     Args:
         array: see ``matrix_from_array``.
@@ -24,7 +24,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
         uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1, 2 or 3.
 
     Raises:
-        MatrixError: what ``matrix_from_array`` says.
+        MatrixError: as ``matrix_from_array``; or the array is a DataFrame.
     """
     if hasattr(array, "columns") and hasattr(array, "index") and hasattr(array, "to_numpy"):
         raise MatrixError(
@@ -50,7 +50,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
 
 
 def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
-    """Raises for the first entry, in the order of rows, that is not allowed."""
+    """Raise MatrixError for the first invalid entry, in row-major order."""
     row, cell = np.unravel_index(int(np.argmin(allowed)), values.shape)
     value = values[row, cell].item()
     hint = "a missing value is written 3" if value == -1 or value != value else f"values are {MEANING}"
@@ -58,9 +58,9 @@ def _refuse_value(values: NDArray[Any], allowed: NDArray[np.bool_]) -> None:
 
 
 def _to_numpy(array: Any) -> NDArray[Any]:
-    """A numpy array with the same values; device memory is copied to the host."""
+    """Return a numpy array with the same values; device memory is copied to the host."""
     if isinstance(array, np.ma.MaskedArray):
-        # np.asarray would silently uncover the masked entries.
+        # np.asarray would silently drop the mask.
         raise MatrixError("the array is masked", hint="write missing values as 3: array.filled(3)")
     if isinstance(array, np.ndarray):
         return array
@@ -76,10 +76,10 @@ def _to_numpy(array: Any) -> NDArray[Any]:
 
 
 def _from_device(array: Any) -> Any:
-    """The array itself, or its copy on the host if numpy could not read its memory."""
+    """Return the array itself, or a copy on the host if numpy cannot read its memory."""
     if callable(getattr(array, "asnumpy", None)):  # dpnp
         return array.asnumpy()
-    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl's up to 0.21, dpnp's from 0.20 on
+    if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl up to 0.21, dpnp from 0.20
         library = "dpnp" if type(array).__module__.startswith("dpnp.") else "dpctl"
         return importlib.import_module(f"{library}.tensor").asnumpy(array)
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):

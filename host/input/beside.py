@@ -1,4 +1,4 @@
-"""Names in files beside a matrix in SCITE's format: `x.geneNames` and `x.cellNames` beside `x.csv`."""
+"""Name files beside a matrix in SCITE's format: `x.geneNames` and `x.cellNames` for `x.csv`."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _ENDINGS = {"mutation": ".geneNames", "cell": ".cellNames"}
 
 
 def names_beside(path: Path, mutations: int, cells: int, what: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the file beside a matrix and the names in it, and log that they are used.
+    """Return the name file beside a matrix and its names, and log that they are used.
 
-    A file whose names do not fit the matrix is not used, which is logged as a warning.
+    A file whose names do not fit the matrix is ignored with a warning.
 
     Args:
-        path: of the matrix; it may end in `.gz`.
-        mutations, cells: numbers of its rows and columns.
-        what: mutation or cell.
+        path: path of the matrix; it may end in `.gz`.
+        mutations, cells: number of rows and columns of the matrix.
+        what: "mutation" or "cell".
 
     Returns:
-        None without a usable file.
+        The path of the file and the names; None if there is no usable file.
     """
     stem = path.with_suffix("") if path.suffix == ".gz" else path
     beside = stem.with_suffix(_ENDINGS[what])

@@ -1,4 +1,4 @@
-"""Files are read to a bound: one that does not end, such as /dev/zero, is refused, not waited for."""
+"""Bounded reading: files that do not end, such as /dev/zero, are refused at a size limit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import IO, Any
 __all__ = ["MOST_BYTES", "chunks", "read_bounded"]
 
 MOST_BYTES = 2**28
-"""256 MiB: a matrix of 10,000 cells and 10,000 mutations has 200 MB."""
+"""Size limit, 256 MiB: a matrix of 10,000 cells and 10,000 mutations has 200 MB."""
 
 _CHUNK = 2**20
 
 
 def chunks(stream: IO[Any], most: int | None = None) -> Iterator[bytes]:
-    """What a stream has, piece by piece.
+    """Yield the content of a stream in pieces.
 
     Args:
-        stream: to read to its end, of bytes or of text, which is given as UTF-8.
-        most: how long it may be; None takes MOST_BYTES.
+        stream: stream of bytes or text, read to its end; text is encoded as UTF-8.
+        most: maximum number of bytes; None takes MOST_BYTES.
 
     Raises:
-        OSError: it has more than `most` bytes (EFBIG), or cannot be read.
-        ValueError: it is closed, or its text is none.
+        OSError: the stream has more than `most` bytes (EFBIG), or cannot be read.
+        ValueError: the stream is closed, or its text is invalid.
     """
     most = MOST_BYTES if most is None else most
     size = 0
@@ -37,15 +37,15 @@ def chunks(stream: IO[Any], most: int | None = None) -> Iterator[bytes]:
 
 
 def read_bounded(path: Path, most: int, begins: tuple[bytes, ...] = ()) -> bytes:
-    """A file's bytes.
+    """Return the bytes of a file.
 
     Args:
         path: the file.
-        most: how long it may be.
-        begins: how it may begin; of any other file only the beginning is read. Empty: as it likes.
+        most: maximum number of bytes.
+        begins: allowed first bytes; only the first piece of any other file is read. Empty for no check.
 
     Raises:
-        OSError: it is longer, or cannot be read.
+        OSError: the file is longer, or cannot be read.
     """
     with path.open("rb") as stream:
         content = bytearray()

@@ -1,4 +1,4 @@
-"""One door for matrices: files and folders of all formats, streams, arrays, data frames, AnnData."""
+"""The entry point for matrices: files and folders of all formats, streams, arrays, data frames, AnnData."""
 
 from __future__ import annotations
 
@@ -54,36 +54,42 @@ def read_matrix(
     strict: bool = False,
     beside: bool = True,
 ) -> Matrix:
-    """Reads a mutation matrix, wherever it is, with the names that it has.
+    """Read a mutation matrix with its names, from a file or an object.
 
-    No coding is guessed: where 2 may be homozygous or missing, or rows may be cells or mutations, and the
-    format does not say, it has to be said here.
+    Codings are never guessed. If 2 may be homozygous or missing, or rows may be cells or mutations, and the
+    format does not define it, `two` or `rows` is required.
 
     Args:
-        source: a path, of a file (that may be gzipped) or of cellsnp-lite's folder; a stream that is open for
-            reading; an array of mutations × cells; a pandas DataFrame (with `rows`); an AnnData; a Matrix.
-        names: a file with one name a line, or the names themselves; None takes those that are there (of
-            SCITE's format, in a file beside it: `x.geneNames` beside `x.csv`), or numbers them from 1.
-        format: its name in `syclade.host.input.formats.FORMATS`, or "auto", which looks into the file: what
-            looks like no other is SCITE's, where 2 is homozygous.
+        source: the path of a file (optionally gzipped) or of cellsnp-lite's folder; a stream open for
+            reading; an array of shape (n_mutations, n_cells); a pandas DataFrame (with `rows`); an AnnData;
+            a Matrix.
+        names: a file with one name per line, or the names themselves. None takes the names of the source,
+            which for SCITE's format are in a file beside it (`x.geneNames` for `x.csv`), or else numbers the
+            mutations from 1.
+        format: a name in `syclade.host.input.formats.FORMATS`, or "auto", which detects the format from the
+            content. SCITE's format, where 2 is homozygous, is assumed if no other matches.
         cell_names: the same for the cells (`x.cellNames`).
-        two: what 2 means, "homozygous" or "missing".
-        rows: what rows are, "cells" or "mutations".
-        min_depth: how many reads a call needs, else it is missing.
-        min_gq: the quality (GQ) that a call needs, else it is missing.
-        vaf_ref: per cent of alternate reads that a wild type may have at most, else it is missing.
-        vaf_het: per cent that a heterozygous call needs, else it is missing.
-        vaf_hom: the same of a homozygous call; of cellsnp, from which on a call is one (90 if None).
-        layer: of an AnnData; None takes X.
-        coding: what numbers of a layer are: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
+        two: the meaning of 2, "homozygous" or "missing".
+        rows: the meaning of rows, "cells" or "mutations".
+        min_depth: minimum number of reads of a call; calls with fewer are missing.
+        min_gq: minimum quality (GQ) of a call; calls below it are missing.
+        vaf_ref: maximum percentage of alternate reads of a wild type; calls above it are missing.
+        vaf_het: minimum percentage of a heterozygous call; calls below it are missing.
+        vaf_hom: minimum percentage of a homozygous call; calls below it are missing. For cellsnp, the
+            percentage from which a call is homozygous (90 if None).
+        layer: the layer of an AnnData; None takes X.
+        coding: the coding of a layer: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
             homozygous).
-        strict: a 2 of SCITE's format, too, is refused unless `two` says what it means.
-        beside: whether names are looked for beside a file in SCITE's format.
+        strict: whether to refuse a 2 in SCITE's format, too, if `two` is not given.
+        beside: whether to look for name files beside a file in SCITE's format.
+
+    Returns:
+        The matrix: values uint8, shape (n_mutations, n_cells).
 
     Raises:
-        OptionError: no such format or meaning, an option that does not go with the format, or a library that
-            is not installed.
-        MatrixError: what is wrong in the file, or what must be said of it, with the option.
+        OptionError: an unknown format or value of an option, an option that does not apply to the format, or
+            a library that is not installed.
+        MatrixError: an error in the file, or a required option that is missing.
     """
     said = {
         "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "vaf_ref": vaf_ref,
@@ -102,7 +108,7 @@ def read_matrix(
 
 
 def _check(said: dict[str, Any]) -> None:
-    """Refuses what no format takes."""
+    """Raise OptionError for values that no format accepts."""
     for option, known in _KNOWN.items():
         if option in said and said[option] not in known:
             raise OptionError(f"{_flag(option)} is {said[option]!r}", hint=f"one of {', '.join(known)}")
@@ -119,7 +125,7 @@ def _flag(option: str) -> str:
 
 
 def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
-    """A matrix that has been read before."""
+    """Return a matrix that has already been read; no option applies to it."""
     if said or format != "auto":
         option = next(iter(said), "format")
         raise OptionError(f"{_flag(option)} does not go with a Matrix", hint="it has been read before")
@@ -127,7 +133,7 @@ def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
 
 
 def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
-    """An array's, a data frame's or an AnnData's."""
+    """Return the matrix of an array, a data frame or an AnnData."""
     from syclade.host.input.tables import is_anndata, is_frame, of_anndata, of_frame
 
     if format != "auto":
@@ -155,7 +161,7 @@ def _of_file(
     strict: bool,
     beside: tuple[bool, bool],
 ) -> Matrix:
-    """A file's, a folder's or a stream's; `beside`: whether to look for names of mutations, and of cells."""
+    """Read a file, folder or stream; `beside`: whether to look for names of mutations, and of cells."""
     source = Source.of(file)
     if format == "auto":
         format = sniff_folder(source.name) if source.is_folder else sniff(source.head(), source.name)

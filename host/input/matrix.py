@@ -1,4 +1,4 @@
-"""The mutation matrix: a value that comes from a file or from an array."""
+"""The mutation matrix: a value object, made from a file or an array."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Matrix:
     Attributes:
         values: uint8, shape (n_mutations, n_cells), C-contiguous, read-only; 0 = not observed,
             1 = mutation, 2 = homozygous mutation, 3 = missing.
-        mutations: the names of the rows; ``"1"`` to ``"n"`` where the user gave none.
-        source: the file or stream, or ``"array"``.
-        file_sha256: SHA-256 of the file's bytes, in hexadecimal; None if there is no file.
-        cells: the names of the columns; None where the user gave none.
-        names_from: the file beside the matrix that names the rows (`syclade.host.input.beside`); None where
-            the names were given, or there are none.
+        mutations: names of the rows; ``"1"`` to ``"n"`` if none were given.
+        source: name of the file or stream, or ``"array"``.
+        file_sha256: SHA-256 of the bytes of the file, in hexadecimal; None if there is no file.
+        cells: names of the columns; None if none were given.
+        names_from: the file beside the matrix with the names of the rows (`syclade.host.input.beside`); None
+            if the names were given, or there are none.
         cell_names_from: the same for the columns.
     """
 
@@ -70,16 +70,16 @@ class Matrix:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of ``format_matrix``'s text, in hexadecimal: the same of one matrix in any format."""
+        """SHA-256 of the text of ``format_matrix``, in hexadecimal; independent of the format of the file."""
         return hashlib.sha256(format_matrix(self.values).encode()).hexdigest()
 
 
 Names = str | os.PathLike[str] | Sequence[str] | None
-"""The names of mutations: a file with one a line, or the names themselves; None numbers them from 1."""
+"""Names: a file with one name per line, or the names themselves; None for no names given."""
 
 
 def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Matrix:
-    """Makes a matrix of an array; the data are copied.
+    """Make a matrix from an array; the data are copied.
 
     Args:
         array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1, 2 or 3: a numpy
@@ -87,7 +87,7 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
         mutations: the names of the rows; None numbers them from 1.
 
     Raises:
-        MatrixError: wrong number of dimensions, no rows or columns, another value (with its indices), or
+        MatrixError: wrong number of dimensions, no rows or columns, an invalid value (with its indices), or
             names that do not fit.
     """
     from syclade.host.input.array import values_from_array
@@ -99,7 +99,7 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
 
 
 def with_names(matrix: Matrix, names: Names) -> Matrix:
-    """The same matrix with these names, a file or names; None leaves those it has.
+    """Return the matrix with other names of its mutations, from a file or sequence; None keeps its names.
 
     Raises:
         MatrixError: names that do not fit.
@@ -110,7 +110,7 @@ def with_names(matrix: Matrix, names: Names) -> Matrix:
 
 
 def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
-    """The same matrix with these names of its cells, a file or names; None leaves those it has.
+    """Return the matrix with other names of its cells, from a file or sequence; None keeps its names.
 
     Raises:
         MatrixError: names that do not fit.
@@ -122,7 +122,7 @@ def with_cell_names(matrix: Matrix, names: Names) -> Matrix:
 
 
 def format_matrix(values: NDArray[np.uint8]) -> str:
-    """The text of a matrix file in SCITE's format, LF line ends.
+    """Return the text of a matrix file in SCITE's format, with LF line ends.
 
     Args:
         values: uint8, shape (n_mutations, n_cells), entries 0 to 9.
@@ -140,7 +140,7 @@ def _names_of(shape: tuple[int, ...], names: Names) -> tuple[str, ...]:
 def _checked_names(
     shape: tuple[int, ...], names: str | os.PathLike[str] | Sequence[str], what: str
 ) -> tuple[str, ...]:
-    """Names of mutations or of cells, which fit a matrix of this shape."""
+    """Return the names of mutations or cells, checked against the shape of the matrix."""
     if isinstance(names, (str, os.PathLike)):
         read = read_names(names, what)
         match_names(read, shape[0], shape[1], names, what)

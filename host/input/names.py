@@ -1,4 +1,4 @@
-"""The names of mutations, or of cells: one a line, in the order of the matrix's rows, or columns."""
+"""Names of mutations or cells: one per line, in the order of the rows or columns of the matrix."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from syclade.host.values import shown
 __all__ = ["check_names", "default_names", "match_names", "read_names"]
 
 MOST_CHARACTERS = 1000
-"""Of a name: longer ones would be mistakes, and no table program reads them."""
+"""Maximum length of a name: longer ones are mistakes, and table programs cannot read them."""
 
 _MATRIX_ROW = re.compile(r"[0123]( +[0123])+")
 
 
 def default_names(n_mutations: int) -> tuple[str, ...]:
-    """``"1"`` to ``"n"``: the numbers that SCITE gives to mutations without names."""
+    """Return ``"1"`` to ``"n"``, SCITE's names for mutations without names."""
     return tuple(str(number) for number in range(1, n_mutations + 1))
 
 
 def read_names(path: str | os.PathLike[str], what: str = "mutation") -> tuple[str, ...]:
-    """Reads the names of the mutations, or of the cells, one a line (SCITE's ``.geneNames``).
+    """Read the names of the mutations or cells, one per line (SCITE's ``.geneNames``).
 
-    Blanks round a name are dropped; blanks, commas and all else inside the line are part of the name.
+    White space around a name is removed; blanks, commas and other characters inside are part of the name.
 
     Raises:
         MatrixError: unreadable or empty file, blank line before the last name, tabs between columns, a
-            matrix in place of names, a name that occurs twice.
+            matrix instead of names, duplicate or otherwise invalid names.
     """
     lines = read_text(path, MatrixError).rstrip().split("\n")
     if lines == [""]:
@@ -45,15 +45,15 @@ def read_names(path: str | os.PathLike[str], what: str = "mutation") -> tuple[st
 def check_names(
     names: Sequence[str], path: str | os.PathLike[str] | None = None, what: str = "mutation"
 ) -> None:
-    """Checks that names are distinct, not empty, not of pages, and fit on one line.
+    """Check that names are distinct, not empty, at most MOST_CHARACTERS long, and fit on one line.
 
     Args:
-        names: the names; the i-th is taken to stand in line i of ``path``.
-        path: the file they come from, or None.
-        what: they are names of: mutation, or cell.
+        names: the names; the i-th is in line i of ``path``.
+        path: the file of the names, or None.
+        what: what they are names of: "mutation" or "cell".
 
     Raises:
-        MatrixError: naming the first name that will not do, and its line if there is a path.
+        MatrixError: names the first invalid name, and its line if there is a path.
     """
     seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
@@ -75,10 +75,10 @@ def match_names(
     path: str | os.PathLike[str] | None = None,
     what: str = "mutation",
 ) -> None:
-    """Checks that there is one name for each row of the matrix, or for each column if they are of cells.
+    """Check that there is one name per row of the matrix, or per column for names of cells.
 
     Raises:
-        MatrixError: with both numbers, and a hint when the matrix looks transposed.
+        MatrixError: the numbers differ; with a hint if the matrix looks transposed.
     """
     wanted, other, line, across = (n_mutations, n_cells, "row", "columns")
     if what == "cell":
@@ -101,7 +101,7 @@ def match_names(
 
 
 def _problem(name: str) -> str | None:
-    """Why this name will not do, or None."""
+    """Return why a name is invalid, or None."""
     if not isinstance(name, str):
         return f"the name {shown(name)} is no text"
     if not name.strip():
@@ -116,7 +116,7 @@ def _problem(name: str) -> str | None:
 
 
 def _refuse_others(lines: list[str], path: str | os.PathLike[str], what: str) -> None:
-    """Refuses what is no list of names: a table with tabs between its columns, or a matrix."""
+    """Raise MatrixError for a table with tabs between its columns, or a matrix."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
             column = line.index("\t", len(line) - len(line.lstrip())) + 1

@@ -1,7 +1,7 @@
-"""Reads the values of a matrix file: fast when all is well, slowly when there is an error to find.
+"""Parser of SCITE's matrix format: fast for valid files, slow only to locate an error.
 
-SCITE's format (Jahn, Kuipers, Beerenwinkel 2016): one line a mutation, one column a cell, white space
-between. n and m are read from the file.
+The format (Jahn, Kuipers, Beerenwinkel 2016) has one line per mutation and one column per cell, separated by
+white space. The sizes n and m follow from the file.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _KIND[[ord(char) for char in " \t\v\f"]] = _BLANK
 _KIND[[ord(str(value)) for value in ALLOWED]] = _VALUE
 _KIND[ord("\n")] = _NEWLINE
 
-# Not \S: no-break spaces and the like do not separate values.
+# Not \S: no-break spaces and similar characters do not separate values.
 _FIELD = re.compile(r"[^ \t\v\f]+")
 _SYMBOLS = frozenset(str(value) for value in ALLOWED)
 _MISSING = frozenset({"na", "nan", "n/a", "<na>", "none", "null", "-", ".", "?"})
 
 
 def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
-    """Reads the values of a matrix file.
+    """Return the values of a matrix file.
 
     Args:
-        data: all that is in the file.
+        data: the content of the file.
         path: the file, for messages.
 
     Returns:
         uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1, 2 or 3.
 
     Raises:
-        MatrixError: with line and column of the first thing that is wrong.
+        MatrixError: the first error in the file, with line and column.
     """
     text = as_lf(data, path, MatrixError).rstrip()
     if not text:
@@ -56,13 +56,13 @@ def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
 
 
 def _parse(text: bytes) -> NDArray[np.uint8] | None:
-    """The values, or None if anything at all is wrong."""
+    """Return the values, or None if the text has any error."""
     codes = np.frombuffer(text, np.uint8)
     kinds = _KIND[codes]
     if (kinds == _OTHER).any():
         return None
     is_value = kinds == _VALUE
-    if (is_value[1:] & is_value[:-1]).any():  # two digits without a blank between
+    if (is_value[1:] & is_value[:-1]).any():  # two digits without a separator
         return None
     ends = np.append(np.flatnonzero(kinds == _NEWLINE), codes.size - 1)
     per_line = np.diff(np.cumsum(is_value)[ends], prepend=0)
@@ -72,7 +72,7 @@ def _parse(text: bytes) -> NDArray[np.uint8] | None:
 
 
 def _explain(text: bytes, path: str | os.PathLike[str]) -> NoReturn:
-    """Raises the error that stands first in the file."""
+    """Raise the first error in the file."""
     expected = None
     for number, raw in enumerate(text.split(b"\n"), 1):
         line = raw.decode("utf-8", "replace")
@@ -89,7 +89,7 @@ def _explain(text: bytes, path: str | os.PathLike[str]) -> NoReturn:
 
 
 def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoReturn:
-    """Raises for the first symbol of a line that is no value."""
+    """Raise MatrixError for the first symbol of a line that is not a value."""
     fields = enumerate(_FIELD.finditer(line), 1)
     cell, match = next((cell, match) for cell, match in fields if match.group() not in _SYMBOLS)
     symbol = match.group()
@@ -104,7 +104,7 @@ def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoRe
 
 
 def _symbol_hint(symbol: str, *, first: bool) -> str:
-    """What the user may have meant by a symbol; ``first`` is the first row or column."""
+    """Return a hint for an invalid symbol; ``first`` means in the first row or column."""
     if symbol == "-1" or symbol.lower() in _MISSING:
         return "a missing value is written 3"
     if "," in symbol or ";" in symbol:
@@ -119,7 +119,7 @@ def _symbol_hint(symbol: str, *, first: bool) -> str:
 
 
 def _refuse_length(line: str, number: int, expected: int, path: str | os.PathLike[str]) -> NoReturn:
-    """Raises for a row with more or fewer values than the first."""
+    """Raise MatrixError for a row with more or fewer values than the first."""
     starts = [match.start() + 1 for match in _FIELD.finditer(line)]
     found = len(starts)
     column = starts[expected] if found > expected else len(line.rstrip()) + 1

@@ -1,4 +1,4 @@
-"""What format a file is of, by what it begins with; never by its name, and never a guess of a coding."""
+"""Format detection from the first bytes of a file, never from its name; codings are never guessed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from syclade.host.errors import MatrixError
 __all__ = ["HEAD", "sniff", "sniff_folder"]
 
 HEAD = 2**16
-"""Bytes that are looked at."""
+"""Number of bytes that are inspected."""
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _PARTS = {"tapestri": (b"assays",), "loom": (b"matrix", b"row_attrs"), "h5ad": (b"obs", b"var")}
@@ -21,14 +21,14 @@ _COMPASS = re.compile(rb"(?:^|,)NAME(?:,|$)")
 
 
 def sniff(head: bytes, path: str) -> str:
-    """The format of a file, a name in `FORMATS`; whatever looks like nothing else is SCITE's.
+    """Return the format of a file, a name in `FORMATS`; SCITE's if no other format matches.
 
     Args:
-        head: how it begins, unzipped.
+        head: the first bytes of the file, decompressed.
         path: the file, for messages.
 
     Raises:
-        MatrixError: a table with names, of which nothing says what its rows are; HDF5 of no known kind.
+        MatrixError: a table with names, whose rows may be cells or mutations; HDF5 of an unknown kind.
     """
     if head.startswith(_HDF5):
         return _sniff_hdf5(head, path)
@@ -46,7 +46,7 @@ def sniff(head: bytes, path: str) -> str:
 
 
 def _sniff_table(first: bytes, below: list[bytes], path: str) -> str:
-    """A table by its header."""
+    """Return the format of a table, from its header and the lines below."""
     if first.split(b"\t")[0] in (b"cellIDxmutID", b"cellID/mutID"):
         return "sc"
     if first.endswith(b",cluster_id"):
@@ -75,7 +75,7 @@ def _text(line: bytes) -> str:
 
 
 def _sniff_hdf5(head: bytes, path: str) -> str:
-    """What kind of HDF5 file it is, by the names of its first parts, which stand near its beginning."""
+    """Return the kind of an HDF5 file, from the names of its groups, which are stored near its beginning."""
     for form, parts in _PARTS.items():
         if all(part in head for part in parts):
             return form
@@ -87,10 +87,10 @@ def _sniff_hdf5(head: bytes, path: str) -> str:
 
 
 def sniff_folder(name: str) -> str:
-    """The format of a folder.
+    """Return the format of a folder.
 
     Raises:
-        MatrixError: it is of none.
+        MatrixError: the folder has no known format.
     """
     if (Path(name) / "cellSNP.samples.tsv").exists():
         return "cellsnp"

@@ -1,4 +1,4 @@
-"""Where a matrix is read from: a file, a folder, or a stream, which can be read once only."""
+"""Source of a matrix: a file, a folder, or a stream, which can be read only once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from syclade.host.values import path_of
 __all__ = ["Source"]
 
 MOST_WHOLE = 2**33
-"""Bytes of a file that a library opens: with layers that are not looked at."""
+"""Maximum size in bytes of a file that a library opens; it may have layers that are not read."""
 
 
 @dataclass
@@ -27,9 +27,9 @@ class Source:
     """A file, a folder or a stream.
 
     Attributes:
-        file: as it was given.
-        name: for messages.
-        path: None if it is a stream.
+        file: the file, folder or stream as given.
+        name: its name for messages.
+        path: its path; None for a stream.
     """
 
     file: str | os.PathLike[str] | IO[Any]
@@ -39,7 +39,7 @@ class Source:
 
     @classmethod
     def of(cls, file: str | os.PathLike[str] | IO[Any]) -> Source:
-        """The source that a user gave.
+        """Make a source from a path or stream.
 
         Raises:
             MatrixError: the path is empty.
@@ -50,17 +50,17 @@ class Source:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is one."""
+        """Return whether the source is a folder."""
         try:
             return self.path is not None and self.path.is_dir()
         except ValueError:  # a path with a null character
             return False
 
     def head(self) -> bytes:
-        """How it begins, unzipped.
+        """Return the first bytes of the source, decompressed.
 
         Raises:
-            MatrixError: it cannot be read.
+            MatrixError: the source cannot be read.
         """
         head = self._head()
         if not head.startswith(GZIP):
@@ -75,15 +75,15 @@ class Source:
             if self._data is None and self.path is not None and self.path.is_file():
                 with self.path.open("rb") as stream:
                     return stream.read(HEAD)
-        except (OSError, ValueError):  # told where all of it is read
+        except (OSError, ValueError):  # reported when the whole source is read
             pass
         return self._bytes()[:HEAD]
 
     def text(self) -> tuple[bytes, str]:
-        """All that is in it, unzipped, within the bounds of a text; and SHA-256 of it before.
+        """Return the content of a text, decompressed, and the SHA-256 of the bytes before decompression.
 
         Raises:
-            MatrixError: it cannot be read, or unzipped.
+            MatrixError: the source cannot be read or decompressed, or exceeds the limits of a text.
         """
         data = self._bytes()
         digest = hashlib.sha256(data).hexdigest()
@@ -104,10 +104,10 @@ class Source:
         return self._data
 
     def whole(self) -> tuple[Path, str]:
-        """The path of a file or folder, for a library to open; and SHA-256 of what is in it.
+        """Return the path of a file or folder, for a library to open, and the SHA-256 of its content.
 
         Raises:
-            MatrixError: it is a stream, cannot be read, or is too large.
+            MatrixError: the source is a stream, cannot be read, or is too large.
         """
         if self.path is None or not (self.path.is_file() or self.path.is_dir()):
             missing = self.path is not None and not self.path.exists()

@@ -1,4 +1,4 @@
-"""Matrices of objects that have names: pandas DataFrames and AnnData, without importing either."""
+"""Matrices from pandas DataFrames and AnnData, without importing either library."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 
 
 def is_frame(source: Any) -> bool:
-    """Whether it is a pandas DataFrame, or one like it."""
+    """Return whether an object has the interface of a pandas DataFrame."""
     return all(hasattr(source, name) for name in ("columns", "index", "to_numpy"))
 
 
 def is_anndata(source: Any) -> bool:
-    """Whether it is an AnnData, or one like it."""
+    """Return whether an object has the interface of an AnnData."""
     return all(hasattr(source, name) for name in ("obs_names", "var_names", "layers", "X"))
 
 
 def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
-    """A data frame's matrix; NaN, None and pd.NA are missing.
+    """Return the matrix of a data frame; NaN, None and pd.NA are missing.
 
     Raises:
-        OptionError: an option that is not for data frames.
-        MatrixError: what rows are was not said; a value or a name that will not do.
+        OptionError: an option does not apply to data frames.
+        MatrixError: the option `rows` is not given; an invalid value or name.
     """
     _only(said, ("rows", "two"), "a DataFrame")
     if "rows" not in said:
@@ -51,12 +51,12 @@ def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
 
 
 def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
-    """An AnnData's matrix: X or a layer; rows are cells, NaN is missing.
+    """Return the matrix of an AnnData, from X or a layer; rows are cells, NaN is missing.
 
     Raises:
-        OptionError: an option that is not for AnnData.
-        MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer whose coding was not said;
-            a value or a name that will not do.
+        OptionError: an option does not apply to AnnData.
+        MatrixError: X is all 0 and there is scphylo's layer of genotypes; a layer without the option
+            `coding`; an invalid value or name.
     """
     _only(said, ("two", "layer", "coding"), "an AnnData")
     layer = said.get("layer")
@@ -91,7 +91,7 @@ def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """The values as uint8, what is no number as missing."""
+    """Return the values as uint8, with NaN as missing (3)."""
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), 3.0, values)
     return values_from_array(values)

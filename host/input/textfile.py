@@ -1,4 +1,4 @@
-"""Reads a whole text file, whatever its line ends, or says why it cannot."""
+"""Reading of whole text files with any line ends, with clear errors."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from syclade.host.values import path_of
 __all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
 
 GZIP = b"\x1f\x8b"
-"""How gzipped files begin, and those of bgzip."""
+"""First bytes of gzip and bgzip files."""
 
 MOST_LINE = 2**23
-"""8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
+"""Longest line, 8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
 
 FileErrorType = type[MatrixError] | type[TreeError]
 
 
 def excerpt(text: str, most: int = 60) -> str:
-    """A piece of a file in a message: in quotes, and no longer than a message bears.
+    """Quote a piece of a file for a message, shortened if it is long.
 
     Args:
         text: the piece.
-        most: characters that are shown; of a longer text the first half of them and the last.
+        most: number of characters to show; half of them from each end of a longer text.
     """
     if len(text) > most:
         text = f"{text[: most // 2]}...{text[-(most // 2) :]}"
@@ -34,12 +34,12 @@ def excerpt(text: str, most: int = 60) -> str:
 
 
 def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> bytes:
-    """The bytes of a text file, without a byte-order mark, CR and CRLF turned into LF.
+    """Return the bytes of a text file without a byte-order mark, with CR and CRLF replaced by LF.
 
     Args:
-        data: all that is in the file.
+        data: the content of the file.
         path: the file, for messages.
-        error: the class to raise when the file is no text.
+        error: the class to raise if the file is not text.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise error("the file is in UTF-16", path=path, hint="save it as plain text (UTF-8)")
@@ -54,9 +54,9 @@ def as_lf(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> by
 
 
 def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
-    """The text of a UTF-8 file, without a byte-order mark, CR and CRLF turned into LF.
+    """Return the text of a UTF-8 file without a byte-order mark, with CR and CRLF replaced by LF.
 
-    Raises ``error`` when the file cannot be read, is no text, or has bytes that are not UTF-8.
+    Raise ``error`` if the file cannot be read, is not text, or is not UTF-8.
     """
     data = as_lf(read_bytes(path, error), path, error)
     try:
@@ -69,15 +69,15 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
 
 
 def read_stream(stream: IO[Any], name: str, error: FileErrorType) -> bytes:
-    """All that is left in a stream, of bytes or of text; raises ``error`` when it cannot be read."""
+    """Read the rest of a stream of bytes or text; raise ``error`` if it cannot be read."""
     try:
         return _read_text_bytes(stream, name, error)
-    except (OSError, ValueError) as problem:  # closed, of text that is no UTF-8, open for writing only
+    except (OSError, ValueError) as problem:  # closed, not UTF-8 text, or open only for writing
         raise error(f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=name) from None
 
 
 def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
-    """All that is in a file; raises ``error`` when it cannot be read."""
+    """Read the content of a file; raise ``error`` if it cannot be read."""
     try:
         with path_of("the file", path, error).open("rb") as stream:
             return _read_text_bytes(stream, path, error)
@@ -92,21 +92,23 @@ def read_bytes(path: str | os.PathLike[str], error: FileErrorType) -> bytes:
 
 
 def _read_text_bytes(stream: IO[Any], path: str | os.PathLike[str], error: FileErrorType) -> bytes:
-    """What a stream has, up to its end, the bounds of a text, or what shows that it is none; all of gzip's.
+    """Read a stream to its end, or to the first null byte, which shows that it is not text.
+
+    Raise ``error`` for a line longer than MOST_LINE. Gzip data are read to their end without these checks.
 
     Raises:
-        OSError: it cannot be read, or has no end within the bound.
+        OSError: the stream cannot be read, or is longer than MOST_BYTES.
         ValueError: see `chunks`.
     """
     data = bytearray()
-    begins = 0  # where the last line begins
+    begins = 0  # offset of the last line
     for piece in chunks(stream):
         before = len(data)
         data += piece
         if data.startswith(GZIP):
             continue
         if b"\0" in piece:
-            break  # no text, which the caller explains: the rest says nothing more
+            break  # not text: the caller reports it without the rest
         ends = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
         if ends >= 0:
             begins = before + ends + 1

@@ -1,1 +1,1 @@
-"""Cell-leaf trees: what chains of them are made of, and what comes of them."""
+"""Cell trees, binary trees whose leaves are the cells: their chains, samples and results."""

@@ -1,4 +1,4 @@
-"""What is kept of sampled cell-leaf trees: scores, how often each clade came, some trees as their clades."""
+"""Features of sampled cell trees: scores, counts of clades, and the clades of some trees."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from syclade.host.chains.events import Event
 __all__ = ["CladeFeatures", "packed_clades"]
 
 MOST_TREES = 2048
-"""Trees of a chain that are kept for their effective size; when there are more, every other one goes."""
+"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
 
 MOST_CLADES = 2**20
-"""Distinct clades; when there are more, those that came once are forgotten."""
+"""Most distinct clades; beyond it, clades that occurred only once are dropped."""
 
 _TOGETHER = 64
-"""Trees whose clades are found together."""
+"""Number of trees whose clades are computed at once."""
 
 
 class _OfChain:
-    """One chain's.
+    """Features of one chain.
 
     Attributes:
-        scores: of all samples, in units of 2^-f nat.
-        trees: every `stride`-th, as the sorted numbers of its clades.
-        counts: samples with each clade, by its number.
+        scores: scores of all samples, in units of 2^-f nat.
+        trees: the tree of every `stride`-th sample: int64, shape (m - 1,), its clade numbers, sorted.
+        stride: distance of stored trees, in samples.
+        counts: number of samples with each clade, by clade number.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class _OfChain:
         self.counts: dict[int, int] = {}
 
     def take(self, score: int, clades: NDArray[np.int64]) -> None:
-        """A sample."""
+        """Add a sample."""
         if len(self.scores) % self.stride == 0:
             self.trees.append(clades)
             if len(self.trees) > MOST_TREES:
@@ -50,10 +51,10 @@ class _OfChain:
 
 
 class CladeFeatures:
-    """A sink of samples; its memory grows by 8 bytes a sample, and with the number of distinct clades.
+    """A sink of samples. Its memory grows by 8 bytes per sample, and with the number of distinct clades.
 
     Args:
-        why: the bit of the recorder of samples.
+        why: bit of the recorder of samples.
     """
 
     def __init__(self, why: int) -> None:
@@ -82,7 +83,10 @@ class CladeFeatures:
         return self._numbers[clade]
 
     def _forget_rare(self) -> None:
-        """What came once has no count any more, and gets another number if it comes again."""
+        """Drop clades that occurred only once in a chain from its counts.
+
+        A clade without a count in any chain gets a new number if it occurs again.
+        """
         for chain in self._chains.values():
             chain.counts = {clade: count for clade, count in chain.counts.items() if count > 1}
         counted = {clade for chain in self._chains.values() for clade in chain.counts}
@@ -90,21 +94,21 @@ class CladeFeatures:
 
     @property
     def samples(self) -> int:
-        """Of all chains."""
+        """Number of samples of all chains."""
         return sum(len(chain.scores) for chain in self._chains.values())
 
     def scores(self) -> NDArray[np.int64]:
-        """int64, shape (chains, samples): cut to the shortest chain."""
+        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
         chains = [chain.scores for chain in self._in_order()]
         shortest = min((len(chain) for chain in chains), default=0)
         return np.array([chain[:shortest] for chain in chains], dtype=np.int64).reshape(len(chains), shortest)
 
     def trees(self) -> list[NDArray[np.int64]]:
-        """Of each chain, int64, shape (kept, m - 1): the sorted numbers of clades."""
+        """Return the stored trees of each chain, as sorted clade numbers: int64, shape (stored, m - 1)."""
         return [np.array(chain.trees, dtype=np.int64) for chain in self._in_order()]
 
     def clades(self) -> dict[frozenset[int], float]:
-        """Posterior probability of each clade of more than one cell, by its cells."""
+        """Return the posterior probability of each clade of more than one cell, by its cells."""
         total = max(self.samples, 1)
         return {
             frozenset(_cells_of(name)): sum(of.counts.get(number, 0) for of in self._chains.values()) / total
@@ -112,8 +116,8 @@ class CladeFeatures:
         }
 
     def shares(self) -> NDArray[np.float64]:
-        """float64, shape (chains, clades): in which share of each chain's samples each clade is."""
-        numbers = [self._numbers[name] for name in sorted(self._numbers)]  # in whatever order they came
+        """Return the share of each chain's samples with each clade: float64, shape (chains, clades)."""
+        numbers = [self._numbers[name] for name in sorted(self._numbers)]  # whatever order they came in
         return np.array(
             [
                 [chain.counts.get(number, 0) / max(len(chain.scores), 1) for number in numbers]
@@ -126,13 +130,13 @@ class CladeFeatures:
 
 
 def packed_clades(trees: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The cells below each joint: all cells go up, a node at a time.
+    """Return the cells below each internal node; all cells climb together, one node at a time.
 
     Args:
         trees: int32, shape (trees, 2m - 1).
 
     Returns:
-        uint8, shape (trees, m - 1, ceil(m / 8)): a bit a cell, the first the lowest of the first byte.
+        uint8, shape (trees, m - 1, ceil(m / 8)): one bit per cell; the first is the lowest of the first byte.
     """
     count, nodes = trees.shape
     cells = (nodes + 1) // 2

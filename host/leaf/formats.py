@@ -1,4 +1,4 @@
-"""Files of cell-leaf trees: Newick with the cells as leaves, GraphViz with mutations on edges, placements."""
+"""Files of cell trees: Newick with the cells as leaves, GraphViz with mutations on edges, placements."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from syclade.host.trees.tree import children, preorder
 __all__ = ["COLUMNS", "format_placements", "leaf_labels", "to_leaf_graphviz", "to_leaf_newick"]
 
 COLUMNS = ("mutation", "name", "edge", "cells", "ties", "log_likelihood")
-"""The mutation's row in the matrix, from 1, and its name; the node below its edge, as the tree's files call
-it, and how many cells are below; how many edges are equally good, that one included; the log-likelihood of
-the row (natural log)."""
+"""Columns of placements.tsv: the mutation's row in the matrix, from 1, and its name; the label of the node
+below its edge, and the number of cells below; the number of equally good edges, including this one; the
+log-likelihood of the row (natural log)."""
 
 
 def leaf_labels(cells: Sequence[str]) -> list[str]:
-    """The labels of the nodes 0 to 2m-2: the names of the cells, then joint1, joint2, … that no cell has."""
+    """Return the labels of the nodes 0 to 2m-2: the names of the cells, then joint1, joint2, ….
+
+    If a cell's name begins with the prefix ``joint``, underscores are added to the prefix.
+    """
     joint = "joint"
     while any(name.startswith(joint) for name in cells):
         joint += "_"
@@ -31,20 +34,20 @@ def leaf_labels(cells: Sequence[str]) -> list[str]:
 
 
 def to_leaf_newick(parents: NDArray[np.int32], cells: Sequence[str]) -> str:
-    """The tree in Newick format, every node labelled; the last joint is the root."""
+    """Return the tree in Newick format with all nodes labelled; the last internal node is the root."""
     return newick_of(children(parents), leaf_labels(cells))
 
 
 def to_leaf_graphviz(
     parents: NDArray[np.int32], cells: Sequence[str], mutations: Sequence[str], node: NDArray[np.int32]
 ) -> str:
-    """The tree as a GraphViz digraph: cells are grey boxes, and edges have the mutations that sit on them.
+    """Return the tree as a GraphViz digraph: cells are grey boxes, edges are labelled with their mutations.
 
     Args:
-        parents: a valid cell-leaf tree.
-        cells: names of the leaves.
-        mutations: names.
-        node: of every mutation, the node below its edge.
+        parents: a valid cell tree, int32, shape (2m - 1,).
+        cells: the m names of the leaves.
+        mutations: the n names of the mutations.
+        node: int32, shape (n,): the node below each mutation's edge.
     """
     labels = leaf_labels(cells)
     on_edge: list[list[str]] = [[] for _ in labels]
@@ -68,18 +71,20 @@ def to_leaf_graphviz(
 
 
 def _lines(names: Sequence[str]) -> str:
-    """Names below each other."""
+    """Return a quoted label with one name per line."""
     return '"' + "\\n".join(quoted(name)[1:-1] for name in names) + '"'
 
 
 def format_placements(
     placements: Placements, below: NDArray[np.bool_], mutations: Sequence[str], cells: Sequence[str]
 ) -> str:
-    """The text of ``placements.tsv``: a line with ``COLUMNS``, then the mutations in the matrix's order.
+    """Return the text of ``placements.tsv``: a line with ``COLUMNS``, then one line per mutation.
+
+    The mutations are in the order of the matrix.
 
     Args:
-        placements: of every mutation.
-        below: (2m - 1, m) bool: the cells below each node.
+        placements: placements of all mutations.
+        below: bool, shape (2m - 1, m): the cells below each node.
         mutations, cells: names.
     """
     labels = leaf_labels(cells)

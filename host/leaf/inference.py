@@ -1,4 +1,4 @@
-"""From a mutation matrix to the most likely cell-leaf tree: SCITE's -transpose."""
+"""Inference of the most likely cell tree from a mutation matrix: SCITE's -transpose."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def infer_leaf(
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> LeafResult:
-    """Infer the maximum-likelihood cell-leaf tree by chains: binary, its leaves are the cells.
+    """Infer the maximum-likelihood cell tree by chains: a binary tree whose leaves are the cells.
 
     Equal arguments give equal trees on every device, for any number of slots.
 
@@ -60,7 +60,7 @@ def infer_leaf(
             progress: as for `syclade.infer`.
 
     Raises:
-        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError; the message says what to do.
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
@@ -80,7 +80,7 @@ def infer_leaf(
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     weights: Any = move_probabilities
-    if isinstance(weights, Iterator):  # which can be read once only
+    if isinstance(weights, Iterator):  # an iterator can be read only once
         weights = tuple(weights)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
@@ -152,7 +152,7 @@ def score_leaf(
     names: Names = None,
     cell_names: Names = None,
 ) -> float:
-    """The log-likelihood of a cell-leaf tree: natural log, float64, every mutation on its best edge.
+    """Return the log-likelihood of a cell tree: natural log, float64, every mutation on its best edge.
 
     Args:
         tree: a path to a Newick file, ours or SCITE's, whose leaves are the cells.
@@ -160,7 +160,7 @@ def score_leaf(
             `infer_leaf`.
 
     Raises:
-        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+        SycladeError: MatrixError, RatesError or TreeError; the message says what to do.
     """
     from syclade.host.leaf.placement import place
     from syclade.host.leaf.treefile import read_leaf_tree

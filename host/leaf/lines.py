@@ -1,4 +1,4 @@
-"""Samples of cell-leaf trees as lines: score and Newick tree, in passing files until the run is over."""
+"""Samples of cell trees as lines of score and Newick tree, in temporary files until the run is over."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ __all__ = ["LeafLines", "leaf_newick"]
 
 
 def leaf_newick(parents: NDArray[np.int32], labels: Sequence[str]) -> str:
-    """The tree with cells as leaves and joints without names; the child with the least cell comes first.
+    """Return the tree in Newick format with cells as leaves; internal nodes have no names.
+
+    The child with the lowest cell comes first.
 
     Args:
-        parents: a valid cell-leaf tree of m cells.
-        labels: of the cells, as Newick wants them.
+        parents: a valid cell tree of m cells, int32, shape (2m - 1,).
+        labels: labels of the cells, quoted for Newick.
     """
     nodes = len(parents)
     upper = parents.tolist()
@@ -30,7 +32,7 @@ def leaf_newick(parents: NDArray[np.int32], labels: Sequence[str]) -> str:
     texts += [None] * (nodes - len(labels))
     for cell in range(len(labels)):
         at = cell
-        while at != nodes - 1:  # up, as far as both children are there
+        while at != nodes - 1:  # climb while both children are complete
             above, own = upper[at], texts[at]
             open_children[above] -= 1
             if open_children[above]:
@@ -47,11 +49,11 @@ def leaf_newick(parents: NDArray[np.int32], labels: Sequence[str]) -> str:
 
 
 class LeafLines:
-    """Lines, chain after chain; memory does not grow with them.
+    """Lines of samples, chain by chain. Memory does not grow with the number of lines.
 
     Args:
-        why: the bit of the recorder of samples.
-        to_nats: the log-likelihood of an integer score.
+        why: bit of the recorder of samples.
+        to_nats: (integer score) -> log-likelihood.
         cells: the m names.
     """
 
@@ -72,7 +74,7 @@ class LeafLines:
                 self._files[event.chain].write(f"{self._to_nats(event.score):.6g}\t{tree}\n")
 
     def lines(self) -> Iterator[str]:
-        """All lines, the chains in order."""
+        """Yield all lines, chain by chain."""
         for chain in sorted(self._files):
             self._files[chain].seek(0)
             yield from self._files[chain]

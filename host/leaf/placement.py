@@ -1,4 +1,4 @@
-"""Where the mutations sit: the best edge of a cell-leaf tree for every mutation."""
+"""Placement of mutations: the best edge of a cell tree for every mutation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Placements:
     """The best placement of every mutation, in the order of the matrix's rows.
 
     Attributes:
-        node: int32, shape (n,): the node below the edge. Of equally good edges it is the first in preorder,
-            children in ascending order: an edge rather than those below it.
-        ties: int32, shape (n,): how many edges are equally good, that one included.
-        log_likelihood: float64, shape (n,): of the mutation's row, natural log.
-        total: of the tree: of all mutations, from counts of events.
+        node: int32, shape (n,): the node below the edge. Of equally good edges, the first in preorder with
+            children in ascending order; so an edge is preferred to those below it.
+        ties: int32, shape (n,): number of equally good edges, including this one.
+        log_likelihood: float64, shape (n,): log-likelihood of each mutation's row, natural log.
+        total: log-likelihood of the tree over all mutations, natural log, from counts of events.
     """
 
     node: NDArray[np.int32]
@@ -39,12 +39,12 @@ class Placements:
 def place(matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[np.int32]) -> Placements:
     """Place every mutation on its best edge.
 
-    Edges are compared in the chain's integers, so that ties are exact and the same everywhere.
+    Edges are compared by the chain's integer scores, so ties are exact and the same on every device.
 
     Args:
-        matrix, rates: what the problem was made of.
-        problem: n mutations, m cells.
-        parents: a valid cell-leaf tree, shape (2m - 1,).
+        matrix, rates: the input that the problem was made of.
+        problem: the problem with n mutations and m cells.
+        parents: a valid cell tree, int32, shape (2m - 1,).
     """
     order = preorder(parents)
     sums = sums_below(parents, problem.cell_rows())[order]

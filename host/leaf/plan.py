@@ -1,4 +1,4 @@
-"""What chains of cell-leaf trees are put together from."""
+"""Plan of chains over cell trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _own(module: str) -> Move:
 
 
 LEAF_MOVES = (_own("prune_and_reattach"), _own("swap_leaves"))
-"""SCITE's moves on cell-leaf trees."""
+"""SCITE's moves on cell trees."""
 
 
 def make_leaf_plan(
@@ -37,7 +37,7 @@ def make_leaf_plan(
     recorders: Sequence[Recorder] = (),
     events: int = DEFAULT_EVENTS,
 ) -> Plan:
-    """Put a chain together; arguments and errors as those of `make_plan`."""
+    """Build the plan of a chain over cell trees; arguments and errors are those of `make_plan`."""
     return make_plan(
         problem,
         gamma=gamma,

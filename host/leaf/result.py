@@ -1,4 +1,4 @@
-"""What an inference of a cell-leaf tree gives: the tree, its score, how it was found, and files of that."""
+"""Result of the inference of a cell tree: the tree, its score, how it was found, and its files."""
 
 from __future__ import annotations
 
@@ -38,36 +38,38 @@ _ARRAYS = ("parents", "placement", "placement_ties", "mutation_log_likelihoods",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeafResult(WithWork):
-    """The outcome: a value that is equal to itself only, and whose arrays cannot be written.
+    """Result of the inference of a cell tree. It is equal only to itself, and its arrays are read-only.
 
     Attributes:
-        parents: int32, shape (2m - 1,): parent of every node. Cells are nodes 0 ... m-1; joints follow in an
-            order that depends on the tree alone, none before one below it; the last one is the root.
-        log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
+        parents: int32, shape (2m - 1,): parent of every node. Cells are nodes 0 ... m-1. Internal nodes
+            follow in an order that depends on the tree only, each after those below it; the last is the root.
+        log_likelihood: log-likelihood of the tree, natural log, float64, recomputed from counts of events.
         mutations: names of the mutations, in the order of the matrix's rows.
         cells: names of the cells, in the order of its columns.
-        placement: int32, shape (n,): the node below the best edge of every mutation. Of equally good ones it
-            is the first in preorder.
-        placement_ties: int32, shape (n,): how many edges are equally good, that one included.
-        mutation_log_likelihoods: float64, shape (n,): of every mutation on its edge, natural log.
+        placement: int32, shape (n,): the node below the best edge of every mutation. Of equally good edges,
+            the first in preorder.
+        placement_ties: int32, shape (n,): number of equally good edges, including this one.
+        mutation_log_likelihoods: float64, shape (n,): log-likelihood of every mutation on its edge, natural
+            log.
         rates: the error rates.
-        chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
+        chain_log_likelihoods: float64, shape (chains,): best log-likelihood of every chain, natural log, from
+            its integer score.
         moves: for each kind of move, steps (proposed, accepted) over all chains.
-        steps: that every chain has done.
+        steps: steps that every chain has done.
         converged: whether the chains agree (`convergence.StoppingRule`).
-        encoding: how trees stood in the device's memory.
+        encoding: name of the encoding of trees in the device's memory.
         work: the steps that each executor did in this process, in order; empty for a resumed run that had
-            ended before.
-        slots: chain states on the device at once.
+            already ended.
+        slots: number of chain states on the device at once.
         seconds: wall time of the chains, without start-up.
         matrix: the file of the matrix; None for an array.
-        matrix_sha256: of its values as a text in SCITE's format.
-        matrix_file_sha256: of the bytes of that file; None for an array.
-        options: what was asked.
-        date: when it ended, ISO 8601 in UTC.
-        version: of syclade.
-        interrupted: whether it was stopped before its end.
-        samples: what the chains sampled, if that was asked for.
+        matrix_sha256: SHA-256 of the matrix's values as text in SCITE's format.
+        matrix_file_sha256: SHA-256 of the bytes of the file; None for an array.
+        options: the given options.
+        date: end of the run, ISO 8601 in UTC.
+        version: version of syclade.
+        interrupted: whether the run was stopped before its end.
+        samples: samples of the chains; None if sampling was not requested.
     """
 
     parents: NDArray[np.int32]
@@ -96,14 +98,14 @@ class LeafResult(WithWork):
     samples: LeafSampled | None = None
 
     def __post_init__(self) -> None:
-        """Own copies of the arrays, which nobody can change."""
+        """Replace the arrays by read-only copies."""
         for name in _ARRAYS:
             own = getattr(self, name).copy()
             own.flags.writeable = False
             object.__setattr__(self, name, own)
 
     def __repr__(self) -> str:
-        """In a line, without the arrays."""
+        """Return a summary in one line, without the arrays."""
         ended = "converged" if self.converged else "not converged"
         return (
             f"<LeafResult: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
@@ -113,31 +115,31 @@ class LeafResult(WithWork):
 
     @property
     def chains(self) -> int:
-        """How many there were."""
+        """Number of chains."""
         return len(self.chain_log_likelihoods)
 
     @property
     def labels(self) -> list[str]:
-        """What the nodes are called in files: cells by their names, joints joint1, joint2, …."""
+        """Labels of the nodes in files: the names of the cells, then joint1, joint2, … for internal nodes."""
         return leaf_labels(self.cells)
 
     def to_newick(self) -> str:
-        """The tree in Newick format, with the cells as leaves."""
+        """Return the tree in Newick format, with the cells as leaves."""
         return to_leaf_newick(self.parents, self.cells)
 
     def to_graphviz(self) -> str:
-        """The tree in GraphViz's dot language, with mutations on its edges."""
+        """Return the tree in GraphViz's dot language, with mutations on its edges."""
         return to_leaf_graphviz(self.parents, self.cells, self.mutations, self.placement)
 
     def to_placements(self) -> str:
-        """Where every mutation sits: tab-separated, a line a mutation (`host/leaf/formats.py`)."""
+        """Return the placements as tab-separated text, one line per mutation (`host/leaf/formats.py`)."""
         told = Placements(
             self.placement, self.placement_ties, self.mutation_log_likelihoods, self.log_likelihood
         )
         return format_placements(told, clades(self.parents), self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
-        """What equal runs share, whatever their device and slots: plain values, as in summary.json."""
+        """Return the values that equal runs share on any device with any slots, as in summary.json."""
         asked = ("seed", "gamma", "move_probabilities")
         return {
             "tree": "leaf",
@@ -160,7 +162,7 @@ class LeafResult(WithWork):
         }
 
     def run(self) -> dict[str, Any]:
-        """What is this run's own: device, times, versions, all options, as in run.json."""
+        """Return the details of this run, as in run.json: device, times, versions, all options."""
         names = (
             "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "slots", "seconds"
         )  # fmt: skip
@@ -175,14 +177,14 @@ class LeafResult(WithWork):
         }
 
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write `FILES`, and those of samples (`SAMPLE_FILES`) where there are any.
+        """Write `FILES`, and `SAMPLE_FILES` if there are samples.
 
         Args:
-            directory: made if need be.
-            force: replace files that are there.
+            directory: folder of the files; created if necessary.
+            force: whether to replace existing files.
 
         Raises:
-            OutputError: files are there and force is not given, or they cannot be written.
+            OutputError: files exist and `force` is not given, or they cannot be written.
         """
         texts = (
             self.to_newick(),
@@ -205,7 +207,7 @@ def make_leaf_result(
     options: Mapping[str, Any],
     samples: LeafSampled | None = None,
 ) -> LeafResult:
-    """Put together what is known; the score is recomputed in float64 from the original matrix."""
+    """Build the result; the score is recomputed in float64 from the original matrix."""
     import syclade
 
     problem, outcome = plan.problem, found.outcome

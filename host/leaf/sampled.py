@@ -1,4 +1,4 @@
-"""What samples of cell-leaf trees say, and how far they may be trusted: a value of a result."""
+"""Samples of cell trees in a result: their clades and their convergence diagnostics."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from syclade.host.samples.trust import Trust, judged
 __all__ = ["LeafSampled", "judge_leaf", "majority_newick"]
 
 COLUMNS = ("probability", "size", "cells")
-"""Of clades.tsv: posterior probability, number of cells, their names with commas between them."""
+"""Columns of clades.tsv: posterior probability, number of cells, their names separated by commas."""
 
 LEAST = 0.05
-"""Clades that are rarer are left out of clades.tsv."""
+"""Least posterior probability of clades in clades.tsv."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LeafSampled(Trust):
-    """See the module; and `Trust`.
+    """Samples of cell trees, with the probabilities of clades; for the diagnostics see `Trust`.
 
     Attributes:
         clades: posterior probability of each clade of more than one cell, by its cells.
@@ -37,7 +37,7 @@ class LeafSampled(Trust):
     spread_of = "their clades"
 
     def to_table(self, cells: Sequence[str]) -> str:
-        """Tab-separated: a line with `COLUMNS`, then clades by falling probability."""
+        """Return a tab-separated table: a line with `COLUMNS`, then clades by falling probability."""
         text = io.StringIO()
         table = csv.writer(text, delimiter="\t", lineterminator="\n")
         table.writerow(COLUMNS)
@@ -49,7 +49,7 @@ class LeafSampled(Trust):
         return text.getvalue()
 
     def files(self, cells: Sequence[str]) -> dict[str, Content]:
-        """The texts of the files, by name."""
+        """Return the contents of the files, by name."""
         return {
             "tree.samples": self.lines.lines(),
             "clades.tsv": self.to_table(cells),
@@ -58,9 +58,10 @@ class LeafSampled(Trust):
 
 
 def majority_newick(clades: Mapping[frozenset[int], float], cells: Sequence[str]) -> str:
-    """The tree of all clades in more than half of the samples, each labelled with its share in percent.
+    """Return the majority tree in Newick format: all clades in more than half of the samples.
 
-    Two of these always nest or have no cell in common, so that they make a tree (Margush, McMorris 1981).
+    Each clade is labelled with its share in percent. Two such clades are always nested or disjoint, so they
+    form a tree (Margush, McMorris 1981).
     """
     from syclade.host.trees.newick import quoted_label
 
@@ -77,13 +78,13 @@ def majority_newick(clades: Mapping[frozenset[int], float], cells: Sequence[str]
 def judge_leaf(
     features: CladeFeatures, lines: LeafLines, every: int, burn_in: int, to_nats: Callable[[int], float]
 ) -> LeafSampled:
-    """What was sampled, with all that is to be said of it.
+    """Return the samples with their clades and convergence diagnostics.
 
     Args:
-        features: of the samples.
-        lines: likewise.
+        features: features of the samples.
+        lines: lines of the samples.
         every, burn_in: see `LeafSampled`.
-        to_nats: the log-likelihood of an integer score.
+        to_nats: (integer score) -> log-likelihood.
     """
     return LeafSampled(
         every=every,

@@ -1,4 +1,4 @@
-"""The sinks of samples of cell-leaf trees, and what is made of them."""
+"""Sinks of samples of cell trees, and the results from them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from syclade.host.samples.sampling import Sampling
 __all__ = ["judge_sinks", "leaf_sinks"]
 
 _OF_SAMPLES = 1
-"""The bit of the only recorder."""
+"""Bit of the only recorder."""
 
 
 def leaf_sinks(problem: LeafProblem, cells: Sequence[str]) -> tuple[Sink, ...]:
-    """That take samples.
+    """Return the sinks that take samples.
 
     Args:
-        problem: of the chains.
+        problem: problem of the chains.
         cells: the m names.
     """
     return LeafLines(_OF_SAMPLES, problem.to_nats, cells), CladeFeatures(_OF_SAMPLES)
 
 
 def judge_sinks(sinks: Sequence[Sink], sampling: Sampling, problem: LeafProblem) -> LeafSampled:
-    """What they have, once the chains are done."""
+    """Return the samples with their diagnostics from the sinks, once the chains are done."""
     lines, features = sinks
     assert isinstance(lines, LeafLines)
     assert isinstance(features, CladeFeatures)

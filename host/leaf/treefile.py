@@ -1,4 +1,4 @@
-"""Reads cell-leaf trees in Newick format: ours, or SCITE's, which numbers the cells from 1."""
+"""Reader of cell trees in Newick format: ours, or SCITE's, which numbers the cells from 1."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ __all__ = ["leaf_parents_from_newick", "read_leaf_tree"]
 def read_leaf_tree(
     path: str | os.PathLike[str], cells: Sequence[str] | None, count: int
 ) -> NDArray[np.int32]:
-    """The tree of a file; see `leaf_parents_from_newick`."""
+    """Read a cell tree from a file; see `leaf_parents_from_newick`."""
     return leaf_parents_from_newick(read_text(path, TreeError), cells, count, path)
 
 
 def leaf_parents_from_newick(
     text: str, cells: Sequence[str] | None, count: int, path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.int32]:
-    """A cell-leaf tree from text.
+    """Parse a cell tree from text.
 
     Args:
-        text: binary; all leaves have labels, and those of joints do not matter.
-        cells: names of the cells in the matrix's order; None where they have none: then leaves are s0, s1, …,
-            or all are 1, 2, … as SCITE calls them.
-        count: how many cells there are.
+        text: a binary tree; all leaves need labels; labels of internal nodes are ignored.
+        cells: names of the cells in the matrix's order; None if they have no names. Then the leaves are
+            s0, s1, …, or all are numbers 1, 2, … as in SCITE's files.
+        count: number of cells.
         path: the file, for messages.
 
     Returns:
         Canonical parent vector, int32, shape (2 * count - 1,).
 
     Raises:
-        TreeError: not Newick, not binary, or not of these cells.
+        TreeError: the text is not Newick, not a binary tree, or not a tree of these cells.
     """
     edges = newick_edges(text, path, joints=True)
     joints = {edge.parent for edge in edges}
@@ -59,7 +59,7 @@ def leaf_parents_from_newick(
         found = {edge.child for edge in leaves}
         missing = next((name for name in number if name not in found), "")
         raise TreeError(f"the cell {excerpt(missing)} is no leaf of the tree", path=path)
-    # The root is the one joint that is nobody's child, and takes the last number.
+    # The root is the only internal node without a parent; it gets the last number.
     below = {edge.child for edge in edges}
     ordered = sorted(joints, key=lambda label: (label not in below, label))
     place = {**number, **{label: count + at for at, label in enumerate(ordered)}}
@@ -79,7 +79,7 @@ def leaf_parents_from_newick(
 
 
 def _numbers(leaves: Sequence[LabelledEdge], cells: Sequence[str] | None, count: int) -> dict[str, int]:
-    """The number of each cell by what the tree calls it."""
+    """Return the number of each cell, by its label in the tree."""
     names = default_cell_names(count) if cells is None else tuple(cells)
     of_scite = [str(number) for number in range(1, count + 1)]
     if cells is None and {edge.child for edge in leaves} <= set(of_scite):

@@ -1,4 +1,4 @@
-"""Where the cells sit: the best node of a tree for every cell."""
+"""Attachment: the best node of a tree for every cell."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ class Attachments:
     """The best attachment of every cell, in the order of the matrix's columns.
 
     Attributes:
-        node: int32, shape (cells,): the node; the root is n. Of equally good nodes it is the first in
-            preorder, children in ascending order: a node rather than its descendants, the root rather than
-            any other.
-        ties: int32, shape (cells,): how many nodes are equally good, that one included.
+        node: int32, shape (cells,): the node; the root is n. Ties go to the first node in preorder, children
+            in ascending order: a node comes before its descendants, the root before all others.
+        ties: int32, shape (cells,): number of equally good nodes, this one included.
         log_likelihood: float64, shape (cells,): of the cell at its node, natural log.
-        posterior: float64, shape (cells,): the probability of the node, given the tree, where all nodes are
-            alike before; None where it was not asked for.
+        posterior: float64, shape (cells,): probability of the node given the tree, with a uniform prior over
+            the nodes; None if it was not requested.
     """
 
     node: NDArray[np.int32]
@@ -37,13 +36,13 @@ class Attachments:
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Attachments:
     """Attach every cell of a problem to its best node of a tree.
 
-    Nodes are compared in the chain's integers, so that ties are exact and the same everywhere. The walk in
-    preorder keeps one count for each class and distinct column, and takes back what it leaves, so that memory
-    does not grow with the tree.
+    Nodes are compared by the chain's integer scores, so ties are exact and the same on every device. The walk
+    in preorder keeps one count per class and distinct column, and subtracts the nodes that it leaves, so that
+    memory does not grow with the tree.
 
     Args:
         problem: n mutations.
-        rates: those that the problem was made with.
+        rates: the rates that the problem was made with.
         parents: a valid parent vector, int32, shape (n + 1,).
     """
     weights = np.array(problem.rates.weights[:-1], np.int32)[:, np.newaxis]
@@ -71,7 +70,7 @@ def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Attach
 
 
 def _log_likelihood(problem: Problem, rates: Rates, carried: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Of every distinct column, from how often it carries each class: float64, natural log."""
+    """Return each distinct column's log-likelihood (float64, natural log) from its carried counts."""
     table = rates.log_table()[list(problem.values)]
     in_all = np.stack([(problem.observed == code).sum(axis=0) for code in range(len(problem.values))])
     return np.asarray(table[:, 1] @ carried + table[:, 0] @ (in_all - carried))

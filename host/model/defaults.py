@@ -1,6 +1,6 @@
-"""What an inference does unless told otherwise: the same for the Python interface and the commands.
+"""Defaults of an inference, shared by the Python interface and the commands.
 
-No imports, so that `syclade --help` need not load what an inference needs.
+There are no imports, so that `syclade --help` need not load what an inference needs.
 """
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
 DEFAULT_CHAINS = 16
 DEFAULT_SEED = 1
 DEFAULT_MOVE_PROBABILITIES = (0.55, 0.4, 0.05)
-"""Prune and reattach, swap labels, swap subtrees: SCITE's."""
+"""Prune and reattach, swap labels, swap subtrees, as in SCITE."""
 DEFAULT_LEAF_MOVE_PROBABILITIES = (0.4, 0.6)
-"""Prune and reattach, swap leaves, of cell-leaf trees: SCITE's."""
+"""Prune and reattach, swap leaves, for cell trees, as in SCITE."""

@@ -1,4 +1,4 @@
-"""The problem of cell-leaf trees: the same numbers, in a unit in which sums over cells fit in 32 bits."""
+"""The problem of cell trees: the same numbers, in a unit in which sums over cells fit in 32 bits."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["LeafProblem", "make_leaf_problem"]
 
 @dataclass(frozen=True, eq=False)
 class LeafProblem(Problem):
-    """A `Problem` whose scores of one mutation, over all cells, stay below 2^CELL_BITS."""
+    """A `Problem` in which each mutation's scores, over all cells, stay below 2^CELL_BITS."""
 
     of_cells: ClassVar[bool] = True
 
     @property
     def cells(self) -> int:
-        """Number of cells, equal ones too: each is a leaf."""
+        """Number of cells. Equal cells count separately: each is a leaf."""
         return len(self.column_of)
 
     def cell_rows(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
-        """What each cell adds to each mutation's score on an edge above it: int64, shape (cells, n).
+        """Return what each cell adds to each mutation's score on an edge above it: int64, shape (cells, n).
 
         Args:
-            rates: those of the problem without.
+            rates: None for the problem's own rates.
         """
         return self.weight_rows(rates).astype(np.int64)[:, self.column_of].T
 
@@ -48,14 +48,14 @@ class LeafProblem(Problem):
 
 
 def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
-    """Reduce a matrix and rates to what chains of cell-leaf trees need.
+    """Reduce a matrix and rates to what chains of cell trees need.
 
     Args:
         matrix: n mutations x m cells, m >= 2.
         rates: error rates.
 
     Raises:
-        MatrixError: one cell only, or as for `make_problem`.
+        MatrixError: the matrix has only one cell, or as for `make_problem`.
     """
     if matrix.n_cells < 2:
         raise MatrixError(

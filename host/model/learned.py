@@ -1,7 +1,7 @@
-"""Learned error rates: their priors, the grids on which they move, and what each place on these is worth.
+"""Learned error rates: their priors, the grids on which they move, and the prior density at each grid point.
 
-A rate stands on a grid that is uniform in the rate, so that weights and priors are tables of integers, and
-the same on every device (docs/model.md, "Learned rates").
+A grid is uniform in the rate. Weights and priors are then tables of integers, the same on every device
+(docs/model.md, "Learned rates").
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from syclade.kernels.rates.arguments import FN, FP, JUMPS
 __all__ = ["Learned", "RateGrid", "RatePrior", "learned_rates"]
 
 POINTS = 2**13
-"""Of a grid: a prior's standard deviation has 400 of them, unless its grid ends sooner."""
+"""Points of a grid: on a grid of 20 standard deviations of the prior, each of these has about 400."""
 
 DEVIATIONS = 20.0
-"""Standard deviations of the prior above its mean, beyond which the grid needs not to go."""
+"""A grid ends at most this many standard deviations of the prior above the prior's mean."""
 
 STEP = 0.1
-"""Standard deviation of a jump, in those of the prior: SCITE's -x 10."""
+"""Standard deviation of a jump, in standard deviations of the prior: SCITE's -x 10."""
 
 FN_DEVIATION = 0.1
-"""Standard deviation of the prior of the rate of false negatives: SCITE's -sd."""
+"""Standard deviation of the prior of the false-negative rate: SCITE's -sd."""
 
 
 @dataclass(frozen=True)
 class RatePrior:
-    """What is asked of a learned rate.
+    """Options of a learned rate.
 
     Attributes:
         name: fn_rate or fp_rate.
-        probability: that a step is a jump of this rate, inside (0, 1).
-        mean, deviation: of the Beta prior.
+        probability: probability that a step is a jump of this rate, inside (0, 1).
+        mean, deviation: mean and standard deviation of the Beta prior.
         step: standard deviation of a jump.
     """
 
@@ -53,12 +53,12 @@ class RatePrior:
 
     @property
     def shapes(self) -> tuple[float, float]:
-        """The Beta distribution's a and b."""
+        """Shape parameters a and b of the Beta distribution."""
         a = (1.0 - self.mean) * self.mean**2 / self.deviation**2 - self.mean
         return a, a * (1.0 / self.mean - 1.0)
 
     def told(self) -> dict[str, float]:
-        """As plain values."""
+        """Return the options as plain values."""
         return {
             "probability": self.probability,
             "prior_mean": self.mean,
@@ -69,13 +69,13 @@ class RatePrior:
 
 @dataclass(frozen=True, eq=False)
 class RateGrid:
-    """Where a rate may be.
+    """The grid of values that a rate can take.
 
     Attributes:
-        prior: what was asked.
-        end: rates are below.
-        begin: and above, by half a spacing and more.
-        points: how many rates there are.
+        prior: options of the rate.
+        end: upper bound, half a spacing above the greatest rate.
+        begin: lower bound, half a spacing below the smallest rate.
+        points: number of rates.
     """
 
     prior: RatePrior
@@ -85,25 +85,28 @@ class RateGrid:
 
     @property
     def spacing(self) -> float:
-        """From a place to the next."""
+        """Distance between neighbouring points."""
         return (self.end - self.begin) / self.points
 
     @cached_property
     def rates(self) -> NDArray[np.float64]:
-        """Of every place: float64, shape (points,)."""
+        """Rate at every point: float64, shape (points,)."""
         return self.begin + (np.arange(self.points) + 0.5) * self.spacing
 
     @cached_property
     def log_density(self) -> NDArray[np.float64]:
-        """Of the prior at every place, natural logarithm: float64, shape (points,)."""
+        """Log density of the prior at every point, natural logarithm: float64, shape (points,)."""
         a, b = self.prior.shapes
         normal = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
         return normal + (a - 1.0) * np.log(self.rates) + (b - 1.0) * np.log1p(-self.rates)
 
     @cached_property
     def jumps(self) -> NDArray[np.int64]:
-        """Lengths of jumps, equally probable: quantiles of a normal distribution's half, at least 1."""
-        from statistics import NormalDist  # which takes long to load
+        """Lengths of jumps, equally probable: int64, shape (JUMPS,).
+
+        They are quantiles of a half-normal distribution, at least 1.
+        """
+        from statistics import NormalDist  # slow to import
 
         steps = NormalDist(0.0, self.prior.step / self.spacing)
         lengths = [steps.inv_cdf(0.5 + (at + 0.5) / (2 * JUMPS)) for at in range(JUMPS)]
@@ -111,17 +114,17 @@ class RateGrid:
 
     @property
     def start(self) -> int:
-        """The place of the prior's mean."""
+        """Point of the prior's mean."""
         return min(self.points - 1, max(0, int((self.prior.mean - self.begin) / self.spacing)))
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Which rates are learned, and what the others are.
+    """The learned rates, and the fixed values of the others.
 
     Attributes:
-        rates: those that are given; of learned ones, the priors' means.
-        fn, fp: grids of learned rates; None where a rate is fixed.
+        rates: the given rates; for learned ones, the means of their priors.
+        fn, fp: grids of the learned rates; None for a fixed rate.
     """
 
     rates: Rates
@@ -130,27 +133,30 @@ class Learned:
 
     @property
     def priors(self) -> tuple[RatePrior, ...]:
-        """Of the learned rates, that of false negatives first."""
+        """Priors of the learned rates, false negatives first."""
         return tuple(grid.prior for grid in (self.fn, self.fp) if grid is not None)
 
     @property
     def points(self) -> tuple[int, int]:
-        """Of both grids; 1 for a rate that is fixed."""
+        """Numbers of points of both grids; 1 for a fixed rate."""
         return (1 if self.fn is None else self.fn.points, 1 if self.fp is None else self.fp.points)
 
     @property
     def start(self) -> tuple[int, int]:
-        """Where the rates stand before the first step."""
+        """Grid points of both rates before the first step."""
         return (0 if self.fn is None else self.fn.start, 0 if self.fp is None else self.fp.start)
 
     @property
     def jumps(self) -> NDArray[np.int64]:
-        """Lengths of jumps of both: int64, shape (2, JUMPS); zeros for a rate that is fixed."""
+        """Lengths of jumps of both rates: int64, shape (2, JUMPS); zeros for a fixed rate."""
         none = np.zeros(JUMPS, dtype=np.int64)
         return np.stack([none if grid is None else grid.jumps for grid in (self.fn, self.fp)])
 
     def at(self, places: tuple[int, int]) -> Rates:
-        """The rates at such places. Of zygosity, both rates of false negatives are a half (SCITE)."""
+        """Return the rates at grid points (fn, fp).
+
+        With zygosity, both false-negative rates are half of the learned one, as in SCITE.
+        """
         fn, fp = self.rates.fn_rate, self.rates.fp_rate
         fn_hom = self.rates.fn_rate_hom
         if self.fn is not None:
@@ -162,17 +168,17 @@ class Learned:
         return Rates(fp, fn, fn_hom, self.rates.hom_rate, self.rates.merge_homozygous)
 
     def values(self, places: tuple[int, int]) -> dict[str, float]:
-        """The learned rates at such places, by name; with zygosity, that of false negatives is the sum."""
+        """Return the learned rates at grid points, by name; with zygosity, fn_rate is the sum of both."""
         grids = ((self.fn, places[FN]), (self.fp, places[FP]))
         return {grid.prior.name: float(grid.rates[place]) for grid, place in grids if grid is not None}
 
     def log_prior(self, places: tuple[int, int]) -> float:
-        """Of learned rates at such places: the logarithm of the density of their priors."""
+        """Return the log density of the learned rates' priors at grid points, natural logarithm."""
         fn = 0.0 if self.fn is None else float(self.fn.log_density[places[FN]])
         return fn + (0.0 if self.fp is None else float(self.fp.log_density[places[FP]]))
 
     def along(self, rate: int) -> Iterator[Rates]:
-        """The rates at every place of one grid, the other rate at its start."""
+        """Return the rates at every point of one grid, with the other rate at its start."""
         fn, fp = self.start
         return (self.at((place, fp) if rate == FN else (fn, place)) for place in range(self.points[rate]))
 
@@ -187,18 +193,18 @@ def learned_rates(
     fp_deviation: float | None = None,
     fp_step: float | None = None,
 ) -> Learned | None:
-    """What is learned of which rates; None if nothing is.
+    """Return the learned rates; None if no rate is learned.
 
     Args:
-        rates: given, those to learn as their priors' means; with zygosity, that of false negatives is the
-            sum of both.
-        learn_fn, learn_fp: probabilities that a step is a jump of that rate; None: it is fixed.
-        fn_deviation, fp_deviation: standard deviations of the priors; without, 0.1 and the rate itself, or
-            less where no Beta distribution has them.
-        fn_step, fp_step: standard deviations of jumps; a tenth of the priors' without.
+        rates: the given rates; those to learn are the means of their priors. With zygosity, the mean for
+            false negatives is the sum of both rates.
+        learn_fn, learn_fp: probabilities that a step is a jump of that rate; None for a fixed rate.
+        fn_deviation, fp_deviation: standard deviations of the priors. Default: 0.1 and the rate itself, but
+            at most half of what a Beta distribution with this mean can have.
+        fn_step, fp_step: standard deviations of jumps. Default: a tenth of the priors'.
 
     Raises:
-        OptionError: numbers that make no sense, or that leave steps for nothing else.
+        OptionError: the numbers are invalid, or leave no steps for the tree.
     """
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
@@ -212,7 +218,7 @@ def learned_rates(
     spent = rates.hom_rate or 0.0
     fp_end = rates.fp_rate if fp is None else _end(fp, (1.0 - missed - spent if fn is None else 0.5))
     fn_end = _end(fn, 1.0 - fp_end - spent) if fn is not None else missed
-    # Both rates of false negatives are a half, and an observed 2 is to be evidence for the mutation.
+    # Both false-negative rates are half of the learned one; an observed 2 must be evidence for the mutation.
     fn_begin = 2.0 * spent
     return Learned(
         rates,
@@ -222,7 +228,7 @@ def learned_rates(
 
 
 def _end(prior: RatePrior, limit: float) -> float:
-    """Of a grid: where the prior has ended, or an observed mutation would be none any more."""
+    """Return the end of a grid: where the prior has vanished, but at most `limit`."""
     return min(limit, prior.mean + DEVIATIONS * prior.deviation)
 
 
@@ -250,10 +256,10 @@ def _prior(
     step: float | None,
     usual: float,
 ) -> RatePrior | None:
-    """What is asked of a rate.
+    """Return the checked options of a rate; None if it is not learned.
 
     Raises:
-        OptionError: numbers that make no sense, or are for a rate that is not learned.
+        OptionError: the numbers are invalid, or are given for a rate that is not learned.
     """
     learn, sd, jump = f"--learn-{short}", f"--{short}-sd", f"--{short}-step"
     if probability is None:

@@ -1,7 +1,7 @@
-"""The maximum-attachment log-likelihood of a tree, in float64, from counts of events.
+"""Log-likelihood of a tree with best attachments, in float64, from counts of events.
 
-The score of SCITE's chain (Jahn, Kuipers, Beerenwinkel 2016): every cell is attached to its best node and
-carries exactly the mutations on the path from the root to it.
+This is the score of SCITE's chain (Jahn, Kuipers, Beerenwinkel 2016): every cell is attached to its best node
+and carries exactly the mutations on the path from the root to it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["event_counts", "log_likelihood", "log_likelihood_of_counts"]
 
 
 def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
-    """The sum over the cells of their best attachment's log-likelihood, in nats.
+    """Return the sum over the cells of their best attachment's log-likelihood, in nats.
 
-    It is computed from integer counts, so it depends neither on the order of cells and mutations nor on
-    the tree's shape beyond what it says.
+    It is computed from integer counts. So it does not depend on the order of cells and mutations, and trees
+    with equal counts get equal values.
 
     Args:
         matrix: the observed values.
@@ -32,31 +32,31 @@ def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
         parents: a parent vector, shape (n_mutations + 1,).
 
     Raises:
-        TreeError: the parent vector is none.
-        MatrixError: the tree is of another number of mutations, or there are homozygous mutations and no
+        TreeError: the parent vector is invalid.
+        MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
             rates for them.
     """
     return log_likelihood_of_counts(event_counts(matrix, rates, parents), rates)
 
 
 def log_likelihood_of_counts(counts: NDArray[np.int64], rates: Rates) -> float:
-    """The log-likelihood, in nats, of event counts of shape (4, 2)."""
+    """Return the log-likelihood, in nats, of event counts of shape (4, 2)."""
     return math.fsum((counts * rates.log_table()).ravel().tolist())
 
 
 def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.int64]:
-    """How often each value is observed where the tree has, and has not, the mutation.
+    """Count how often each value is observed with and without the mutation in the tree.
 
-    Going through the nodes in preorder, the counts on the path to a node are those of its parent, which
-    are the last ones of the level above, plus the node's own row. So nodes are compared by three integers
-    for each cell, and nodes with equal counts are equal, whatever the order of the path. Homozygous values
-    count as heterozygous ones where the rates merge them.
+    The nodes are visited in preorder. The counts on the path to a node are those of its parent, which are the
+    last ones of the level above, plus the node's own row. So nodes are compared by three integers per cell,
+    and nodes with equal counts are equal, whatever the order of the path. Homozygous values count as
+    heterozygous ones if the rates merge them.
 
-    Args: as ``log_likelihood``.
+    Args: as for ``log_likelihood``.
 
     Returns:
-        int64, shape (4, 2): row d, the observed value; column e, 1 where the mutation is on the path from
-        the root to the cell's attachment. The entries add up to n_mutations * n_cells.
+        int64, shape (4, 2): row d, the observed value; column e, 1 if the mutation is on the path from the
+        root to the cell's attachment. The entries add up to n_mutations * n_cells.
     """
     tree = validate_parents(parents)
     if tree.size != matrix.n_mutations + 1:

@@ -1,8 +1,8 @@
 """The problem: a matrix and rates reduced to what a Markov chain needs, in exact integers.
 
-Made once, frozen, and knows nothing of devices. Scaling the weights by 2^f and rounding once makes every
-score an exact integer sum, the same on every device (docs/model.md, "Integer scores"); the chain is then
-exactly that of error rates which differ by about 2^-f.
+A problem is made once, immutable, and independent of devices. Weights are scaled by 2^f and rounded once, so
+that every score is an exact integer sum, the same on every device (docs/model.md, "Integer scores"). The
+chain is then exact for error rates that differ by about 2^-f.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from syclade.host.model.zygosity import HOMOZYGOUS, scored_values
 __all__ = ["Problem", "SlotRates", "make_problem"]
 
 MAX_SCALE_BITS = 20
-"""Finest unit of a score: 2^-20 nat. Finer would not change which tree wins, only overflow sooner."""
+"""Finest unit of a score: 2^-20 nat. A finer unit would not change which tree wins, only overflow sooner."""
 
 MAX_OCTAVE_BITS = 16
-"""The same of scores in octaves: powers are taken of fractions of 16 bits (kernels/scores/powers.py)."""
+"""The same for scores in octaves: powers use fractions of 16 bits (kernels/scores/powers.py)."""
 
 CELL_BITS = 30
-"""No partial score of one cell reaches 2^30, so a kernel may keep it in 32 bits."""
+"""No partial score of one cell reaches 2^30, so a kernel may store it in 32 bits."""
 
 _VALUES, _WITH_ZYGOSITY = (0, 1), (0, 1, HOMOZYGOUS)
-"""Observed values that tell something; a class for 2 costs time, so that there is one only where 2 occurs."""
+"""Informative observed values. A class for 2 costs time, so it exists only if 2 occurs."""
 
 
 @dataclass(frozen=True)
 class SlotRates:
-    """What rates are to a chain: in its state, for they may differ by chain, and change.
+    """Rates as integers. They are part of a chain's state, because they may differ between chains and change.
 
     Attributes:
         weights: of every class of observed values, in units of 2^-f nat; that of the last class is 0.
@@ -50,25 +50,25 @@ class SlotRates:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a chain needs to know of the input.
+    """The input of an inference, reduced to what a chain needs.
 
     Attributes:
         mutations: n; the tree has n + 1 nodes, the root is node n.
-        values: the observed values that tell something: that of class 0, of class 1, ...
-        observed: uint8, shape (n, distinct columns): the class of every entry of the distinct columns;
-            len(values) for entries that tell nothing.
-        multiplicity: int64, shape (distinct columns,): how many cells have each.
-        column_of: int32, shape (cells,): the distinct column of every cell, in the order of the matrix.
+        values: the informative observed values: that of class 0, of class 1, ...
+        observed: uint8, shape (n, distinct columns): class of every entry of the distinct columns;
+            len(values) for uninformative entries.
+        multiplicity: int64, shape (distinct columns,): number of cells with each column.
+        column_of: int32, shape (cells,): distinct column of every cell, in the order of the matrix.
         scale_bits: f; scores are in units of 2^-f nat, or octave.
         rates: the weights of the classes.
-        base: the score of the tree when every cell is attached to the root, natural log, float64.
-        octaves: whether scores are logarithms of base 2: for those that add up powers.
-        learned: tables of rates that are learned along the chain; None where they are fixed. `rates` and
-            `base` are then those of the start, and scores have the logarithm of the prior with them.
+        base: score of the tree when every cell is attached to the root, natural log, float64.
+        octaves: whether scores are logarithms to base 2, for scores that add up powers.
+        learned: tables of rates that are learned along the chain; None if all are fixed. With learned rates,
+            `rates` and `base` are those of the start, and scores include the logarithm of the prior.
     """
 
     of_cells: ClassVar[bool] = False
-    """Whether it is about trees of cells (`LeafProblem`)."""
+    """True for problems of cell trees (`LeafProblem`)."""
 
     mutations: int
     values: tuple[int, ...]
@@ -83,7 +83,7 @@ class Problem:
 
     @property
     def unit(self) -> float:
-        """What a score of 1 is, in nats."""
+        """Value of a score of 1, in nats."""
         return math.ldexp(math.log(2.0) if self.octaves else 1.0, -self.scale_bits)
 
     @property
@@ -98,14 +98,14 @@ class Problem:
 
     @property
     def classes(self) -> int:
-        """Number of classes of observed values, with that of entries that tell nothing."""
+        """Number of classes of observed values, including that of uninformative entries."""
         return len(self.values) + 1
 
     def weight_rows(self, rates: SlotRates | None = None) -> NDArray[np.int32]:
-        """Weights per entry: what each mutation adds to the score of each attachment below it.
+        """Return the weights per entry: what each mutation adds to the score of each attachment below it.
 
         Args:
-            rates: those of the problem without.
+            rates: None for the problem's own rates.
 
         Returns:
             int32, shape (n, distinct columns), in units of 2^-f nat.
@@ -114,17 +114,24 @@ class Problem:
         return np.array(weights, dtype=np.int32)[self.observed]
 
     def most_positive(self, rates: SlotRates | None = None) -> NDArray[np.int64]:
-        """No score of a column can be greater: the sum of its positive weights; shape (distinct columns,)."""
+        """Return an upper bound of each column's score: the sum of its positive weights.
+
+        Args:
+            rates: None for the problem's own rates.
+
+        Returns:
+            int64, shape (distinct columns,), in units of 2^-f nat.
+        """
         return np.asarray(np.maximum(self.weight_rows(rates), 0).sum(axis=0, dtype=np.int64))
 
     def rates_at(self, places: tuple[int, int]) -> SlotRates:
-        """Of learned rates, the weights at such places of their grids; else those of the problem."""
+        """Return the rates at grid points (fn, fp); without learned rates, the problem's own."""
         if self.learned is None:
             return self.rates
         return SlotRates(self.learned.weights(places), self.rates.base)
 
     def can_score(self, rates: SlotRates) -> str | None:
-        """Why rates other than the problem's do not go with its unit, in words; None if they do."""
+        """Return why rates do not fit the problem's unit, as a message; None if they do."""
         if len(rates.weights) != self.classes or rates.weights[-1] != 0:
             return f"{len(rates.weights)} weights, the last {rates.weights[-1]}, for {self.classes} classes"
         counts = np.stack([(self.observed == code).sum(axis=0) for code in range(self.classes)])
@@ -132,17 +139,17 @@ class Problem:
         return None if most < 2**CELL_BITS else f"a cell's score could reach {most}, 2^{CELL_BITS} and more"
 
     def to_nats(self, score: int) -> float:
-        """The natural log-likelihood of a tree with this integer score, for the rounded weights."""
+        """Return the natural log-likelihood of a tree with this integer score, for the rounded weights."""
         return self.base + float(score) * self.unit
 
     def best_attachments(
         self, parents: NDArray[np.int32], rates: SlotRates | None = None
     ) -> NDArray[np.int64]:
-        """The score of every distinct column at its best node, relative to the root's.
+        """Return the score of every distinct column at its best node, relative to the root's.
 
         Args:
             parents: int32, shape (n + 1,), the root n its own parent.
-            rates: those of the problem without.
+            rates: None for the problem's own rates.
 
         Returns:
             int64, shape (distinct columns,), in units of 2^-f nat.
@@ -174,8 +181,8 @@ def make_problem(
     Args:
         matrix: n mutations x m cells.
         rates: error rates.
-        octaves: whether scores are to be logarithms of base 2; then f is at most MAX_OCTAVE_BITS.
-        learned: which of the rates are learned, made of them; None if none is.
+        octaves: whether scores are logarithms to base 2; then f is at most MAX_OCTAVE_BITS.
+        learned: the learned rates, made from `rates`; None if all are fixed.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -203,7 +210,7 @@ def make_problem(
         values=values,
         observed=np.ascontiguousarray(class_of[columns]),
         multiplicity=multiplicity.astype(np.int64),
-        column_of=column_of.reshape(-1).astype(np.int32),  # of two dimensions in numpy 2.0
+        column_of=column_of.reshape(-1).astype(np.int32),  # two-dimensional in numpy 2.0
         scale_bits=scale_bits,
         rates=SlotRates(own, round(base / nat * scale)),
         base=base,
@@ -213,7 +220,7 @@ def make_problem(
 
 
 def _greatest_weights(rates: Rates, learned: Learned | None) -> NDArray[np.float64]:
-    """Weights in nats, of learned rates no less than those of any place: float64, shape (4,)."""
+    """Return the weights in nats, float64, shape (4,); for learned rates, bounds over all grid points."""
     if learned is None:
         return rates.weights()
     fn, fp = (np.abs(parts).max(axis=0) for parts in parts_of_weights(learned))
@@ -221,7 +228,7 @@ def _greatest_weights(rates: Rates, learned: Learned | None) -> NDArray[np.float
 
 
 def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:
-    """The largest f up to MAX_SCALE_BITS with which no score of a cell can reach 2^CELL_BITS."""
+    """Return the largest f up to MAX_SCALE_BITS for which no score of a cell can reach 2^CELL_BITS."""
     sums = sum((columns == value).sum(axis=0) * abs(float(weights[value])) for value in _WITH_ZYGOSITY)
     bound = float(np.max(sums, initial=0.0)) + 1.0
     return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))

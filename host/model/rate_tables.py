@@ -1,6 +1,7 @@
-"""What learned rates are worth in integers: at every place of their grids, for kernels and for the fallback.
+"""Integer tables of learned rates at every grid point, for kernels and for the fallback.
 
-A weight is a part by the rate of false negatives and a part by that of false positives, each rounded once.
+A weight is the sum of a part from the false-negative rate and a part from the false-positive rate, each
+rounded once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ __all__ = ["RateTables", "make_rate_tables", "parts_of_weights"]
 
 @dataclass(frozen=True, eq=False)
 class RateTables:
-    """Tables of learned rates; in the units of the problem's scores.
+    """Tables of learned rates, in the units of the problem's scores.
 
     Attributes:
-        learned: which.
-        fn_weights, fp_weights: int64, shape (points, classes): the parts of weights, by class.
-        fn_worth: int64, shape (points,): the logarithm of the prior's density.
-        fp_worth: likewise, with the base of scores, relative to that of the start.
+        learned: the learned rates.
+        fn_weights, fp_weights: int64, shape (points, classes): the parts of the weights, by class.
+        fn_worth: int64, shape (points,): logarithm of the prior's density.
+        fp_worth: likewise, plus the base of scores relative to that at the start.
     """
 
     learned: Learned
@@ -35,16 +36,16 @@ class RateTables:
     fp_worth: NDArray[np.int64]
 
     def weights(self, places: tuple[int, int]) -> tuple[int, ...]:
-        """Of every class, at such places."""
+        """Return the weight of every class at grid points (fn, fp)."""
         return tuple((self.fn_weights[places[FN]] + self.fp_weights[places[FP]]).tolist())
 
     def worth(self, places: tuple[int, int]) -> int:
-        """What a tree's score gets besides, at such places."""
+        """Return what is added to a tree's score at grid points (fn, fp)."""
         return int(self.fn_worth[places[FN]] + self.fp_worth[places[FP]])
 
     @property
     def digest(self) -> str:
-        """Of all that a chain with these rates depends on."""
+        """SHA-256 digest of everything that a chain with these rates depends on."""
         digest = hashlib.sha256(self.learned.jumps.astype("<i8").tobytes())
         for table in (self.fn_weights, self.fp_weights, self.fn_worth, self.fp_worth):
             digest.update(table.astype("<i8").tobytes())
@@ -52,10 +53,10 @@ class RateTables:
 
 
 def parts_of_weights(learned: Learned) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """log P(d | 1) by the rate of false negatives, and -log P(d | 0) by that of false positives.
+    """Return log P(d | 1) by the false-negative rate, and -log P(d | 0) by the false-positive rate.
 
     Returns:
-        Two of float64, shape (points, 4), natural logarithm.
+        Two float64 arrays, shape (points, 4), natural logarithm.
     """
     fn = np.array([rates.log_table()[:, 1] for rates in learned.along(FN)])
     fp = np.array([-rates.log_table()[:, 0] for rates in learned.along(FP)])
@@ -65,13 +66,13 @@ def parts_of_weights(learned: Learned) -> tuple[NDArray[np.float64], NDArray[np.
 def make_rate_tables(
     learned: Learned, values: tuple[int, ...], counts: NDArray[np.int64], unit: float
 ) -> RateTables:
-    """The tables.
+    """Make the tables.
 
     Args:
-        learned: which rates.
-        values: that of class 0, of class 1, ...; the last class has none.
+        learned: the learned rates.
+        values: observed value of class 0, of class 1, ...; the last class has none.
         counts: int64, shape (4,): how often each value was observed.
-        unit: what a score of 1 is, in nats.
+        unit: value of a score of 1, in nats.
     """
     fn, fp = parts_of_weights(learned)
     bases = -fp @ counts

@@ -1,4 +1,4 @@
-"""The error rates of the observation, and the tables that follow from them."""
+"""Error rates of the observation, and the tables derived from them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Rates"]
 class Rates:
     """The rates of false observations (SCITE: Jahn, Kuipers, Beerenwinkel 2016).
 
-    The tables have a row for each observed value 0 to 3 (`zygosity.py`).
+    The tables have one row per observed value 0 to 3 (`zygosity.py`).
 
     Attributes:
-        fp_rate: probability that a mutation is observed where there is none (SCITE's alpha, ``-fd``).
-        fn_rate: probability that a mutation is not observed (SCITE's beta, ``-ad``).
-        fn_rate_hom: probability that a mutation, which is heterozygous, is observed as homozygous (the second
-            value of ``-ad``); None where 2 does not occur.
-        hom_rate: probability that a homozygous mutation is observed where there is none (``-cc``); given with
-            fn_rate_hom, or None.
-        merge_homozygous: whether an observed 2 is taken for 1.
+        fp_rate: probability of observing a mutation that is absent (SCITE's alpha, ``-fd``).
+        fn_rate: probability of not observing a mutation (SCITE's beta, ``-ad``).
+        fn_rate_hom: probability of observing a heterozygous mutation as homozygous (the second value of
+            ``-ad``); None if 2 does not occur.
+        hom_rate: probability of observing a homozygous mutation that is absent (``-cc``); goes with
+            fn_rate_hom, else None.
+        merge_homozygous: whether an observed 2 is treated as 1.
 
     Raises:
-        RatesError: a rate is not inside (0, 1); an observed mutation (1 or 2) would be no evidence for a
-            mutation; one of the rates for zygosity without the other, or with merge_homozygous.
+        RatesError: a rate is not inside (0, 1); an observed mutation (1 or 2) would not be evidence for a
+            mutation; one of the rates for zygosity is given without the other, or with merge_homozygous.
     """
 
     fp_rate: float
@@ -56,7 +56,7 @@ class Rates:
             )
 
     def _check_zygosity(self) -> None:
-        """Both rates are there, and a homozygous observation is evidence for the mutation."""
+        """Check both rates for zygosity: a homozygous observation must be evidence for the mutation."""
         if self.fn_rate_hom is None or self.hom_rate is None:
             given, absent = ("--hom-rate", "--fn-rate-hom")
             if self.hom_rate is None:
@@ -82,31 +82,31 @@ class Rates:
             )
 
     def told(self) -> dict[str, Any]:
-        """The rates as plain values, by their names; what goes with zygosity where it is given."""
+        """Return the rates as plain values by name, without those that are None or False."""
         return {
             name: value for name, value in asdict(self).items() if value is not None and value is not False
         }
 
     def log_table(self) -> NDArray[np.float64]:
-        """log P(observed d | true e), natural logarithm: float64, shape (4, 2), row d, column e."""
+        """Return log P(observed d | true e), natural logarithm: float64, shape (4, 2), row d, column e."""
         return log_table(self)
 
     def weights(self) -> NDArray[np.float64]:
-        """log P(d | 1) - log P(d | 0), natural logarithm: float64, shape (4,)."""
+        """Return log P(d | 1) - log P(d | 0), natural logarithm: float64, shape (4,)."""
         table = self.log_table()
         return np.asarray(table[:, 1] - table[:, 0])
 
     def flip_effect(self) -> float:
-        """The largest change of the log-likelihood by one flipped true value, in nats.
+        """Return the largest change of the log-likelihood when one true value is flipped, in nats.
 
-        The bound of the equivalence test of the ffSCITE thesis: the larger of |log a - log(1 - b)| and
-        |log b - log(1 - a)|, a and b the two rates; with zygosity the largest of three such weights.
+        This is the bound of the equivalence test of the ffSCITE thesis: the larger of |log a - log(1 - b)|
+        and |log b - log(1 - a)|, a and b the two rates; with zygosity, the largest of three such weights.
         """
         return float(np.abs(self.weights()).max())
 
 
 def _checked(name: str, option: str, value: object) -> float:
-    """The rate as a float, if it is one."""
+    """Return the rate as a float, if it is inside (0, 1)."""
     rate = real(f"{name} ({option})", value, RatesError)
     if not 0.0 < rate < 1.0:  # also refuses NaN
         raise RatesError(

@@ -1,7 +1,7 @@
-"""Simulates what SCITE's model says: a random mutation tree, cells attached to it, and noisy observations.
+"""Simulation of SCITE's model: a random mutation tree, cells attached to it, and noisy observations.
 
-The design of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), cells attached to
-uniform random nodes, the root included.
+The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
+cells attached to uniform random nodes, the root included.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from syclade.host.values import real, whole
 __all__ = ["Simulation", "simulate"]
 
 MOST: Final = 2**31 - 2
-"""Cells and mutations: nodes are numbered in int32, the root after the mutations."""
+"""Maximum number of cells and of mutations: nodes are numbered in int32, the root after the mutations."""
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A simulated matrix and what it was made from.
+    """A simulated matrix and its ground truth.
 
     Attributes:
-        matrix: the observed values, shape (n, m); the mutations are called M1 to M<n>.
+        matrix: the observed values, shape (n, m); the mutations are named M1 to M<n>.
         parents: the true tree, parent vector, int32, shape (n + 1,).
         attachments: the true node of each cell, int32, shape (m,).
         truth: uint8, shape (n, m), 1 where the cell has the mutation.
@@ -53,23 +53,23 @@ def simulate(
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
 ) -> Simulation:
-    """Simulates a matrix. Equal arguments give equal results on one version of numpy (PCG64).
+    """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
-    Without rates for zygosity, no value is 2; of equal seeds, these take the same draws.
+    Without rates for zygosity, no value is 2. With the same seed, both cases use the same draws.
 
     Args:
         cells: number of columns, m >= 1.
         mutations: number of rows, n >= 1.
-        fp_rate: probability that an absent mutation is observed, inside (0, 1).
-        fn_rate: probability that a mutation is not observed, inside (0, 1).
+        fp_rate: probability of observing a mutation that is absent, inside (0, 1).
+        fn_rate: probability of not observing a mutation, inside (0, 1).
         missing: probability that a value is missing (3), 0 to 1.
         seed: 0 to 2^64 - 1.
-        fn_rate_hom: probability that a mutation is observed as homozygous, or None.
-        hom_rate: probability that an absent mutation is; given with fn_rate_hom.
+        fn_rate_hom: probability of observing a mutation as homozygous, or None.
+        hom_rate: probability of observing an absent mutation as homozygous; goes with fn_rate_hom.
 
     Raises:
         OptionError: an argument is out of range.
-        RatesError: an error rate is.
+        RatesError: an error rate is out of range.
     """
     cells = whole("cells (--cells)", cells, 1, MOST)
     mutations = whole("mutations (--mutations)", mutations, 1, MOST)
@@ -90,11 +90,11 @@ def simulate(
 
 
 def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """What is observed of the truth: the model's table, a draw an entry (docs/model.md).
+    """Return observations of the truth, drawn from the model's table with one draw per entry (docs/model.md).
 
     Args:
-        truth: shape (n, m), whether the cell has the mutation.
-        rates: of errors.
+        truth: bool, shape (n, m), whether the cell has the mutation.
+        rates: error rates.
         draws: float64, shape (n, m), uniform in [0, 1).
 
     Returns:
@@ -108,5 +108,5 @@ def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) 
 
 
 def random_parents(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """A tree drawn uniformly from the (n + 1)^(n - 1) trees of n mutations: int32, shape (n + 1,)."""
+    """Draw a tree uniformly from the (n + 1)^(n - 1) trees of n mutations: int32, shape (n + 1,)."""
     return parents_from_pruefer(rng.integers(0, n + 1, n - 1).tolist(), n)

@@ -1,4 +1,4 @@
-"""The log-likelihood of a tree, attachments marginalised, in float64 (SCITE's -s, without a prior)."""
+"""Log-likelihood of a tree with marginalised attachments, in float64 (SCITE's -s, without a prior)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["attachment_posteriors", "log_likelihood_by", "summed_log_likelihood"
 
 
 def log_likelihood_by(score: str, matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
-    """The log-likelihood of a tree by a score, max or sum: see `log_likelihood`, `summed_log_likelihood`."""
+    """Return a tree's log-likelihood by max or sum: see `log_likelihood`, `summed_log_likelihood`."""
     return (log_likelihood if score == "max" else summed_log_likelihood)(matrix, rates, parents)
 
 
 def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
-    """The sum over the cells of log Σ_v exp S[c, v], in nats, v over all n + 1 nodes.
+    """Return the sum over the cells of log Σ_v exp S[c, v], in nats, v over all n + 1 nodes.
 
-    As SCITE prints it: each node counts once, without the prior 1 / (n + 1).
+    As in SCITE's output, each node counts once, without the prior 1 / (n + 1).
 
     Args:
         matrix: the observed values.
@@ -33,8 +33,8 @@ def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> f
         parents: a parent vector, shape (n_mutations + 1,).
 
     Raises:
-        TreeError: the parent vector is none.
-        MatrixError: the tree is of another number of mutations, or there are homozygous mutations and no
+        TreeError: the parent vector is invalid.
+        MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
             rates for them.
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016, marginalisation.
@@ -48,11 +48,14 @@ def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> f
 def attachment_posteriors(
     matrix: Matrix, rates: Rates, parents: ArrayLike, nodes: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """The probability of each cell's node, given the tree and all nodes alike before: float64, (cells,).
+    """Return the probability of each cell's node, given the tree and a uniform prior over its nodes.
 
     Args:
         matrix, rates, parents: as for `summed_log_likelihood`.
-        nodes: int32, shape (cells,): the node that is asked about, of each cell.
+        nodes: int32, shape (cells,): the node of each cell.
+
+    Returns:
+        float64, shape (cells,).
     """
     best, sums = _sums(matrix, rates, parents)
     tree = validate_parents(parents)
@@ -70,7 +73,7 @@ def attachment_posteriors(
 def _sums(
     matrix: Matrix, rates: Rates, parents: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of each cell the best score relative to the root's, and Σ_v exp(score - best)."""
+    """Return each cell's best score relative to the root's, and Σ_v exp(score - best): float64, (cells,)."""
     tree = validate_parents(parents)
     if tree.size != matrix.n_mutations + 1:
         raise MatrixError(
@@ -82,7 +85,7 @@ def _sums(
     best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)
     score = np.zeros(matrix.n_cells)
     path = [tree.size - 1]
-    # Counts, not sums of floats: what is left is taken back without a trace.
+    # Counts, not sums of floats: subtracting the nodes that the walk leaves is exact.
     counts = np.zeros((4, matrix.n_cells))
     observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
     for node in preorder(tree).tolist()[1:]:

@@ -1,4 +1,4 @@
-"""Heterozygous and homozygous mutations: the probabilities of four observed values, and where 2 may occur.
+"""Heterozygous and homozygous mutations: probabilities of the four observed values, and where 2 may occur.
 
 Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016 (SCITE's table; its options
 are ``-fd``, ``-ad`` with two values, and ``-cc``).
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["HOMOZYGOUS", "MISSING", "check_zygosity", "log_table", "scored_values"]
 
 HOMOZYGOUS, MISSING = 2, 3
-"""Observed values; 0 is that no mutation was observed, 1 that one was (heterozygous, where 2 occurs)."""
+"""Observed values. 0 means that no mutation was observed, 1 that one was (heterozygous, where 2 occurs)."""
 
 
 def log_table(rates: Rates) -> NDArray[np.float64]:
-    """log P(observed d | true e), natural logarithm.
+    """Return log P(observed d | true e), natural logarithm.
 
     Args:
-        rates: of errors. Without those for zygosity, 2 tells nothing; merged, it tells what 1 tells.
+        rates: error rates. Without rates for zygosity, 2 is uninformative; if merged, it counts as 1.
 
     Returns:
         float64, shape (4, 2): row d, column e (1 where the cell has the mutation).
@@ -49,13 +49,13 @@ def log_table(rates: Rates) -> NDArray[np.float64]:
 
 
 def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
-    """The observed values as they are scored: 2 as 1 where the rates merge them.
+    """Return the observed values as they are scored: 2 becomes 1 if the rates merge them.
 
     Returns:
         uint8, shape (n_mutations, n_cells).
 
     Raises:
-        MatrixError: there is a 2, and the rates say nothing of it.
+        MatrixError: there is a 2, and no rates for it.
     """
     check_zygosity(matrix, rates)
     if rates.merge_homozygous:
@@ -64,20 +64,20 @@ def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:
 
 
 def check_zygosity(matrix: Matrix, rates: Rates) -> None:
-    """Checks that rates say what a 2 means, if there is one.
+    """Check that the rates define what a 2 means, if there is one.
 
     Raises:
-        MatrixError: there is, and they do not.
+        MatrixError: there is a 2, and no rates for it.
     """
     if rates.fn_rate_hom is None and not rates.merge_homozygous:
         _refuse_homozygous(matrix.values, matrix.source if matrix.file_sha256 else None)
 
 
 def _refuse_homozygous(values: NDArray[np.uint8], path: str | os.PathLike[str] | None) -> None:
-    """Raises for the first 2, in the order of rows.
+    """Raise a MatrixError for the first 2, in row order; do nothing if there is none.
 
     Args:
-        values: shape (n_mutations, n_cells).
+        values: uint8, shape (n_mutations, n_cells).
         path: the file, in which row r is line r + 1; None for an array.
     """
     found = values == HOMOZYGOUS

@@ -1,1 +1,1 @@
-"""What comes out: results, and files that are whole or not there."""
+"""Output: results, and atomic writes of their files."""

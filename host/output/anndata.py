@@ -1,4 +1,4 @@
-"""A result as an AnnData: cells are observations, mutations are variables."""
+"""Conversion of a result to AnnData: cells are observations, mutations are variables."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ __all__ = ["anndata_of"]
 
 
 def anndata_of(result: Result) -> anndata.AnnData:
-    """X has what was observed (int8: 0, 1, 2 homozygous, 3 missing), the layer `tree` what the tree says.
+    """Return the matrix, the tree and the attachments of a result as an AnnData.
 
-    `obs` has the best node of every cell, how many nodes are as good, and its log-likelihood; `var` the
-    parent and the depth of every mutation; `uns["syclade"]` the tree in Newick format, the parents, and the
-    summary as a text, so that it can be written to a file.
+    `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
+    `tree` has the values expected from the tree (int8, same shape: 0 or 1). `obs` has the best node of every
+    cell, the number of equally good nodes, its log-likelihood there and, with the score sum, the posterior of
+    the node. `var` has the parent and the depth of every mutation. `uns["syclade"]` has the tree in Newick
+    format, the parent vector, and the summary as JSON text, so that the object can be written to a file.
 
     Args:
-        result: of an inference.
+        result: the result of an inference.
 
     Raises:
         OptionError: anndata is not installed.

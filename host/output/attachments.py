@@ -1,4 +1,4 @@
-"""The file that says where the cells sit: tab-separated, a line a cell, which any table program reads."""
+"""The file of attachments of the cells: tab-separated, one line per cell."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from syclade.host.trees.tree import node_labels
 __all__ = ["COLUMNS", "format_attachments"]
 
 COLUMNS = ("cell", "node", "name", "ties", "log_likelihood", "cell_name")
-"""The cell's column in the matrix, from 1; its node's number, from 0, and name; how many nodes are equally
-good, that one included; the cell's log-likelihood there (natural log); the cell's name."""
+"""Columns: column of the cell in the matrix, from 1; number of its node, from 0; name of the node; number of
+equally good nodes, including this one; log-likelihood of the cell there (natural log); name of the cell."""
 
 POSTERIOR = "posterior"
-"""The last column where all nodes count: the probability of the node, given the tree."""
+"""Last column with the score sum: the probability of the node, given the tree."""
 
 
 def format_attachments(attachments: Attachments, mutations: Sequence[str], cells: Sequence[str]) -> str:
-    """The text of ``attachments.tsv``: ``COLUMNS`` (and ``POSTERIOR``), then the cells in their order.
+    """Return the text of ``attachments.tsv``: a header, then one line per cell, in the order of the matrix.
 
-    Names that have a quote are in quotes, doubled inside, as in CSV; numbers are written in full.
+    The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors. Names with a quote are
+    quoted as in CSV, with the quote doubled. Numbers are written in full precision.
 
     Args:
-        attachments: of every cell.
+        attachments: the attachment of every cell.
         mutations: the n names of the mutations.
         cells: the names of the cells.
     """

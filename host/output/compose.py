@@ -1,4 +1,4 @@
-"""Puts a result together, of what chains or searches have found."""
+"""Assembly of a result from the output of chains or searches."""
 
 from __future__ import annotations
 
@@ -33,10 +33,16 @@ def make_result(
     options: Mapping[str, Any],
     true: NDArray[np.int32] | None = None,
 ) -> Result:
-    """Put together what is known; the score is recomputed in float64 from the original matrix.
+    """Assemble a result; the log-likelihood is recomputed in float64 from the original matrix.
 
     Args:
-        true: the true tree's parent vector, to compare with.
+        matrix: the matrix.
+        rates: the error rates; of learned ones, the rates of the best tree.
+        plan: the plan of the run.
+        found: the output of the chains or searches.
+        seed: the seed.
+        options: the options of `infer`.
+        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
     """
     import syclade
     from syclade.host.trees.truth import compare
@@ -92,7 +98,7 @@ def make_result(
 
 
 def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
-    """Of all moves, by name: jumps of rates have their own, and moves of trees what is left."""
+    """Return the probability of each move by name: rate jumps have their own, tree moves share the rest."""
     tables = plan.problem.learned
     jumps = [] if tables is None else [prior.probability for prior in tables.learned.priors]
     left = (1.0 - sum(jumps)) / sum(weights)
@@ -101,7 +107,7 @@ def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
 
 
 def _learned(learned: Learned, places: tuple[int, int]) -> dict[str, Any]:
-    """What is told of learned rates: their values with the best tree, and what was asked of them."""
+    """Return the learned rates as plain values: value with the best tree, options, and log prior."""
     values = learned.values(places)
     told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in learned.priors}
     return {**told, "log_prior": learned.log_prior(places)}

@@ -1,4 +1,4 @@
-"""Writes results: all of a file or nothing of it, and never over another without being told so."""
+"""Atomic writes of result files; existing files are replaced only with `force`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from syclade.host.values import path_of
 __all__ = ["FILES", "check_output", "write_files"]
 
 FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
-"""Of a result, whatever was asked for besides."""
+"""Files of every result, without the optional ones."""
 
 
 def check_output(directory: str | os.PathLike[str], names: Iterable[str], force: bool = False) -> Path:
-    """Checks that files could be written, before anything is computed; creates the directory.
+    """Check that files can be written, before anything is computed; create the directory.
 
     Args:
-        directory: where the files will go; created with its parents.
-        names: the files' names, without directories.
-        force: whether files of these names may be replaced.
+        directory: the directory for the files; created with its parents.
+        names: names of the files, without directories.
+        force: whether existing files of these names may be replaced.
 
     Returns:
         The directory.
 
     Raises:
-        OutputError: the directory cannot be made or written to, or has such files and force is not set.
+        OutputError: the directory cannot be created or written to; a directory has one of the names; such
+            files exist and `force` is not set.
     """
     folder = path_of("the directory", directory, OutputError)
     try:
@@ -52,18 +53,18 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
 
 
 def write_files(directory: str | os.PathLike[str], files: Mapping[str, Content], force: bool = False) -> None:
-    """Writes files, each one whole or not at all; texts are UTF-8 with LF line ends.
+    """Write files atomically; texts are UTF-8 with LF line ends.
 
-    Every file is written under a passing name beside its place, and they take their places when all are
-    on the disk: neither a full disk nor an interruption leaves a broken file or destroys an older one.
+    Each file is written to a temporary file in the same directory. All of them are renamed once every one
+    is on the disk. So neither a full disk nor an interruption leaves a broken file or destroys an older one.
 
     Args:
-        directory: where the files go; created with its parents.
-        files: the text, in one or in pieces, the bytes or the writer of each file, by its name.
-        force: whether files of these names may be replaced.
+        directory: the directory for the files; created with its parents.
+        files: content by file name: a text, whole or in pieces, bytes, or a function that writes the file.
+        force: whether existing files of these names may be replaced.
 
     Raises:
-        OutputError: what ``check_output`` says, or the disk is full or fails.
+        OutputError: as ``check_output``, or the disk is full or fails.
     """
     folder = check_output(directory, files, force)
     place = folder
@@ -80,7 +81,7 @@ def write_files(directory: str | os.PathLike[str], files: Mapping[str, Content],
 
 
 def _sync_directory(folder: Path) -> None:
-    """Brings the new names to the disk, where the system lets a directory be opened."""
+    """Flush the new names to the disk, on systems where a directory can be opened."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""A table for MultiQC, which picks up files called ``*_mqc.json`` (its docs, "Custom content")."""
+"""A table for MultiQC, which reads files named ``*_mqc.json`` (see "Custom content" in its docs)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["multiqc_of"]
 
 
 def multiqc_of(result: Result, sample: str) -> str:
-    """The file's text: one line of a table.
+    """Return the text of the file: a table with one row.
 
     Args:
-        result: of an inference.
-        sample: what the line is called.
+        result: the result of an inference.
+        sample: name of the row; "syclade" if empty.
     """
     found = len(result.searches) or result.chains
     headers = {

@@ -1,4 +1,4 @@
-"""A place for a result that could not be written where it was wanted: hours of work are not thrown away."""
+"""Fallback folder for a result that cannot be written to the given path: no run is lost."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["keep"]
 
 
 def keep(write: Callable[[Path], None]) -> Path | None:
-    """Write a result to a new folder of the user's, or else to one for passing files.
+    """Write a result to a new folder in the user's state directory, or else in the temporary directory.
 
     Args:
-        write: writes it to a folder that does not exist yet, or raises an OutputError.
+        write: function that writes the result to a folder that does not exist yet, or raises an OutputError.
 
     Returns:
-        The folder; None if it cannot be written anywhere.
+        The folder; None if the result cannot be written to either.
     """
     for folder in _places():
         try:
@@ -38,5 +38,5 @@ def _places() -> Iterator[Path]:
     yield Path(platformdirs.user_state_dir("syclade", appauthor=False)) / "results" / name
     try:
         yield Path(tempfile.gettempdir()) / f"syclade-{name}"
-    except FileNotFoundError:  # there is none that can be written to
+    except FileNotFoundError:  # no temporary directory is writable
         return

@@ -1,4 +1,4 @@
-"""What an inference gives: the tree, its score, how it was found, and files of all that."""
+"""Result of an inference: the tree, its score, how it was found, and files of all of these."""
 
 from __future__ import annotations
 
@@ -35,49 +35,56 @@ _ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(WithWork):
-    """The outcome of an inference: a value that is equal to itself only, and whose arrays cannot be written.
+    """The result of an inference, with read-only arrays; results are compared by identity.
 
     Attributes:
         parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
-        log_likelihood: of the tree, natural log, float64, recomputed from counts of events.
-        mutations: names of the mutations, in the order of the matrix's rows.
-        cells: names of the cells, in the order of its columns; SCITE's s0, s1, … where none were given.
-        attachment: int32, shape (cells,): the best node of every cell, in the order of the matrix's columns;
-            the root is node n. Of equally good nodes it is the first in preorder, so that none is above it.
-        attachment_ties: int32, shape (cells,): how many nodes are equally good, that one included.
-        cell_log_likelihoods: float64, shape (cells,): of every cell at its node, natural log.
+        log_likelihood: log-likelihood of the tree, natural log, float64, recomputed from counts of events.
+        mutations: names of the mutations, in the order of the rows of the matrix.
+        cells: names of the cells, in the order of the columns; SCITE's s0, s1, … if none were given.
+        attachment: int32, shape (cells,): the best node of every cell, in the order of the columns of the
+            matrix; the root is node n. Of equally good nodes it is the first in preorder, so that none of
+            them is its ancestor.
+        attachment_ties: int32, shape (cells,): number of equally good nodes, including the best node.
+        cell_log_likelihoods: float64, shape (cells,): log-likelihood of every cell at its node, natural log.
         rates: the error rates.
-        chain_log_likelihoods: float64, shape (chains,): the best of every chain, from its integer score.
-        moves: for each kind of move, steps (proposed, accepted) over all chains.
-        chains, seed, gamma: as asked.
-        move_probabilities: by the moves' names, scaled to sum 1.
-        steps: that every chain has done.
-        converged: whether four searches (half of fewer), from two different starts, found the best score; or
-            else whether the chains agree on it (`convergence.StoppingRule`); a single chain never does.
-        encoding: how trees stood in the device's memory.
-        work: what each executor did in this process, in order: chain steps, and sweeps of searches. Empty
-            for a resumed run that had ended before.
-        searches: how each search began, and the log-likelihood of its best tree (for rounded weights); none
-            where chains alone ran. The chains are then short ones that some searches start from.
-        slots: chain states, or searches, on the device at once.
-        seconds: wall time of chains and searches, without start-up.
-        matrix: the file or stream of the matrix, as it was named; None for an array.
-        matrix_sha256: of its values as a text in SCITE's format, in hexadecimal: the same from any format.
-        matrix_file_sha256: of the bytes of that file; None for an array.
-        options: what `infer` was asked, by the names of its arguments; None stands for what was left out.
-        date: when the inference ended, ISO 8601 in UTC.
-        version: of syclade.
-        interrupted: whether the run was stopped before its end; the tree is the best until then.
-        co_optimal: trees that are as likely, if they were asked for; the first is this one.
-        samples: what the chains sampled, if that was asked for.
+        chain_log_likelihoods: float64, shape (chains,): the best of every chain, natural log, from its
+            integer score.
+        moves: for each kind of move, the numbers of steps (proposed, accepted) over all chains.
+        chains: number of chains.
+        seed, gamma: as given.
+        move_probabilities: probability of each move, by name; they sum to 1.
+        steps: number of steps of every chain.
+        converged: with searches, whether four of them (half if there are fewer), from two different starts,
+            found the best score. Without, whether the chains agree on it (`convergence.StoppingRule`); a
+            single chain never does.
+        encoding: encoding of trees in the device's memory.
+        work: work of each executor in this process, in order: chain steps, and sweeps of searches. Empty for
+            a resumed run that had already ended.
+        searches: start of each search, and log-likelihood of its best tree (for rounded weights). Empty if
+            only chains ran. With searches, the chains are short ones that some searches start from.
+        slots: number of chain states, or searches, on the device at once.
+        seconds: wall time of chains and searches in seconds, without start-up.
+        matrix: name of the file or stream of the matrix, as given; None for an array.
+        matrix_sha256: SHA-256 of the values as a text in SCITE's format, in hexadecimal; independent of the
+            format of the file.
+        matrix_file_sha256: SHA-256 of the bytes of that file; None for an array.
+        options: options of `infer`, by the names of its arguments; None for those not given.
+        date: end of the inference, ISO 8601 in UTC.
+        version: version of syclade.
+        interrupted: whether the run was stopped early; the tree is then the best so far.
+        co_optimal: equally likely trees, if requested; the first is this one.
+        samples: samples of the chains, if requested.
         observed: the matrix.
-        true_tree: how the tree compares with the true one, if that was given (`trees.truth.compare`).
-        score: what the log-likelihood is: max, every cell at its best node, or sum, at all nodes.
-        attachment_posteriors: float64, shape (cells,), of the score sum: the probability of every cell's best
-            node, given the tree.
-        learned: where rates were learned, `rates` are those with the best tree, and this tells of each its
-            value and its prior, and `log_prior`, the logarithm of the priors' density. What is best, of
-            chains as well, is the sum of log-likelihood and this.
+        true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
+        score: score of the log-likelihood: max, each cell at its best node, or sum, each cell at all nodes.
+        attachment_posteriors: float64, shape (cells,): probability of every cell's best node, given the tree;
+            None unless `score` is sum.
+        learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
+            priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
+            of a chain as well, maximises the sum of log-likelihood and `log_prior`.
+        pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
+            stages.
     """
 
     parents: NDArray[np.int32]
@@ -118,14 +125,14 @@ class Result(WithWork):
     pipeline: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Own copies of the arrays, which nobody can change."""
+        """Replace the arrays by read-only copies."""
         for name in _ARRAYS:
             own = getattr(self, name).copy()
             own.flags.writeable = False
             object.__setattr__(self, name, own)
 
     def __repr__(self) -> str:
-        """In a line, without the arrays."""
+        """Return a summary in one line, without the arrays."""
         ended = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
@@ -135,14 +142,14 @@ class Result(WithWork):
 
     @property
     def runs(self) -> str:
-        """What was done, in words."""
+        """Numbers of searches, or of chains and steps, as text."""
         if self.searches:
             return f"{len(self.searches)} searches"
         return f"{self.chains} chains of {self.steps} steps"
 
     @property
     def agreeing(self) -> int:
-        """How many searches, or chains, have found the best score."""
+        """Number of searches, or chains, that found the best score."""
         found = [one.log_likelihood for one in self.searches] or self.chain_log_likelihoods.tolist()
         return found.count(max(found))
 
@@ -152,38 +159,38 @@ class Result(WithWork):
         return len(self.attachment)
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """The tree as a directed graph from the root downwards; nodes are mutation names and the root."""
+        """Return the tree as a directed graph from the root; nodes are the mutation names and the root."""
         from syclade.host.trees.tree import to_networkx
 
         return to_networkx(self.parents, self.mutations)
 
     def to_newick(self, *, attach: bool | None = None) -> str:
-        """The tree in Newick format, every node labelled.
+        """Return the tree in Newick format, every node labelled.
 
         Args:
-            attach: hang the cells below their nodes, as leaves; None does as `infer` was asked.
+            attach: whether to attach the cells to their nodes, as leaves; None uses the option of `infer`.
 
         Raises:
-            MatrixError: a cell is called like a node.
+            MatrixError: a cell and a node have the same name.
         """
         from syclade.host.trees.newick import to_newick
 
         return to_newick(self.parents, self.mutations, self._attached(attach))
 
     def to_graphviz(self, *, attach: bool | None = None) -> str:
-        """The tree in GraphViz's dot language; arguments and errors as those of `to_newick`."""
+        """Return the tree in GraphViz's dot language; arguments and errors as in `to_newick`."""
         from syclade.host.trees.graphviz import to_graphviz
 
         return to_graphviz(self.parents, self.mutations, self._attached(attach))
 
     def _attached(self, attach: bool | None) -> list[list[str]] | None:
-        """The names of the cells that hang at each node, if they shall."""
+        """Return the names of the cells attached to each node, or None to leave out the cells."""
         if not (self.options.get("attach", False) if attach is None else attach):
             return None
         return attached_cells(self.attachment.tolist(), self.cells, self.mutations)
 
     def to_attachments(self) -> str:
-        """Where every cell sits: tab-separated, a line a cell (`host/output/attachments.py`)."""
+        """Return the attachments: tab-separated, one line per cell (`host/output/attachments.py`)."""
         from syclade.host.output.attachments import format_attachments
 
         of_cells = Attachments(
@@ -192,22 +199,22 @@ class Result(WithWork):
         return format_attachments(of_cells, self.mutations, self.cells)
 
     def summary(self) -> dict[str, Any]:
-        """What equal runs share, whatever their device and slots: plain values, as in summary.json."""
+        """Return the content of summary.json as plain values: the same for equal runs on any device."""
         from syclade.host.output.summary import summary_of
 
         return summary_of(self)
 
     def run(self) -> dict[str, Any]:
-        """What is this run's own: device, times, versions, all options, as in run.json."""
+        """Return the content of run.json as plain values: device, times, versions and options."""
         from syclade.host.output.summary import run_of
 
         return run_of(self)
 
     def report(self) -> str:
-        """All of it as one page of HTML, without scripts or anything from outside.
+        """Return a report: one HTML page without scripts or external resources.
 
         Raises:
-            OptionError: jinja2 is not installed (the extra `report`).
+            OptionError: jinja2 or matplotlib is not installed (the extra `report`).
         """
         from syclade.host.report.page import report_of
 
@@ -215,7 +222,7 @@ class Result(WithWork):
         return report_of(self, self.observed)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: this in a line, and the tree with the matrix beside it."""
+        """Return the display in a notebook: a line of text, and the tree with the matrix beside it."""
         from syclade.host.report.page import notebook_of
 
         return notebook_of(self)
@@ -223,15 +230,15 @@ class Result(WithWork):
     def plot(
         self, path: str | os.PathLike[str] | None = None, *, force: bool = False
     ) -> matplotlib.figure.Figure:
-        """The tree with the matrix beside it, as a figure of matplotlib.
+        """Draw the tree with the matrix beside it, as a matplotlib figure.
 
         Args:
-            path: a file to write it to, too; its ending says in which format: png, pdf, svg.
-            force: replace a file that is there.
+            path: a file to write the figure to; its extension gives the format, such as png, pdf or svg.
+            force: whether to replace an existing file.
 
         Raises:
-            OptionError: matplotlib is not installed (the extra `report`), or it does not know the ending.
-            OutputError: the file is there and force is not given, or it cannot be written.
+            OptionError: matplotlib is not installed (the extra `report`), or does not know the extension.
+            OutputError: the file exists and `force` is not given, or it cannot be written.
         """
         from syclade.host.report.plot import plot_of, write_plot
 
@@ -241,7 +248,7 @@ class Result(WithWork):
         return figure
 
     def to_anndata(self) -> anndata.AnnData:
-        """Matrix, tree and cells as an AnnData (`host/output/anndata.py`).
+        """Return matrix, tree and cells as an AnnData (`host/output/anndata.py`).
 
         Raises:
             OptionError: anndata is not installed (the extra `io`).
@@ -252,22 +259,22 @@ class Result(WithWork):
 
     @property
     def trees(self) -> NDArray[np.int32]:
-        """int32, shape (trees, n + 1): the co-optimal trees, if they were asked for; else this one alone."""
+        """int32, shape (trees, n + 1): the co-optimal trees if requested, or else only this one."""
         found = self.parents[None] if self.co_optimal is None else self.co_optimal.trees
         trees = found.copy()
         trees.flags.writeable = False
         return trees
 
     def to_netcdf(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the samples as netCDF (docs/samples.md), whole or not at all.
+        """Write the samples as netCDF (docs/samples.md); the write is atomic.
 
         Args:
-            path: the file; its folder is made if need be.
-            force: replace a file that is there.
+            path: the file; its folder is created if necessary.
+            force: whether to replace an existing file.
 
         Raises:
             OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
-            OutputError: the file is there and force is not given, or it cannot be written.
+            OutputError: the file exists and `force` is not given, or it cannot be written.
         """
         from syclade.host.output.result_files import netcdf_of
 
@@ -285,16 +292,19 @@ class Result(WithWork):
     ) -> None:
         """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
 
+        Results with samples or co-optimal trees write their files, too.
+
         Args:
-            directory: made if need be.
-            force: replace files that are there.
-            report: write report.html as well.
-            netcdf: write samples.nc as well.
-            multiqc: write syclade_mqc.json as well, which MultiQC shows as a table.
+            directory: the directory for the files; created if necessary.
+            force: whether to replace existing files.
+            report: whether to write report.html, too.
+            netcdf: whether to write samples.nc, too.
+            multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
 
         Raises:
-            OptionError: netcdf, and there are no samples, or what writes them is not installed.
-            OutputError: files are there and force is not given, or they cannot be written.
+            OptionError: a library is not installed: for `report` jinja2 or matplotlib, for `netcdf` h5netcdf
+                or h5py; or `netcdf` is given without samples.
+            OutputError: files exist and `force` is not given, or they cannot be written.
         """
         from syclade.host.output.result_files import files_of
 

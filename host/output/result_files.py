@@ -16,17 +16,18 @@ __all__ = ["files_of", "netcdf_of"]
 
 
 def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc: bool) -> dict[str, Content]:
-    """What is written of a result, by the names of the files.
+    """Return the contents of the files of a result, by file name.
 
     Args:
         result: the result.
-        title: what MultiQC calls it.
-        report: report.html as well.
-        netcdf: samples.nc as well.
-        multiqc: syclade_mqc.json as well.
+        title: name of the row in the table for MultiQC.
+        report: whether to include report.html.
+        netcdf: whether to include samples.nc.
+        multiqc: whether to include syclade_mqc.json.
 
     Raises:
-        OptionError: netcdf, and there are no samples, or what writes them is not installed.
+        OptionError: a library for `report` or `netcdf` is not installed, or `netcdf` is given without
+            samples.
     """
     texts = (
         result.to_newick(),
@@ -54,7 +55,7 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
 
 
 def netcdf_of(result: Result) -> Content:
-    """What writes the samples as netCDF.
+    """Return a function that writes the samples as netCDF.
 
     Raises:
         OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.

@@ -1,4 +1,4 @@
-"""A result as plain values, in two files: what equal runs share, and what is each run's own."""
+"""Plain values of a result for two files: summary.json for any equal run, run.json for this run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PACKAGES = ("numpy", "numba", "numba-dpex", "dpctl")
 
 
 def summary_of(result: Result) -> dict[str, Any]:
-    """All but what is said of each cell; the same bytes for one matrix, seed and options, wherever it ran."""
+    """Return the content of summary.json; equal matrix, seed and options give equal bytes on any device."""
     told: dict[str, Any] = {
         "matrix_sha256": result.matrix_sha256,
         "log_likelihood": result.log_likelihood,
@@ -56,7 +56,7 @@ def summary_of(result: Result) -> dict[str, Any]:
 
 
 def run_of(result: Result) -> dict[str, Any]:
-    """What tells one run from an equal one, and what repeats it: its options as they were asked."""
+    """Return the content of run.json: what differs between equal runs, and the options to repeat the run."""
     return {
         "matrix": result.matrix,
         "matrix_file_sha256": result.matrix_file_sha256,
@@ -76,5 +76,5 @@ def run_of(result: Result) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    """Of the packages that are installed."""
+    """Return the versions of the installed packages by name."""
     return {name: version for name in _PACKAGES if (version := version_of(name)) is not None}

@@ -1,1 +1,1 @@
-"""A result as one page of HTML: no script, nothing from outside, to be read, printed and sent."""
+"""Report of a result: one HTML page without scripts or external resources, to read, print and send."""

@@ -1,4 +1,4 @@
-"""The clonal tree: mutations that follow each other without a branch or a cell between them are one node."""
+"""The clonal tree: consecutive mutations without a branch or a cell between them form one node."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Clone:
     """A node of the clonal tree; the first is the root, and parents come before children.
 
     Attributes:
-        parent: place of its parent in the list; the root's own for the root.
-        depth: edges from the root.
-        mutations: in the order of descent; none for the root.
-        cells: how many sit at its last mutation.
-        below: how many sit there or below.
+        parent: index of its parent in the list; the root is its own parent.
+        depth: number of edges from the root.
+        mutations: indices of its mutations, in order from the root; none for the root.
+        cells: number of cells attached to its last mutation.
+        below: number of cells attached there or below.
     """
 
     parent: int
@@ -33,7 +33,7 @@ class Clone:
 
 
 def clones_of(parents: NDArray[np.int32], attachment: NDArray[np.int32]) -> list[Clone]:
-    """The clonal tree, in preorder.
+    """Return the clonal tree, in preorder.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
@@ -59,6 +59,6 @@ def clones_of(parents: NDArray[np.int32], attachment: NDArray[np.int32]) -> list
 
 
 def words_for(names: Sequence[str], most: int = 4) -> str:
-    """Names in a line; the rest is counted."""
+    """Return up to `most` names as one line, with the number of the others."""
     shown = ", ".join(name if len(name) <= 24 else name[:23] + "…" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,4 +1,4 @@
-"""The tree with the matrix beside it, of the page and of notebooks: what the template `figure.svg` draws."""
+"""The tree with the matrix beside it, for the page and notebooks: data for the template `figure.html`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 __all__ = ["LEGEND", "Figure", "figure_of", "support_of"]
 
 WIDTH, GAP, LEAST_MAP, WIDEST_CELL = 1200.0, 12.0, 240.0, 14.0
-"""px; a cell's column is at most so wide."""
+"""Sizes in px; WIDEST_CELL is the maximum width of the column of a cell."""
 
 LEGEND = [(name, f"rgb{colour}") for name, colour in COLOURS.items()]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn.
+    """Content of the figure.
 
     Attributes:
-        clones: of the tree.
-        tree: its picture.
-        heat_map: address of the picture of the matrix.
-        map_x, map_width: where it stands, px.
-        width: of all, px.
-        shown: cells that the matrix has columns for.
-        support: what the shares on edges are of; empty without.
+        clones: clones of the tree.
+        tree: layout of the tree.
+        heat_map: data URL of the picture of the matrix.
+        map_x, map_width: left end and width of that picture, px.
+        width: width of the whole figure, px.
+        shown: number of cells shown as columns.
+        support: description of the trees that the shares on edges refer to; empty without shares.
     """
 
     clones: list[Clone]
@@ -53,21 +53,21 @@ class Figure:
 
     @property
     def map_top(self) -> float:
-        """Where the matrix begins, px."""
+        """Upper end of the matrix, px."""
         return self.tree.rows[0].y - min(self.tree.heights) / 2
 
     @property
     def map_height(self) -> int:
-        """px."""
+        """Height of the matrix, px."""
         return sum(self.tree.heights)
 
 
 def figure_of(result: Result, matrix: Matrix) -> Figure:
-    """The figure of a result.
+    """Return the figure of a result.
 
     Args:
-        result: of an inference.
-        matrix: that it was made from.
+        result: the result of an inference.
+        matrix: the matrix of the inference.
     """
     clones = clones_of(result.parents, result.attachment)
     shares, of = support_of(result, clones)
@@ -89,11 +89,15 @@ def figure_of(result: Result, matrix: Matrix) -> Figure:
 
 
 def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:
-    """The share of other trees that have the edge to each clone, and what trees these are; or None, and "".
+    """Return for each clone the share of sampled or co-optimal trees with the edge to it.
 
     Args:
-        result: of an inference, with samples, or co-optimal trees.
-        clones: of its tree.
+        result: the result of an inference.
+        clones: clones of its tree.
+
+    Returns:
+        The shares, with None for the root, and a description of the trees. Without samples and without
+        further co-optimal trees, None and "".
     """
     if result.samples is not None:
         edges, of = result.samples.posterior.edges, "the sampled trees"

@@ -1,4 +1,4 @@
-"""The matrix as a picture, its rows beside those of the tree: an indexed PNG, made with nothing but zlib."""
+"""Picture of the matrix, with its rows beside those of the tree: an indexed PNG, written with zlib alone."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ COLOURS = {
     "observed against the tree": (213, 94, 0),
     "in the tree, not observed": (86, 180, 233),
 }
-"""After Okabe and Ito, which the colour-blind can tell apart; in the order of the picture's numbers."""
+"""RGB colours, based on the colour-blind safe palette of Okabe and Ito; pixels are indices in this order."""
 
 BLANK = 3
-"""The number of the background."""
+"""Index of the background colour."""
 
 MOST_COLUMNS = 1400
-"""Cells that are shown: of more, evenly spaced ones."""
+"""Maximum number of cells shown; of more cells, evenly spaced ones are taken."""
 
 
 def in_order_of_tree(
     values: NDArray[np.uint8], parents: NDArray[np.int32], attachment: NDArray[np.int32]
 ) -> NDArray[np.uint8]:
-    """What to show of every entry; rows are mutations as in the matrix, columns are cells in preorder.
+    """Return the colour of every entry; rows are mutations as in the matrix, columns are cells in preorder.
 
     Args:
-        values: uint8, shape (n, cells): as observed.
+        values: uint8, shape (n, cells): the observed values.
         parents: parent vector, int32, shape (n + 1,).
         attachment: int32, shape (cells,): the node of every cell.
 
     Returns:
-        uint8, shape (n, cells): numbers of COLOURS.
+        uint8, shape (n, cells): indices into COLOURS.
     """
     position = np.empty(len(parents), dtype=np.int64)
     position[preorder(parents)] = np.arange(len(parents))
@@ -58,12 +58,12 @@ def in_order_of_tree(
 def beside_tree(
     shown: NDArray[np.uint8], clones: Sequence[Clone], heights: Sequence[int]
 ) -> NDArray[np.uint8]:
-    """The rows of each clone's mutations, stretched to the height of its row in the tree.
+    """Return the rows of the mutations of each clone, stretched to the height of its row in the tree.
 
     Args:
-        shown: uint8, shape (n, cells): numbers of COLOURS.
-        clones: in the order of the rows.
-        heights: of their rows, px.
+        shown: uint8, shape (n, cells): indices into COLOURS.
+        clones: the clones, in the order of the rows.
+        heights: heights of their rows, px.
 
     Returns:
         uint8, shape (sum of heights, cells shown).
@@ -73,7 +73,7 @@ def beside_tree(
     picture = np.full((sum(heights), shown.shape[1]), BLANK, np.uint8)
     top = 0
     for clone, height in zip(clones, heights, strict=True):
-        if clone.mutations:  # a pixel stays free between clones, where there is room
+        if clone.mutations:  # leave a free pixel between clones if there is space
             lines = max(len(clone.mutations), height - 1)
             which = np.arange(lines) * len(clone.mutations) // lines
             picture[top : top + lines] = shown[np.array(clone.mutations)[which]]
@@ -82,15 +82,15 @@ def beside_tree(
 
 
 def png_of(indices: NDArray[np.uint8]) -> bytes:
-    """An indexed PNG (RFC 2083), a pixel an entry.
+    """Return an indexed PNG (RFC 2083) with one pixel per entry.
 
     Args:
-        indices: uint8, shape (rows, columns): numbers of COLOURS.
+        indices: uint8, shape (rows, columns): indices into COLOURS.
     """
     rows, columns = indices.shape
     header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)
     palette = b"".join(bytes(colour) for colour in COLOURS.values())
-    lines = np.full((rows, columns + 1), 2, dtype=np.uint8)  # filter 2: less the row above
+    lines = np.full((rows, columns + 1), 2, dtype=np.uint8)  # filter 2: difference from the row above
     lines[0, 1:] = indices[0]
     lines[1:, 1:] = indices[1:] - indices[:-1]
     parts = (
@@ -107,5 +107,5 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def data_address(content: bytes, kind: str = "image/png") -> str:
-    """For an <img> that needs no other file."""
+    """Return a data URL, which embeds the content in an <img> element."""
     return f"data:{kind};base64,{base64.b64encode(content).decode('ascii')}"

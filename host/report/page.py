@@ -1,4 +1,4 @@
-"""The page itself: jinja2 with everything escaped, a strict policy, styles inside."""
+"""The HTML page: jinja2 templates with autoescape, a strict content security policy, inline styles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["draw", "notebook_of", "report_of", "require_report"]
 
 
 def require_report() -> None:
-    """Check that the page can be made, before a long run.
+    """Check before a long run that the page can be made.
 
     Raises:
         OptionError: jinja2 or matplotlib is not installed.
@@ -31,14 +31,14 @@ def require_report() -> None:
 
 
 def report_of(result: Result, matrix: Matrix) -> str:
-    """The page's HTML.
+    """Return the HTML of the page.
 
     Args:
-        result: of an inference.
-        matrix: that it was made from.
+        result: the result of an inference.
+        matrix: the matrix of the inference.
 
     Raises:
-        OptionError: jinja2 is not installed.
+        OptionError: jinja2 or matplotlib is not installed.
     """
     require_report()
     import markupsafe
@@ -54,13 +54,13 @@ def report_of(result: Result, matrix: Matrix) -> str:
 
 
 def draw(result: Result, matrix: Matrix) -> str:
-    """The tree with the matrix beside it, as an SVG that may stand in any page; needs jinja2."""
+    """Return the tree with the matrix beside it, as an SVG for any HTML page; needs jinja2."""
     drawn: str = _template("figure.html").render(figure=figure_of(result, matrix))
     return drawn
 
 
 def notebook_of(result: Result) -> str:
-    """What a notebook shows of a result; without jinja2 its line alone."""
+    """Return the HTML for a notebook: the `repr` of the result, and the figure if jinja2 is installed."""
     line = f"<pre>{html.escape(repr(result))}</pre>"
     if result.observed is None or importlib.util.find_spec("jinja2") is None:
         return line

@@ -1,4 +1,4 @@
-"""The tree with the matrix beside it, drawn by matplotlib: for papers and talks."""
+"""Figure of the tree with the matrix beside it, drawn by matplotlib, for papers and talks."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["plot_of", "write_plot"]
 
 PIXELS = 72.0
-"""px an inch: 12 px are 12 pt."""
+"""Pixels per inch: 12 px are 12 pt."""
 
 MAP_WIDTH = 6.0
-"""inches."""
+"""Width of the matrix in inches."""
 
 MOST_PIXELS = 2**16
-"""Of matplotlib's pictures, in height."""
+"""Maximum height of a matplotlib image in pixels."""
 
 
 def plot_of(result: Result) -> matplotlib.figure.Figure:
-    """The figure; it belongs to no window.
+    """Return the figure; it is not attached to a window.
 
     Args:
-        result: of an inference.
+        result: the result of an inference.
 
     Raises:
         OptionError: matplotlib is not installed.
@@ -78,7 +78,7 @@ def plot_of(result: Result) -> matplotlib.figure.Figure:
 
 
 def _draw_tree(axes: matplotlib.axes.Axes, tree: TreePicture) -> None:
-    """Edges, discs and labels, in px, downwards."""
+    """Draw edges, discs and labels; coordinates are in px, with y downwards."""
     from matplotlib.collections import EllipseCollection, LineCollection
 
     lines = []
@@ -105,23 +105,23 @@ def _draw_tree(axes: matplotlib.axes.Axes, tree: TreePicture) -> None:
         )
     )
     for row in tree.rows:
-        if row.text:  # names are no formulas
+        if row.text:  # names must not be parsed as formulas
             axes.text(row.text_x, row.y, row.text, va="center", fontsize=9, parse_math=False, zorder=3)
     axes.set(xlim=(0, tree.width), ylim=(tree.height, 0))
     axes.set_axis_off()
 
 
 def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool) -> None:
-    """Write the figure, whole or not at all.
+    """Write the figure; the write is atomic.
 
     Args:
-        figure: of `plot_of`.
-        path: the file; its ending says in which format.
-        force: replace a file that is there.
+        figure: the figure from `plot_of`.
+        path: the file; its extension gives the format.
+        force: whether to replace an existing file.
 
     Raises:
-        OptionError: matplotlib does not know the ending.
-        OutputError: the file is there and force is not given, or it cannot be written.
+        OptionError: matplotlib does not know the extension.
+        OutputError: the file exists and `force` is not given, or it cannot be written.
     """
     form = path.suffix.removeprefix(".").lower()
     known = figure.canvas.get_supported_filetypes()

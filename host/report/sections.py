@@ -1,4 +1,4 @@
-"""What the page says, as plain values: a section a function; a new one is a line in SECTIONS."""
+"""Content of the page as plain values: one function per section, listed in SECTIONS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SECTIONS", "Section", "Table", "command_of"]
 
 MOST_ROWS = 200
-"""Of a table; what is more is in the files beside the page."""
+"""Maximum number of rows of a table; the files beside the page have all rows."""
 
 
 class Table(NamedTuple):
@@ -28,8 +28,8 @@ class Table(NamedTuple):
 
     Attributes:
         head: titles of the columns.
-        rows: texts.
-        more: rows that are left out.
+        rows: texts of the cells of the table, by row.
+        more: number of rows left out.
     """
 
     head: tuple[str, ...]
@@ -41,12 +41,12 @@ class Section(NamedTuple):
     """A section of the page.
 
     Attributes:
-        title: its heading.
+        title: heading of the section.
         words: paragraphs.
-        table: below them.
-        warnings: before them.
-        picture: address of a picture between words and table.
-        alt: what it shows.
+        table: table below the paragraphs.
+        warnings: warnings above the paragraphs.
+        picture: address of a picture between paragraphs and table; empty for none.
+        alt: description of the picture.
     """
 
     title: str
@@ -83,7 +83,7 @@ def _model(result: Result) -> Section:
 
 
 def _whence(result: Result, rate: str) -> str:
-    """Whether a rate was given or learned."""
+    """Return the origin of a rate as text: given, or learned with its prior."""
     learned = (result.learned or {}).get(rate)
     if learned is None:
         return "given"
@@ -95,7 +95,7 @@ def _part(count: int, of: int) -> str:
 
 
 def _below(score: float, best: float) -> str:
-    """How far a score is below the best; rounded weights are no difference."""
+    """Return the difference of a score from the best as text; differences of rounding count as 0."""
     difference = score - best
     return "0" if abs(difference) < 5e-4 else f"{difference:+.4f}"
 
@@ -187,7 +187,7 @@ def _cells(result: Result) -> Section:
 
 
 def command_of(result: Result) -> str:
-    """The command that repeats the run."""
+    """Return the command that repeats the run."""
     flags = {"move_probabilities": "--move-probs"}
     words = ["syclade", "infer", result.matrix or "MATRIX"]
     for name, value in result.options.items():
@@ -226,4 +226,4 @@ SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _cells,
     _provenance,
 )
-"""In the order of the page, below the tree and the matrix."""
+"""The sections in the order of the page, below the tree and the matrix."""

@@ -1,4 +1,4 @@
-"""The log-likelihood along the chains, as a picture: matplotlib's SVG, equal bytes for equal samples."""
+"""Picture of the log-likelihood along the chains: SVG by matplotlib, equal bytes for equal samples."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["trace_of"]
 
 MOST_POINTS, MOST_CHAINS = 500, 8
-"""Of a chain, evenly spaced; and chains."""
+"""Maximum number of points per chain, evenly spaced, and of chains."""
 
 
 def trace_of(sampled: Sampled) -> str:
-    """The address of the picture.
+    """Return the picture as a data URL.
 
     Args:
-        sampled: trees from the posterior.
+        sampled: samples from the posterior.
     """
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG

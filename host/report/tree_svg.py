@@ -1,4 +1,4 @@
-"""The clonal tree as an SVG: a row a clone, so that no label can meet another, with the matrix beside it."""
+"""Layout of the clonal tree: one row per clone, so that labels cannot overlap, beside the matrix."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ from syclade.host.report.clones import Clone, words_for
 __all__ = ["Row", "TreePicture", "picture_of"]
 
 ROWS = ((60, 22), (600, 16))
-"""(clones, height of a row in px): up to so many; of more, LEAST, and labels where there is room."""
+"""(maximum number of clones, height of a row in px). With more clones, rows have LEAST px, and only clones
+with enough space have labels.
+"""
 
 LEAST = 5
 
 LINE = 15.0
-"""px that two labels, one above the other, are apart."""
+"""Minimum vertical distance of two labels, px."""
 
 INDENT, MARGIN, RADIUS = 18.0, 12.0, 9.0
 LETTER = 7.0
-"""Width of a letter of 12 px, on the safe side."""
+"""Upper estimate of the width of a letter at 12 px, px."""
 
 WIDEST = 560.0
-"""Of the tree: indents shrink, and labels are cut."""
+"""Maximum width of the tree, px: indents shrink and labels are cut to fit."""
 
 LEAST_LABEL = 30
-"""Letters that a label has at least."""
+"""Minimum number of letters that a label has room for."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A clone's place.
+    """Layout of one clone.
 
     Attributes:
-        x, y: of its disc's centre, px.
-        radius: of the disc: its area grows with the cells.
-        text: its label, which begins at `text_x`; empty where there is no room.
-        text_x: px.
-        title: all that the label has no room for.
-        elbow: path of the edge from its parent; empty for the root.
-        cells: how many sit there.
+        x, y: centre of its disc, px.
+        radius: radius of its disc, px; the area grows with the number of cells.
+        text: its label; empty if there is no space.
+        text_x: left end of the label, px.
+        title: full description, for which the label has no space.
+        elbow: SVG path of the edge from its parent; empty for the root.
+        cells: number of cells attached to it.
     """
 
     x: float
@@ -55,12 +57,12 @@ class Row:
 
 @dataclass(frozen=True)
 class TreePicture:
-    """All rows.
+    """Layout of the whole tree.
 
     Attributes:
-        rows: in preorder.
-        heights: of each row, px.
-        width, height: of the picture, px.
+        rows: the rows, in preorder.
+        heights: height of each row, px.
+        width, height: size of the picture, px.
     """
 
     rows: tuple[Row, ...]
@@ -72,13 +74,13 @@ class TreePicture:
 def picture_of(
     clones: Sequence[Clone], names: Sequence[str], shares: Sequence[float | None] | None = None, of: str = ""
 ) -> TreePicture:
-    """Where everything is.
+    """Return the layout of a clonal tree.
 
     Args:
-        clones: in preorder.
-        names: of the mutations.
-        shares: of the trees that have the edge to each clone; None where nothing is known.
-        of: what trees these are, in words.
+        clones: the clones, in preorder.
+        names: names of the mutations.
+        shares: for each clone, the share of trees with the edge to it; None where it is not known.
+        of: description of these trees.
     """
     row = next((height for most, height in ROWS if len(clones) <= most), LEAST)
     heights = [max(row, len(clone.mutations)) for clone in clones]
@@ -112,7 +114,7 @@ def picture_of(
 
 
 def _words(clone: Clone, names: Sequence[str], everyone: int) -> tuple[str, str]:
-    """A clone's label and title."""
+    """Return the label and the title of a clone."""
     own = [names[mutation] for mutation in clone.mutations]
     label = words_for(own, 3) if own else "root"
     cells = f"{clone.cells} cell{'' if clone.cells == 1 else 's'}"

@@ -1,1 +1,1 @@
-"""Trees sampled from the posterior while chains run: streamed, counted, judged."""
+"""Posterior samples of trees while chains run: streaming, counts, convergence diagnostics."""

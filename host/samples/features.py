@@ -1,4 +1,4 @@
-"""What is kept of samples for statements about them: scores, some trees, and how often relations came."""
+"""Features of samples for diagnostics and posteriors: scores, some trees, and counts of relations."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from syclade.host.chains.events import Event
 __all__ = ["Features"]
 
 MOST_TREES = 2048
-"""Trees of a chain that are kept for their effective size; when there are more, every other one goes."""
+"""Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
 
 
 class _OfChain:
-    """One chain's.
+    """Features of one chain.
 
     Attributes:
-        scores: of all samples, in units of 2^-f nat.
-        leaves: of all samples' trees.
-        rates: where both rates stood, of all samples, if any is learned.
-        trees: every `stride`-th.
+        scores: scores of all samples, in units of 2^-f nat.
+        leaves: numbers of leaves of all samples' trees.
+        rates: grid indices of both rates (fn, fp) of all samples, if a rate is learned.
+        trees: the tree of every `stride`-th sample.
+        stride: distance of stored trees, in samples.
+        edges: int64, shape (n + 1, n): number of samples with each edge.
+        above: int64, shape (n, n): number of samples in which the row's mutation is above the column's.
     """
 
     def __init__(self, n: int) -> None:
@@ -36,7 +39,7 @@ class _OfChain:
         self.above = np.zeros((n, n), dtype=np.int64)
 
     def keep(self, parents: NDArray[np.int32]) -> None:
-        """Called with every sample's tree, after its score."""
+        """Store the tree of every `stride`-th sample. Call it for every sample, after adding its score."""
         if (len(self.scores) - 1) % self.stride == 0:
             self.trees.append(parents.copy())  # a view would keep all trees of its launch in memory
             if len(self.trees) > MOST_TREES:
@@ -45,10 +48,10 @@ class _OfChain:
 
 
 class Features:
-    """A sink of samples; its memory grows by 16 bytes a sample, 32 where rates are learned.
+    """A sink of samples. Its memory grows by 16 bytes per sample, or by 32 if rates are learned.
 
     Args:
-        why: the bit of the recorder of samples.
+        why: bit of the recorder of samples.
         mutations: n.
         learning: whether rates are learned.
     """
@@ -79,35 +82,43 @@ class Features:
 
     @property
     def samples(self) -> int:
-        """Of all chains."""
+        """Number of samples of all chains."""
         return sum(len(chain.scores) for chain in self._chains.values())
 
     def scores(self) -> NDArray[np.int64]:
-        """int64, shape (chains, samples): cut to the shortest chain."""
+        """Return the scores, cut to the shortest chain: int64, shape (chains, samples)."""
         return _rows([chain.scores for chain in self._in_order()])
 
     def leaves(self) -> NDArray[np.int64]:
-        """int64, shape (chains, samples): leaves of the trees."""
+        """Return the numbers of leaves of the trees: int64, shape (chains, samples)."""
         return _rows([chain.leaves for chain in self._in_order()])
 
     def rates(self, rate: int) -> NDArray[np.int64]:
-        """int64, shape (chains, samples): where a learned rate stood on its grid."""
+        """Return the grid indices of a learned rate: int64, shape (chains, samples)."""
         return _rows([chain.rates[rate] for chain in self._in_order()])
 
     def trees(self) -> list[NDArray[np.int32]]:
-        """Of each chain, int32, shape (kept, n + 1)."""
+        """Return the stored trees of each chain: int32, shape (stored, n + 1)."""
         return [np.array(chain.trees, dtype=np.int32) for chain in self._in_order()]
 
     def edges(self) -> NDArray[np.float64]:
-        """float64, shape (n + 1, n): posterior probability of each edge (row's node the parent)."""
+        """Return the posterior probability of each edge (row: parent, column: child).
+
+        Returns:
+            float64, shape (n + 1, n).
+        """
         return np.asarray(sum(chain.edges for chain in self._in_order()) / max(self.samples, 1))
 
     def above(self) -> NDArray[np.float64]:
-        """float64, shape (n, n): posterior probability that the row's mutation is above the column's."""
+        """Return the posterior probability that the row's mutation is above the column's.
+
+        Returns:
+            float64, shape (n, n).
+        """
         return np.asarray(sum(chain.above for chain in self._in_order()) / max(self.samples, 1))
 
     def above_by_chain(self) -> NDArray[np.float64]:
-        """float64, shape (chains, n, n): the same, of each chain."""
+        """Return `above` for each chain: float64, shape (chains, n, n)."""
         return np.array([chain.above / max(len(chain.scores), 1) for chain in self._in_order()])
 
     def _in_order(self) -> list[_OfChain]:
@@ -120,12 +131,12 @@ def _rows(chains: Sequence[array[int]]) -> NDArray[np.int64]:
 
 
 def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np.int64]) -> None:
-    """Add how often each edge and each relation is in trees: all of them go up a node at a time.
+    """Count each edge and each ancestor relation in trees; all trees are climbed together, node by node.
 
     Args:
         trees: int32, shape (trees, n + 1).
-        edges: shape (n + 1, n): added to.
-        above: shape (n, n): added to.
+        edges: int64, shape (n + 1, n): counts to add to.
+        above: int64, shape (n, n): counts to add to.
     """
     n = trees.shape[1] - 1
     mutations = np.broadcast_to(np.arange(n), (len(trees), n))

@@ -1,4 +1,4 @@
-"""Samples as lines in SCITE's format, in passing files until the run is over."""
+"""Samples as lines in SCITE's format, in temporary files until the run is over."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["Samples", "close_all", "passing_file", "sample_line"]
 
 SAMPLES_IN_MEMORY = 2**20
-"""Bytes a chain; what is more goes to a passing file."""
+"""Bytes per chain that stay in memory; beyond this, lines go to a temporary file on disk."""
 
 
 def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequence[float] = ()) -> str:
-    """A line of a ``.samples`` file: score, leaves, and the parent of each mutation, from 0, the root n.
+    """Return a line of a ``.samples`` file: score, number of leaves, and the parent of each mutation.
+
+    Mutations are numbered from 0; the root is n.
 
     Args:
-        log_likelihood: of the tree.
-        parents: the tree.
-        more: what stands between leaves and parents: learned rates, and the score with their prior.
+        log_likelihood: log-likelihood of the tree.
+        parents: int32, shape (n + 1,): the tree.
+        more: columns between leaves and parents: learned rates, and the score with their prior.
     """
     leaves = len(parents) - len(set(parents.tolist()))
     columns = (f"{log_likelihood:.6g}", str(leaves), *(f"{number:.6g}" for number in more))
@@ -35,17 +37,17 @@ def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequenc
 
 
 def passing_file() -> tempfile.SpooledTemporaryFile[str]:
-    """For one chain's lines."""
+    """Return a temporary file for the lines of one chain."""
     return tempfile.SpooledTemporaryFile(SAMPLES_IN_MEMORY, "w+", encoding="utf-8", newline="\n")
 
 
 class Samples:
-    """Lines of a ``.samples`` file, chain after chain; memory does not grow with them.
+    """Lines of a ``.samples`` file, chain by chain. Memory does not grow with the number of lines.
 
     Args:
-        why: the bit of the recorder of samples.
-        to_nats: the log-likelihood of an integer score.
-        learned: rates that are learned, if any are.
+        why: bit of the recorder of samples.
+        to_nats: (integer score) -> log-likelihood.
+        learned: the learned rates; None if there are none.
     """
 
     def __init__(self, why: int, to_nats: Callable[[int], float], learned: Learned | None = None) -> None:
@@ -73,22 +75,22 @@ class Samples:
         return sample_line(of_tree, event.parents, (*rates.values(), score))
 
     def lines(self) -> Iterator[str]:
-        """All lines, the chains in order."""
+        """Yield all lines, chain by chain."""
         for lines in self.by_chain():
             yield from lines
 
     def by_chain(self) -> Iterator[Iterator[str]]:
-        """The lines of each chain, the chains in order; one is to be read before the next is asked for."""
+        """Yield the lines of each chain, in order. Read the lines of one chain before requesting the next."""
         for chain in sorted(self._files):
             self._files[chain].seek(0)
             yield iter(self._files[chain])
 
     def close(self) -> None:
-        """Give the passing files back."""
+        """Close the temporary files."""
         close_all(self._files)
 
 
 def close_all(files: dict[int, tempfile.SpooledTemporaryFile[str]]) -> None:
-    """Give passing files back."""
+    """Close temporary files."""
     for file in files.values():
         file.close()

@@ -1,4 +1,4 @@
-"""Samples as netCDF, in the groups and dimensions that ArviZ and xarray read; written in blocks."""
+"""Samples as netCDF, with the groups and dimensions that ArviZ and xarray read; written in blocks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["require_netcdf", "write_netcdf"]
 
 _DRAWS = 4096
-"""Samples of a chain that are read, written and compressed together."""
+"""Samples of a chain that are read, written and compressed at once."""
 
 
 def require_netcdf() -> None:
-    """Check that the file can be written, before a long run.
+    """Check that netCDF files can be written; called before a long run.
 
     Raises:
         OptionError: h5netcdf or h5py is not installed.
@@ -37,21 +37,21 @@ def require_netcdf() -> None:
 
 
 def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None:
-    """Write a new file.
+    """Write samples to a new netCDF file.
 
-    Group ``posterior`` has ``parents``, int32, (chain, draw, mutation): the parent of each mutation, from 0,
-    the root n; ``leaves``, int32, (chain, draw); and learned rates, float64, (chain, draw). Group
+    Group ``posterior`` has ``parents``, int32, (chain, draw, mutation): the parent of each mutation, numbered
+    from 0, the root is n; ``leaves``, int32, (chain, draw); and learned rates, float64, (chain, draw). Group
     ``sample_stats`` has ``lp``, float64, (chain, draw): the log-likelihood, with the prior of learned rates,
     natural log, for the chain's rounded weights; and ``step``, int64, (draw).
 
     Args:
-        path: the file; there is none of this name.
-        sampled: the samples; of chains that differ in length, as many of each as the shortest has.
+        path: the file; it must not exist.
+        sampled: the samples; all chains are cut to the length of the shortest.
         mutations: the n names.
 
     Raises:
         OptionError: h5netcdf or h5py is not installed.
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     require_netcdf()
     import h5netcdf
@@ -82,7 +82,7 @@ def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None
 
 
 def _group(file: Any, name: str, sizes: dict[str, int]) -> Any:
-    """A group with its dimensions, and the numbers of chains and draws as their coordinates."""
+    """Create a group with its dimensions; numbers of chains and draws are their coordinates."""
     group = file.create_group(name)
     group.dimensions = sizes
     for dimension in ("chain", "draw"):
@@ -101,7 +101,7 @@ def _text() -> Any:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[NDArray[np.int32]]:
-    """The leaves and the parents of samples, int32, shape (samples, 1 + n), from lines in SCITE's format."""
+    """Yield leaves and parents of samples from lines in SCITE's format: int32, shape (samples, 1 + n)."""
     lines = iter(lines)
     while some := list(islice(lines, _DRAWS)):
         columns = (line.split("\t") for line in some)

@@ -1,4 +1,4 @@
-"""What samples say, and how far they may be trusted: a value of a result."""
+"""Samples of a result: their posterior and their convergence diagnostics."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = ["Sampled", "judge"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sampled(Trust):
-    """See the module; and `Trust`.
+    """Samples of mutation trees, with their posterior; for the diagnostics see `Trust`.
 
     Attributes:
-        posterior: probabilities of edges and of who is above whom, over all samples.
-        leaves_ess, leaves_rhat: of the number of leaves.
-        lines: in SCITE's format, for the file.
-        rates: of learned ones, by name: float64, shape (chains, samples).
+        posterior: probabilities of edges and of ancestor relations, over all samples.
+        leaves_ess, leaves_rhat: effective sample size and R-hat of the number of leaves.
+        lines: the samples in SCITE's format, for the file.
+        rates: samples of learned rates, by name: float64, shape (chains, samples).
     """
 
     posterior: Consensus
@@ -46,7 +46,7 @@ class Sampled(Trust):
 
     @property
     def warnings(self) -> list[str]:
-        """See `Trust.warnings`."""
+        """See `Trust.warnings`; also warns of learned rates with a high R-hat."""
         found = super().warnings
         for name, values in self.rates.items():
             rhat = split_rhat(values) if values.size else math.nan
@@ -67,7 +67,7 @@ class Sampled(Trust):
         return {name: rate_told(values) for name, values in self.rates.items()}
 
     def files(self, mutations: Sequence[str]) -> dict[str, Content]:
-        """The texts of the files, by name; edges below 5 % are left out of the graph."""
+        """Return the contents of the files, by name; the graph leaves out edges of 5 % or less."""
         return {
             "tree.samples": self.lines.lines(),
             "posterior.tsv": self.posterior.to_table(mutations),
@@ -76,7 +76,7 @@ class Sampled(Trust):
 
 
 def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:
-    """What samples say of a rate: its posterior mean, standard deviation and central 90 %, ESS and R-hat.
+    """Summarise a sampled rate: posterior mean, standard deviation, central 90 %, ESS and R-hat.
 
     Args:
         values: float64, shape (chains, samples).
@@ -103,14 +103,14 @@ def judge(
     to_nats: Callable[[int], float],
     learned: Learned | None = None,
 ) -> Sampled:
-    """What was sampled, with all that is to be said of it.
+    """Return the samples with their posterior and convergence diagnostics.
 
     Args:
-        features: of the samples.
-        lines: likewise.
+        features: features of the samples.
+        lines: lines of the samples.
         every, burn_in: see `Sampled`.
-        to_nats: the log-likelihood of an integer score.
-        learned: rates that are learned, if any are.
+        to_nats: (integer score) -> log-likelihood.
+        learned: the learned rates; None if there are none.
     """
     leaves = features.leaves().astype(np.float64)
     return Sampled(
@@ -127,7 +127,7 @@ def judge(
 
 
 def _rates(features: Features, learned: Learned) -> dict[str, NDArray[np.float64]]:
-    """Learned rates of all samples, by name."""
+    """Return the learned rates of all samples, by name: float64, shape (chains, samples)."""
     grids = {FN: learned.fn, FP: learned.fp}
     return {
         grid.prior.name: grid.rates[features.rates(rate)] for rate, grid in grids.items() if grid is not None

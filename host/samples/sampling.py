@@ -1,4 +1,4 @@
-"""What samples need of a run: the recorder, the sinks, and what is asked of them."""
+"""Sampling in a run: options, recorder and sinks."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["Sampling", "make_sampling"]
 
 EVENTS = 4096
-"""Length of a slot's ring."""
+"""Length of a slot's ring of events."""
 
 _OF_SAMPLES = 1
-"""The bit of the only recorder."""
+"""Bit of the only recorder."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which states are samples.
+    """Selection of the states that are samples.
 
     Attributes:
         every: steps between two samples of a chain.
-        burn_in: steps of a chain before its first.
+        burn_in: steps of burn-in of each chain; the first sample is taken `every` steps later.
     """
 
     every: int
@@ -39,16 +39,16 @@ class Sampling:
 
     @property
     def events(self) -> int:
-        """Length of a slot's ring."""
+        """Length of a slot's ring of events."""
         return EVENTS
 
     @property
     def recorder(self) -> Recorder:
-        """That hands them out."""
+        """The recorder that emits the samples."""
         return every(self.every, self.burn_in + self.every)
 
     def sinks(self, problem: Problem) -> tuple[Samples, Features]:
-        """That take them."""
+        """Return the sinks that take the samples."""
         from syclade.host.samples.features import Features
         from syclade.host.samples.lines import Samples
 
@@ -57,7 +57,7 @@ class Sampling:
         return lines, Features(_OF_SAMPLES, problem.mutations, learned is not None)
 
     def judge(self, sinks: tuple[Sink, ...], problem: Problem) -> Sampled:
-        """What the sinks have, once the chains are done."""
+        """Return the samples with their diagnostics from the sinks, once the chains are done."""
         from syclade.host.samples.features import Features
         from syclade.host.samples.lines import Samples
         from syclade.host.samples.sampled import judge
@@ -70,15 +70,15 @@ class Sampling:
 
 
 def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:
-    """For what a user asked.
+    """Return the sampling for the options that a user gave.
 
     Args:
         samples: steps between two samples.
-        burn_in: the part of a chain's steps before its first sample, from 0 to below 1.
-        steps: of each chain.
+        burn_in: fraction of a chain's steps that is burn-in, from 0 to below 1.
+        steps: steps of each chain.
 
     Raises:
-        OptionError: it makes no sense.
+        OptionError: `steps` is None, `samples` is not a whole number >= 1, or `steps` leaves no sample.
     """
     if steps is None:
         raise OptionError("--samples without --steps", hint="say how long the chains shall be: --steps N")

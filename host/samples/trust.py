@@ -1,4 +1,4 @@
-"""How far samples may be trusted, whatever trees they are of."""
+"""Convergence diagnostics of samples of any kind of trees."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from syclade.host.diagnostics.trees import changes
 __all__ = ["FEWEST_CHANGES", "RHAT", "Trust", "finite", "judged"]
 
 FEWEST_CHANGES = 10
-"""Of a chain's tree, among its samples: with fewer, no effective size tells it from one that is stuck."""
+"""A chain whose tree changes less often may be stuck; its effective sample size cannot show this."""
 
 RHAT, ESS, SPREAD = 1.01, 400.0, 0.01
-"""What Vehtari et al. (2021) ask of R-hat and effective sizes, and MrBayes of the spread of frequencies."""
+"""Thresholds: R-hat and effective sample size as in Vehtari et al. (2021), spread as in MrBayes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trust:
-    """See the module.
+    """Convergence diagnostics of samples.
 
     Attributes:
         every: steps between two samples of a chain.
-        burn_in: steps of a chain before its first.
-        log_likelihoods: float64, shape (chains, samples).
-        ess, rhat: of the log-likelihood.
-        tree_ess: Fréchet effective size of trees, summed over the chains; of the samples that were kept.
-        still: chains whose tree changed fewer than `FEWEST_CHANGES` times among the samples that were kept.
+        burn_in: steps of burn-in of each chain; the first sample is taken `every` steps later.
+        log_likelihoods: float64, shape (chains, samples), natural log.
+        ess, rhat: effective sample size and R-hat of the log-likelihood.
+        tree_ess: Fréchet effective sample size of the stored trees, summed over the chains.
+        still: number of stuck chains: among their stored trees there are fewer than `FEWEST_CHANGES` changes.
         spread: mean standard deviation over chains of the frequencies of `spread_of`.
-        spread_name, spread_of: what it is called in summary.json, and in words.
+        spread_name, spread_of: name of the spread in summary.json, and of its features in messages.
     """
 
     every: int
@@ -50,7 +50,7 @@ class Trust:
 
     @property
     def warnings(self) -> list[str]:
-        """In plain words, why these samples may not be trusted."""
+        """Messages: why these samples may not be reliable; empty if all diagnostics are good."""
         found = []
         if self.still:
             found.append(
@@ -71,11 +71,11 @@ class Trust:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """What is told of them all, by name."""
+        """The diagnostics, by name."""
         return {"ess": self.ess, "rhat": self.rhat, "tree_ess": self.tree_ess, self.spread_name: self.spread}
 
     def told(self) -> dict[str, Any]:
-        """As plain values, for summary.json; what cannot be said is null."""
+        """Return plain values for summary.json; numbers that are not finite become null."""
         return {
             "every": self.every,
             "burn_in": self.burn_in,
@@ -88,7 +88,7 @@ class Trust:
 
 
 def finite(numbers: dict[str, float]) -> dict[str, float | None]:
-    """The same, with null for what JSON has no number for."""
+    """Replace numbers that are not finite by None, since JSON cannot represent them."""
     return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
 
 
@@ -98,13 +98,13 @@ def judged(
     ess_of: Callable[[NDArray[Any]], float],
     to_nats: Callable[[int], float],
 ) -> dict[str, Any]:
-    """Fields of `Trust` that follow from scores and trees.
+    """Compute the fields of `Trust` that follow from scores and trees.
 
     Args:
         scores: int64, shape (chains, samples).
-        kept: of each chain, what its kept trees are compared by.
-        ess_of: the effective size of one chain's.
-        to_nats: the log-likelihood of an integer score.
+        kept: stored trees of each chain, shape (stored, ...), in the form that `ess_of` takes.
+        ess_of: (stored trees of one chain) -> their effective sample size.
+        to_nats: (integer score) -> log-likelihood.
     """
     values, places = np.unique(scores, return_inverse=True)
     nats = np.array([to_nats(int(value)) for value in values])[places].reshape(scores.shape)

@@ -1,1 +1,1 @@
-"""SCITE's command line: `syclade scite` takes its arguments, and leaves its files and lines."""
+"""SCITE's command line: `syclade scite` takes its arguments, and writes its files and output lines."""

@@ -1,4 +1,4 @@
-"""SCITE's arguments: one dash, words, several values a flag. What SCITE misreads is refused here, in words.
+"""SCITE's arguments: flags with one dash, several values per flag. Arguments that SCITE misreads are refused.
 
 The flags are those of the ``scite`` program (Jahn, Kuipers, Beerenwinkel 2016; its README).
 """
@@ -20,26 +20,26 @@ __all__ = ["SciteCall", "parse_arguments"]
 _REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,40}")
 _INFINITE = ("-d", "-rec", "-nodbl", "-alpha")
-"""Flags of ∞SCITE, which models more."""
+"""Flags of ∞SCITE, whose model is larger."""
 
 
 @dataclass(frozen=True)
 class SciteCall:
-    """What SCITE was asked for.
+    """SCITE's arguments, parsed.
 
     Attributes:
         matrix, mutations, cells: -i, -n, -m: the file, its rows and its columns.
         chains, steps: -r and -l.
-        fp_rate, fn_rates, hom_rate: -fd; -ad, one or two values; -cc, None where it was not given.
-        gamma, move_probabilities, seed: -g, -move_probs (None: the usual ones), -seed.
+        fp_rate, fn_rates, hom_rate: -fd; -ad, one or two values; -cc, None if not given.
+        gamma, move_probabilities, seed: -g, -move_probs (None for the defaults), -seed.
         names, attach: -names, -a.
         max_trees: -max_treelist_size; None for all.
         tree_list: False with -no_tree_list.
         samples: -p: steps between samples; None for none.
         true_tree: -t.
-        prefix: what files' names begin with: -o, or the matrix's without its extension.
-        learn: -e: probability of a step that changes the error rate.
-        prior_sd, step_divisor: -sd and -x, of the prior and of the steps of that rate.
+        prefix: beginning of the files' names: -o, or the matrix's name without its extension.
+        learn: -e: probability that a step changes the error rate.
+        prior_sd, step_divisor: -sd and -x, for the prior and the steps of that rate.
         sum_score, cell_tree: -s, -transpose.
         device, force: syclade's own --device and --force.
     """
@@ -79,11 +79,11 @@ def _number(flag: str, text: str) -> float:
 
 
 def _whole(flag: str, text: str) -> int:
-    """A whole number, which one may also write as 1e6."""
+    """Return a whole number, which may also be written as 1e6."""
     if _DIGITS.fullmatch(text):
         return int(text)
     number = _number(flag, text)
-    if not abs(number) < 2**53 or number != int(number):  # NaN is not less
+    if not abs(number) < 2**53 or number != int(number):  # also refuses NaN
         raise OptionError(f"{flag} is {text!r}, which is no whole number")
     return int(number)
 
@@ -119,14 +119,14 @@ _VALUES: dict[str, tuple[int, int, Callable[[str, str], Any]]] = {
     "--device": (1, 1, _text),
     "--force": (0, 0, _text),
 }
-"""Of each flag: the fewest and the most values, and how to read one."""
+"""Per flag: the fewest and the most values, and the function that reads one."""
 
 
 def parse_arguments(arguments: Sequence[str]) -> SciteCall:
-    """What SCITE's arguments say; of a flag that occurs twice the last counts, as there.
+    """Parse SCITE's arguments. If a flag occurs twice, the last one counts, as in SCITE.
 
     Raises:
-        OptionError: naming the flag.
+        OptionError: an argument is invalid; the message names the flag.
     """
     given = _read(list(arguments))
     missing = [flag for flag in _REQUIRED if flag not in given]
@@ -170,7 +170,7 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
 
 
 def _read(words: list[str]) -> dict[str, list[Any]]:
-    """The values of each flag."""
+    """Return the values of each flag."""
     given: dict[str, list[Any]] = {}
     at = 0
     while at < len(words):
@@ -190,7 +190,7 @@ def _read(words: list[str]) -> dict[str, list[Any]]:
 
 
 def _is_flag(word: str) -> bool:
-    """Whether a word begins a flag; negative numbers do not."""
+    """Return whether a word begins a flag; negative numbers do not."""
     return word.startswith("-") and not word[1:2].isdigit() and word[1:2] != "."
 
 

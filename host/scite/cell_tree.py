@@ -1,4 +1,4 @@
-"""SCITE's -transpose: chains over cell-leaf trees, and the one file that SCITE writes of them."""
+"""SCITE's -transpose: chains over cell trees, and the one file that SCITE writes for them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = ["CellTree", "best_cell_tree", "refuse_for_cell_trees"]
 
 
 class CellTree(NamedTuple):
-    """The best tree.
+    """The best cell tree.
 
     Attributes:
-        parents: int32, shape (2m - 1,): cells, then the inner nodes; the last is the root.
+        parents: int32, shape (2m - 1,): cells, then internal nodes; the last is the root.
         log_likelihood: natural log, float64.
-        newick: its text: cells are 1 to m, inner nodes go on from there.
-        work: the steps that each executor did.
+        newick: its text: cells are 1 to m, internal nodes continue from there.
+        work: steps done by each executor.
     """
 
     parents: NDArray[np.int32]
@@ -42,7 +42,7 @@ class CellTree(NamedTuple):
 
 
 def refuse_for_cell_trees(call: SciteCall) -> None:
-    """Raises an OptionError for what does not go with -transpose here."""
+    """Raise an OptionError for options that do not go with -transpose here."""
     asked = {
         "-s": call.sum_score,
         "-p": call.samples is not None,
@@ -62,16 +62,16 @@ def refuse_for_cell_trees(call: SciteCall) -> None:
 def best_cell_tree(
     call: SciteCall, rates: Rates, matrix: Matrix, report: Callable[[Progress, LeafProblem], None]
 ) -> CellTree:
-    """The best tree of all chains.
+    """Return the best tree of all chains.
 
     Args:
-        call: with -transpose.
-        rates: of errors.
+        call: SCITE's arguments, with -transpose.
+        rates: error rates.
         matrix: mutations are rows.
-        report: called with how far the chains are, and on what, after every launch.
+        report: callback after every launch, with the progress of the chains and their problem.
 
     Raises:
-        SycladeError: the matrix or the device will not do, with what to do.
+        SycladeError: the matrix or the device cannot be used; the error says what to do.
     """
     problem = make_leaf_problem(matrix, rates)
     weights = call.move_probabilities or DEFAULT_LEAF_MOVE_PROBABILITIES

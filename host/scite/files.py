@@ -1,4 +1,4 @@
-"""Trees and samples as SCITE writes them."""
+"""Trees as SCITE writes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[\w.+-]+")
 
 
 def newick_text(parents: NDArray[np.int32]) -> str:
-    """The tree in Newick form without its semicolon: mutations are 1 to n, the root n + 1."""
+    """Return the tree in Newick format without its semicolon: mutations are 1 to n, the root n + 1."""
     nodes = len(parents)
     numbers = [str(number) for number in range(1, nodes + 1)]
     text = to_newick(parents, numbers[:-1])
@@ -33,14 +33,15 @@ def graphviz_text(
     names: Sequence[str] | None = None,
     attached: NDArray[np.bool_] | None = None,
 ) -> str:
-    """The tree as SCITE's GraphViz: an edge a mutation, then, with -a, one for each best node of each cell.
+    """Return the tree in SCITE's GraphViz format: one edge per mutation, and one per best node of each cell.
 
-    SCITE writes names as they are; here those that GraphViz would not take for one word are in quotes.
+    The edges of cells are only written with -a. SCITE writes names without quotes. Here names that GraphViz
+    would not take for one word are quoted.
 
     Args:
         parents: int32, shape (n + 1,).
         names: of the mutations; None numbers them from 1, the root n + 1.
-        attached: shape (n + 1, cells): where each cell is at its best; None for no cells.
+        attached: bool, shape (n + 1, cells): the best nodes of each cell; None for no cells.
     """
     count = len(parents)
     labels = [str(number) for number in range(1, count + 1)] if names is None else [*names, "Root"]
@@ -53,9 +54,9 @@ def graphviz_text(
 
 
 def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Where each cell has its best score, compared in the chain's integers: shape (n + 1, cells).
+    """Return the best nodes of each cell, compared by the chain's integer scores: bool, shape (n + 1, cells).
 
-    As in SCITE's files, the root is left out where another node is as good.
+    As in SCITE's files, the root is left out if another node is equally good.
     """
     rows, root = problem.weight_rows(), problem.mutations
     scores = np.zeros((problem.nodes, problem.columns), np.int32)

@@ -1,4 +1,4 @@
-"""From SCITE's arguments to a matrix and rates, with what SCITE would not have noticed."""
+"""Matrix and rates from SCITE's arguments, with checks that SCITE lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["learned_of", "matrix_of", "rates_of", "refuse_what_is_missing"]
 
 
 def refuse_what_is_missing(call: SciteCall) -> None:
-    """Raises an OptionError for what SCITE has, and this command has not yet."""
+    """Raise an OptionError for invalid options, and for those that SCITE has and syclade lacks."""
     if not 0.0 <= call.learn <= 1.0:
         raise OptionError(f"-e is {call.learn}", hint="use a probability, 0 to 1")
     if call.learn == 1.0:
@@ -31,10 +31,10 @@ def refuse_what_is_missing(call: SciteCall) -> None:
 
 
 def rates_of(call: SciteCall) -> Rates:
-    """The error rates.
+    """Return the error rates.
 
     Raises:
-        RatesError, OptionError: they make no sense, or SCITE would take them for others.
+        RatesError, OptionError: the rates are invalid, or SCITE would misread them.
     """
     if len(call.fn_rates) == 1 and not call.hom_rate:
         return Rates(call.fp_rate, call.fn_rates[0])
@@ -54,10 +54,10 @@ def rates_of(call: SciteCall) -> Rates:
 
 
 def learned_of(call: SciteCall, rates: Rates) -> Learned | None:
-    """How the rate of false negatives is learned (-e); None where it is not.
+    """Return the learned false-negative rate (-e); None if it is fixed.
 
     Raises:
-        OptionError: -sd or -x makes no sense.
+        OptionError: -sd or -x is invalid.
     """
     if call.learn == 0.0:
         return None
@@ -72,7 +72,7 @@ def learned_of(call: SciteCall, rates: Rates) -> Learned | None:
 
 
 def matrix_of(call: SciteCall) -> Matrix:
-    """The matrix, with its mutations' names; -n and -m must be those of the file.
+    """Return the matrix with the names of its mutations; -n and -m must match the file.
 
     Raises:
         MatrixError: the file or the names cannot be read, or SCITE would misread them.

@@ -1,4 +1,4 @@
-"""Runs SCITE's chains as they were asked for, writes SCITE's files, and says SCITE's lines."""
+"""Run SCITE's chains from its arguments, write SCITE's files, and return SCITE's output lines."""
 
 from __future__ import annotations
 
@@ -44,23 +44,24 @@ _NEVER = 2**62
 """More steps than a chain can have."""
 
 EVENTS = 4096
-"""Length of a slot's ring: a chain among equally good trees tells of one every few steps."""
+"""Length of a slot's ring buffer: a chain among equally good trees emits an event every few steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class SciteOutcome:
-    """What SCITE says of a run.
+    """Results that SCITE reports for a run.
 
     Attributes:
         log_likelihood: of the best trees, natural log, float64.
-        trees: the distinct best trees that chains came to, as parent vectors; none with -no_tree_list.
-        distance: fewest mutations whose parent is not that in the true tree, over the best trees; None
-            without one.
+        trees: the distinct best trees that the chains visited, as parent vectors (int32, shape (n + 1,));
+            none with -no_tree_list.
+        distance: number of mutations whose parent differs from that in the true tree, minimum over the best
+            trees; None without a true tree.
         steps_after_burn_in: of all chains.
-        milliseconds: wall time of all.
-        beta: the rate of false negatives with the best tree, where it was learned (-e); else None.
-        with_prior: then the log-likelihood and the logarithm of that rate's prior.
-        work: the steps that each executor did.
+        milliseconds: wall time of the whole run.
+        beta: false-negative rate of the best tree, if it was learned (-e); else None.
+        with_prior: log-likelihood plus, if the rate was learned, the logarithm of its prior.
+        work: steps done by each executor.
     """
 
     log_likelihood: float
@@ -73,7 +74,7 @@ class SciteOutcome:
     work: tuple[WorkDone, ...] = ()
 
     def lines(self, call: SciteCall) -> list[str]:
-        """SCITE's standard output, numbers with as many digits as there."""
+        """Return the lines of SCITE's standard output, with SCITE's number of digits."""
         told = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
         told.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
         if self.beta is not None:
@@ -88,19 +89,19 @@ class SciteOutcome:
 
 
 def burn_in_of(steps: int) -> int:
-    """Steps of a chain before its first samples: a quarter."""
+    """Return the steps of a chain before its first sample: a quarter."""
     return steps // 4
 
 
 def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -> SciteOutcome:
-    """Do what SCITE was asked for.
+    """Run SCITE's command.
 
     Args:
-        call: its arguments.
-        report: called with how far the chains are, and on what, after every launch.
+        call: SCITE's arguments.
+        report: callback after every launch, with the progress of the chains and their problem.
 
     Raises:
-        SycladeError: an argument or a file will not do, with what to do.
+        SycladeError: an argument or a file cannot be used; the error says what to do.
     """
     started = time.perf_counter()
     refuse_what_is_missing(call)
@@ -144,7 +145,7 @@ def _run_cell_tree(
     report: Callable[[Progress, AnyProblem], None],
     started: float,
 ) -> SciteOutcome:
-    """The same with -transpose: one tree, in Newick form; SCITE's samples are empty, too."""
+    """Run a call with -transpose: one tree, in Newick format, and an empty file of samples, as in SCITE."""
     from syclade.host.scite.cell_tree import best_cell_tree
 
     best = best_cell_tree(call, rates, matrix, report)
@@ -161,12 +162,12 @@ def _run_cell_tree(
 
 
 def _score(call: SciteCall) -> str:
-    """What -s asks for, by our names."""
+    """Return syclade's name for the score that -s selects."""
     return "sum" if call.sum_score else "max"
 
 
 def _kind(call: SciteCall) -> str:
-    """What SCITE puts in the names of trees' files."""
+    """Return SCITE's part of the tree files' names that stands for the score."""
     return "map" if call.sum_score else "ml"
 
 
@@ -184,7 +185,7 @@ def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
 
 
 def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
-    """For what the recorders tell."""
+    """Return the consumers of the recorders' events."""
     of_trees = 0b11 if call.tree_list else 0
     of_samples = 0 if call.samples is None else of_trees + 1
     learned = None if problem.learned is None else problem.learned.learned
@@ -197,7 +198,7 @@ def _run_chains(
     sinks: tuple[Sink, ...],
     report: Callable[[Progress, AnyProblem], None],
 ) -> tuple[ChainState, tuple[WorkDone, ...]]:
-    """The chain with the best tree, and who did the steps."""
+    """Run the chains; return the state with the best tree, and the work of each executor."""
     plan = make_plan(
         problem,
         gamma=call.gamma,
@@ -225,7 +226,7 @@ def _run_chains(
 def _trees_texts(
     call: SciteCall, matrix: Matrix, problem: Problem, trees: list[NDArray[np.int32]]
 ) -> dict[str, str]:
-    """The texts of the trees' files, numbered from 0."""
+    """Return the texts of the tree files, numbered from 0, by file name."""
     texts = {}
     names = None if call.names is None else matrix.mutations
     for number, parents in enumerate(trees[: call.max_trees]):
@@ -237,10 +238,10 @@ def _trees_texts(
 
 
 def _write(call: SciteCall, texts: dict[str, str], samples: Samples | None) -> None:
-    """Write all files; where they cannot be written, to a folder of the user's.
+    """Write all files; if that fails, write them to a folder of the user's.
 
     Raises:
-        OutputError: they could not, and where they are instead.
+        OutputError: the files could not be written; the hint says where they are instead.
     """
 
     def write(folder: Path) -> None:
@@ -258,10 +259,10 @@ def _write(call: SciteCall, texts: dict[str, str], samples: Samples | None) -> N
 
 
 def _check_prefix(call: SciteCall) -> None:
-    """Whether files could be written, before anything is computed; how many there will be, nobody knows.
+    """Check that files can be written, before anything is computed. The number of files is not known yet.
 
     Raises:
-        OutputError: they cannot, or there are some already.
+        OutputError: they cannot be written, or some exist already.
     """
     if not call.prefix.name:
         raise OutputError(f"{call.prefix} names no file", hint="give -o the beginning of the files' names")

@@ -1,4 +1,4 @@
-"""What leaves SCITE's chains while they run besides samples: the trees with the best score."""
+"""Consumer of events for the trees with the best score of SCITE's chains."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["OptimalTrees"]
 
 
 class OptimalTrees:
-    """The distinct trees with the best score of all chains.
+    """Collects the distinct trees with the best score of all chains.
 
-    They are told in the order of chains and steps, whatever order events come in.
+    They are returned in the order of chains and steps, whatever the order of events.
 
     Args:
-        why: the bits of the recorders of new and equal bests.
+        why: bits of the recorders of new and equal bests.
     """
 
     def __init__(self, why: int) -> None:
@@ -39,10 +39,10 @@ class OptimalTrees:
                 self._found[event.key] = (event.chain, event.step, event.parents)
 
     def trees(self, best: NDArray[np.int32], key: int) -> list[NDArray[np.int32]]:
-        """All of them, the one with this key among them: chains may have begun with it.
+        """Return all of them, including the best tree: no event reports a tree that a chain has started with.
 
         Args:
-            best: the tree of the best score.
+            best: int32, shape (n + 1,): the tree with the best score.
             key: its key.
         """
         found = sorted(self._found.values(), key=lambda one: one[:2])

@@ -1,1 +1,1 @@
-"""Search for the most likely tree: what is searched, by whom, in which order, and when it is enough."""
+"""Search for the most likely tree: its problem, runners, stages and phases, and the stopping rule."""

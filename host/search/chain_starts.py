@@ -1,4 +1,7 @@
-"""Trees for searches to start from, by short chains from random trees: an estimate of where the mass is."""
+"""Short chains from random trees: their best trees, from which searches start.
+
+They estimate where the probability mass is.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from syclade.host.running import Stopped
 __all__ = ["CHAIN_STEPS", "run_short_chains"]
 
 CHAIN_STEPS = 50_000
-"""Steps of each: on hgsoc1, 20,000 lead every climb to the best known tree."""
+"""Steps per chain; on hgsoc1, every climb from a chain of 20,000 steps reaches the best known tree."""
 
 _LAUNCH = 5_000
 
@@ -22,13 +25,13 @@ _LAUNCH = 5_000
 def run_short_chains(
     runner: Runner, chains: int, launched: Callable[[int], None]
 ) -> list[tuple[ChainState, ChainInfo]]:
-    """Chains 0 ... chains-1 of a runner's plan after CHAIN_STEPS steps.
+    """Run chains 0 ... chains-1 of a runner's plan for CHAIN_STEPS steps; return their states and infos.
 
     Args:
-        runner: its slots are overwritten.
-        chains: how many.
-        launched: called with the steps done by then, after every launch; where it raises `Stopped`, the
-            chains that have begun are returned as they are.
+        runner: runner of the chains; its slots are overwritten.
+        chains: number of chains.
+        launched: called after every launch with the number of steps done so far, over all chains. If it
+            raises `Stopped`, the chains that have begun are returned as they are.
     """
     ended: list[tuple[ChainState, ChainInfo]] = []
     done = 0

@@ -1,4 +1,4 @@
-"""A search runner that counts the sweeps of its executor."""
+"""Search runner that counts the sweeps of its executor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CountingSearchRunner"]
 
 
 class CountingSearchRunner(SearchRunner):
-    """Passes everything on to another runner."""
+    """Search runner that passes all calls on to another one and counts its sweeps."""
 
     def __init__(self, runner: SearchRunner) -> None:
         super().__init__(runner.problem, runner.slots, runner.seed)
@@ -28,7 +28,7 @@ class CountingSearchRunner(SearchRunner):
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
-        """The sweeps so far."""
+        """Sweeps done so far, and the time that they took."""
         self._count(tuple(self._counted))
         return self._log.work
 

@@ -1,4 +1,4 @@
-"""Searches between two legs in a file, complete enough to go on bit for bit."""
+"""Checkpoints of searches between two phases; a resumed run gives the same result, bit for bit."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _TREES = ("parents", "best_parents")
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """Searches between two legs.
+    """State of all searches between two phases, with the short chains that some of them started from.
 
     Attributes:
-        legs: where they are.
-        chains: what the short chains found that some of them began from.
+        legs: states of the searches.
+        chains: statistics of the short chains.
     """
 
     legs: Legs
@@ -40,10 +40,10 @@ class Standing:
 
 
 def keep_searches(keeper: Keeper, standing: Standing) -> None:
-    """Write searches to the keeper's file.
+    """Write a checkpoint of the searches, if the keeper has a file for it.
 
     Raises:
-        OutputError: it cannot be written.
+        OutputError: the file belongs to another run, or cannot be written.
     """
     states = standing.legs.states
     arrays: dict[str, NDArray[Any]] = {
@@ -64,16 +64,16 @@ def keep_searches(keeper: Keeper, standing: Standing) -> None:
 
 
 def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds: int) -> Standing | None:
-    """The searches that a run goes on with; None for a new run.
+    """Return the searches that a run resumes; None for a new run.
 
     Args:
-        keeper: of the run.
-        policy: its policy.
-        mutations: of the matrix.
-        kinds: of moves that chains count.
+        keeper: keeper of the run.
+        policy: policy of the run.
+        mutations: number of mutations in the matrix.
+        kinds: number of kinds of moves that chains count.
 
     Raises:
-        CheckpointError: the file is damaged, or of another run.
+        CheckpointError: the file is damaged, or belongs to another run.
     """
     path = keeper.resumed
     if path is None:

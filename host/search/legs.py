@@ -1,7 +1,7 @@
-"""What a search does between two looks at all searches: a start or a warm-up, then a climb.
+"""Phases of a search: a start or a warm-up, then a climb. The policy compares all searches after each phase.
 
-Each is a generator that yields work and is sent the score of the tree after it. What is done depends on
-scores alone, so that it is the same on every device.
+A phase is a generator that yields work and is sent the score of the tree after it. The work depends on scores
+alone, so it is the same on every device.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from syclade.host.search.work import NO_SCORE, Work
 __all__ = ["CLIMB", "CLIMB_STAGES", "Leg", "Works", "works_of"]
 
 MOST = 30
-"""Sweeps or turns after which a climb goes on to the next kind of move in any case: hardly ever reached."""
+"""Limit on the sweeps of a move and on the turns of a loop in a climb; hardly ever reached."""
 
 Works = Generator[Work, int, int]
 
 
 class Leg(NamedTuple):
-    """One leg.
+    """One phase of a search.
 
     Attributes:
-        start: a stage that makes a tree from nothing; empty: from the tree that is there.
-        sweeps: of a warm-up, each of three kinds of move; 0: none.
-        softest: exponent of its first sweep, which rises geometrically ...
-        hardest: ... to that of the last; the greater, the greedier.
-        from_best: whether it begins with the search's best tree.
+        start: stage that makes a tree from nothing; empty to continue from the current tree.
+        sweeps: number of sweeps of the warm-up, each with three kinds of move; 0 for no warm-up.
+        softest: exponent of the likelihood (`Work.gamma`) in the first sweep of the warm-up. From there
+            it rises geometrically.
+        hardest: exponent in the last sweep. The higher it is, the greedier the sweep.
+        from_best: whether the phase begins with the search's best tree.
     """
 
     start: str = ""
@@ -44,7 +45,7 @@ CLIMB_STAGES = ("estimated", "subtrees", "regraft", "exact")
 
 
 def works_of(leg: Leg) -> Works:
-    """All work of a leg."""
+    """Yield all work of a phase; return the score at its end."""
     score = NO_SCORE
     if leg.start:
         score = yield Work(leg.start)
@@ -58,7 +59,7 @@ def works_of(leg: Leg) -> Works:
 
 
 def _climb(score: int) -> Works:
-    """Best moves only, until none gains: cheap ones to their end, then a sweep of the exact one."""
+    """Make the best moves until none gains: the cheap ones first, then one sweep of the exact one."""
     for _ in range(MOST):
         score = yield from _climb_cheaply(score)
         before = score
@@ -69,7 +70,7 @@ def _climb(score: int) -> Works:
 
 
 def _climb_cheaply(score: int) -> Works:
-    """Moves in both kinds of tree in turns: a valley of the one may be a step of the other."""
+    """Alternate between moves in both kinds of tree: a local optimum of one may not be one of the other."""
     for turn in range(MOST):
         before = score
         yield Work("estimated", MOST)

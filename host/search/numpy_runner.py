@@ -1,4 +1,4 @@
-"""Searches in numpy: for where there is neither device nor compiler."""
+"""Searches in numpy, for machines that have neither a device nor a compiler."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NUMPY_STAGES: dict[str, Stage] = {
     "by-mutations": BY_MUTATIONS,
     "by-columns": BY_COLUMNS,
 }
-"""The numpy form of every stage in `work.STAGES`."""
+"""Numpy implementation of every stage in `work.STAGES`."""
 
 
 class NumpySearchRunner(SearchRunner):
-    """One slot after the other."""
+    """Search runner in numpy; it runs one slot after another."""
 
     executor = NUMPY
     kernel = "numpy"
@@ -53,7 +53,7 @@ class NumpySearchRunner(SearchRunner):
 
     def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
         """See `SearchRunner.run`."""
-        # The states are replaced in the end only: what is interrupted has not happened.
+        # The states are replaced only at the end: an interrupted call has no effect.
         self._states = [
             state if work is None else self._done(state, work)
             for state, work in zip(self._states, works, strict=True)
@@ -61,7 +61,7 @@ class NumpySearchRunner(SearchRunner):
         return np.array([state.score for state in self._states])
 
     def _done(self, state: SearchState, work: Work) -> SearchState:
-        """A search after a stage."""
+        """Return a search after a stage."""
         standing = Standing(state.parents, state.score, state.sweep, state.best_parents, state.best_score)
         draws = Draws(self.seed, state.search, search_log_table())
         NUMPY_STAGES[work.stage](self._given, standing, draws, work.sweeps, noise_of(work, self.problem.unit))

@@ -1,7 +1,7 @@
-"""How many searches there are, from which starts, with which legs, and when it is enough.
+"""Search policy: the number of searches, their starts and phases, and the stopping rule.
 
-All of it follows from the sizes of the problem and from scores at the ends of legs, so that one seed gives
-one answer everywhere. The figures were found on simulated and real matrices (docs/search.md).
+The policy depends only on the sizes of the problem and on the scores after each phase, so one seed gives one
+result on every device. Its constants were tuned on simulated and real matrices (docs/search.md).
 """
 
 from __future__ import annotations
@@ -20,53 +20,60 @@ _ROUNDS = (
         for sweeps in (20, 80, 150, 300, 600, 1000)
     ),
 )
-"""Short rounds first, then long and slow ones, which noisy data want."""
+"""Short rounds first, then long and slow ones, which noisy data need."""
 
 _HOT, _HOT_FROM = 0.3, 20
-"""Every other search begins rounds of so many sweeps and more softer: what rates that fit badly make deep."""
+"""First exponent of hotter rounds, and the number of sweeps from which rounds are hotter.
+
+Odd-numbered searches do such rounds, to escape the deep local optima of misspecified rates.
+"""
 
 _BUDGET = 1.8e10
-"""Vectors of numbers that all warm-ups of all searches may go through: some 45 s of a core at 2.5 ns."""
+"""Vectors of numbers that the warm-ups of all searches may process: about 45 s of one core at 2.5 ns each."""
 
 _MUCH = 0.04
-"""A first round that takes more of the budget is left out where all searches agree before it."""
+"""Share of the budget above which the first round is skipped if all searches agree before it."""
 
 _LONG = 80
-"""Sweeps of a round that finds what short ones pass by, even where all searches agree ..."""
+"""Sweeps of a long round. It finds trees that short rounds miss, even if all searches agree."""
 
 _LONG_SHARE = 0.25
-"""... and which is always gone through where it takes no more of the budget than this."""
+"""Share of the budget up to which a long round is required before agreement counts (`SearchPolicy.stand`)."""
 
 _LANES = 16
-"""Numbers a vector."""
+"""Numbers per vector."""
 
 _A_PLACE, _AN_EDGE = 18, 6
-"""What a place of a subtree, and an edge of the cell tree, costs besides its row, in vectors."""
+"""Cost of a place of a subtree, and of an edge of the cell tree, in addition to its row; in vectors."""
 
 _MANY = ((1e4, 16), (6e4, 8), (1e6, 4), (4e6, 3))
-"""(entries of the matrix, searches): as many up to so many entries; two beyond."""
+"""(largest number of entries of the matrix, number of searches); two searches for larger matrices."""
 
 _AGREEING = 4
-"""So many of eight searches or more have to find the best score."""
+"""Number of searches that must find the best score if there are seven or more; of fewer, half must."""
 
 _TALL = 10
-"""Columns a mutation from which on the start by columns takes longer than all the rest."""
+"""Columns per mutation from which the start by columns takes longer than everything else."""
 
 BY_CHAIN = "by-chain"
-"""Starts where a chain has come to: what chains cross climbs do not, and the other way round."""
+"""Start from the best tree of a short chain.
+
+Chains leave local optima that climbs do not leave, and climbs reach optima that chains do not reach.
+"""
 
 
 @dataclass(frozen=True)
 class SearchPolicy:
-    """See the module.
+    """Starts and phases of all searches, and the stopping rule.
 
     Attributes:
-        starts: a stage a search, or BY_CHAIN.
-        rounds: legs after the first climb; some searches go through them softer (`round_of`).
-        sure: whether no round is needed where all searches have climbed to the same score: for large inputs,
+        starts: one stage per search, or BY_CHAIN.
+        rounds: phases after the first climb; they are hotter for some searches (`round_of`).
+        sure: whether no round is needed if all searches have climbed to the same score: for large inputs,
             whose rounds take seconds.
-        stand: sweeps of a round that has to pass without a better tree before it is enough, if first climbs
-            had not found the best one: then easy agreement may be on the second best.
+        stand: minimum sweeps of a round without a better tree before the search may stop, if the best score
+            was not found by the first climbs. Without such a round, searches may agree on the second-best
+            tree.
     """
 
     starts: tuple[str, ...]
@@ -76,18 +83,18 @@ class SearchPolicy:
 
     @property
     def by_columns(self) -> bool:
-        """Whether any search starts by columns."""
+        """Return whether any search starts by columns."""
         return "by-columns" in self.starts
 
     def round_of(self, number: int, search: int) -> Leg:
-        """The leg that a search does after so many, of which the first is 1."""
+        """Return the phase that a search does in a round; rounds are numbered from 1."""
         leg = self.rounds[number - 1]
         return leg._replace(softest=_HOT) if search % 2 and leg.sweeps >= _HOT_FROM else leg
 
     def agree(self, scores: Sequence[int]) -> bool:
-        """Whether four searches, or half of fewer, have found the best score, from two different starts.
+        """Return whether four searches, or half of fewer, found the best score, from two different starts.
 
-        Every chain is a start of its own, from its own random tree.
+        Every chain counts as a start of its own, since it begins with its own random tree.
         """
         best = max(scores)
         reached = [start for start, score in zip(self.starts, scores, strict=True) if score == best]
@@ -95,11 +102,11 @@ class SearchPolicy:
         return len(reached) >= min(_AGREEING, (len(scores) + 1) // 2) and different >= 2
 
     def enough(self, scores: Sequence[int], tops: Sequence[int]) -> bool:
-        """Whether to stop: the searches agree, and what they agree on has stood.
+        """Return whether to stop: the searches agree, and no further round is needed to confirm it.
 
         Args:
-            scores: the best of each search.
-            tops: the best of all after each leg.
+            scores: best score of each search.
+            tops: best score of all searches after each phase.
         """
         if not self.agree(scores):
             return False
@@ -110,7 +117,7 @@ class SearchPolicy:
 
 
 def policy_for(mutations: int, columns: int) -> SearchPolicy:
-    """The policy for a problem of so many mutations and distinct columns."""
+    """Return the policy for a problem with these numbers of mutations and distinct columns."""
     entries = mutations * columns
     searches = next((many for most, many in _MANY if entries <= most), 2)
     kinds = ("by-mutations",) if columns >= _TALL * mutations else ("by-mutations", "by-columns")
@@ -125,7 +132,7 @@ def policy_for(mutations: int, columns: int) -> SearchPolicy:
 
 
 def _cost_of_sweep(mutations: int, columns: int) -> float:
-    """Vectors of numbers that a warm-up's sweep of each kind of move goes through."""
+    """Return how many vectors of numbers a sweep of the warm-up processes, over all kinds of move."""
     leaves = min(columns, mutations + 1)
     subtrees = mutations**2 * (columns / _LANES + _A_PLACE)
     regrafts = (2 * leaves) ** 2 * (mutations / _LANES + _AN_EDGE)
@@ -133,11 +140,11 @@ def _cost_of_sweep(mutations: int, columns: int) -> float:
 
 
 def _rounds_for(left: float) -> tuple[Leg, ...]:
-    """As many rounds as there are sweeps for, the last one cut short if need be; one in any case."""
+    """Return the rounds that fit in the sweeps left, the last one cut short if needed; at least one."""
     rounds: list[Leg] = []
     for leg in _ROUNDS:
         fitting = min(leg.sweeps, int(left))
-        if rounds and fitting < rounds[-1].sweeps:  # nothing that a shorter round has not tried
+        if rounds and fitting < rounds[-1].sweeps:  # shorter than the round before
             break
         rounds.append(leg._replace(sweeps=fitting) if rounds else leg)
         left -= leg.sweeps

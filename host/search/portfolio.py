@@ -1,6 +1,6 @@
-"""The most likely tree: searches from several kinds of start, among them where short chains have come to.
+"""Search for the most likely tree from several kinds of start, including the best trees of short chains.
 
-Chains cross valleys that no climb does, and climbs reach tops that no chain stays on (docs/search.md).
+Chains leave local optima that no climb leaves, and climbs reach optima where no chain stays (docs/search.md).
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ __all__ = ["find"]
 
 
 def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, task: Task) -> Found:
-    """Look for the most likely tree of a plan's problem.
+    """Search for the most likely tree of a plan's problem.
 
     Args:
-        plan: its problem, and the chains that some searches start from.
+        plan: the problem, and the chains that some searches start from.
         wanted: as for `choose_device`.
-        encoding: of the chains, as for `choose_encoding`.
-        slots: searches, and chains, at once; None chooses.
-        seed: of the random numbers.
-        task: who is told, where the run is kept between two legs, whether it shall stop.
+        encoding: encoding of the chains, as for `choose_encoding`.
+        slots: number of searches that run at once; None for a suitable number.
+        seed: seed of the random numbers.
+        task: run context; a checkpoint is written after each phase.
 
     Raises:
         DeviceError: an explicit request cannot be met.
-        CheckpointError: the run to go on with is another one, or damaged.
+        CheckpointError: the checkpoint to resume from is damaged, or belongs to another run.
     """
     begun = time.perf_counter()
     problem = make_search_problem(plan.problem)
@@ -72,8 +72,8 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
             trees = [state.best_parents for state in short]
         else:
             chains = standing.chains
-            keep_searches(task.keeper, standing)  # there may be no leg left
-        if task.stop.wanted and standing is None:  # while the chains ran
+            keep_searches(task.keeper, standing)  # there may be no phase left
+        if task.stop.wanted and standing is None:  # stopped while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:
             search = run_search(
@@ -112,19 +112,19 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
 
 
 class _Told:
-    """Makes one kind of progress of that of chains and that of searches."""
+    """Reporter that converts the progress of chains and of searches to `Progress`."""
 
     def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task, begun: float) -> None:
         self.chains = chains
         self._plan, self._problem, self._task, self._begun = plan, problem, task, begun
 
     def stepped(self, steps: int, best: int) -> None:
-        """Chains have done so many steps, and have such a best score."""
+        """Report the steps that the chains have done, and the best score in units of 2^-f nat."""
         seconds = time.perf_counter() - self._begun
         self._task.launched(Progress(steps, None, self.chains * CHAIN_STEPS, best, seconds))
 
     def searched(self, state: SearchProgress) -> None:
-        """Searches have gone on."""
+        """Report the progress of the searches, once one of them has a score."""
         if state.best_score == NO_SCORE:
             return
         nats = self._problem.to_nats(state.best_score) - self._plan.problem.base
@@ -134,7 +134,7 @@ class _Told:
 def _run_short(
     plan: Plan, device: Device, encoding: str, seed: int, told: _Told, *, explicit: bool
 ) -> tuple[list[ChainState], ShortChains, tuple[WorkDone, ...]]:
-    """Run the chains that some searches start from; return them, their scores and tallies, and their work."""
+    """Run the chains that some searches start from; return their states, statistics and work."""
     nothing = ShortChains(np.zeros(0, dtype=np.int64), no_tallies(len(plan.kinds)), "")
     if not told.chains:
         return [], nothing, ()
@@ -162,7 +162,7 @@ def _run_short(
 
 
 def _only_chains(policy: SearchPolicy, mutations: int, short: list[ChainState]) -> SearchOutcome:
-    """What there is where the run was stopped before any search had begun."""
+    """Return the outcome, made from the chains, of a run that was stopped before any search began."""
     best = max(short, key=lambda state: state.best_score)
     state = state_from(fresh_state(0, mutations), best.best_parents)
     state = replace(state, best_parents=best.best_parents)

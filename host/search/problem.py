@@ -1,8 +1,8 @@
-"""What a search needs to know of a problem: integer weights whose ratios are right, and orders to start in.
+"""Input of a search: integer weights with accurate ratios, and the orders in which starts insert.
 
-Only the ratios of the weights say which tree is the best. All sums have to fit in 32 bits, so that weights
-are small: they are chosen so that their ratios are nearest to the right ones, which a power of two as their
-unit would miss by 13 nats at 1000 cells x 500 mutations.
+Only the ratios of the weights decide which tree is best. All sums must fit in 32 bits, so the weights are
+small. Their unit is chosen to make the ratios as accurate as possible; with a power of two as the unit, the
+result would be off by 13 nats at 1000 cells x 500 mutations.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from syclade.host.model.problem import Problem
 __all__ = ["SearchProblem", "make_search_problem"]
 
 SUM_BITS = 29
-"""No sum over all entries reaches 2^29: rows, gains and whole scores are int32."""
+"""All sums over all entries stay below 2^29, since rows, gains and whole scores are int32."""
 
 FINEST = 2.0**16
-"""Units a nat, at most."""
+"""Maximum units per nat."""
 
 _CANDIDATES = 4096
-"""Units that are compared, from the finest one down to half of it."""
+"""Number of units that are compared, from the finest one down to half as many per nat."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem:
-    """See the module.
+    """Input of a search.
 
     Attributes:
-        mutations: n.
-        weights: int32, shape (n, distinct columns): what a mutation adds to a column below it, in units,
-            times the column's multiplicity.
+        mutations: number of mutations, n.
+        weights: int32, shape (n, distinct columns): what a mutation adds to the score of a column below it,
+            in units, times the column's multiplicity.
         falling: int32, shape (n,): the mutations, those seen in most cells first.
         fullest: int32, shape (distinct columns,): the columns, those with most mutations first.
-        unit: units a nat.
+        unit: number of units per nat.
         base: log-likelihood of score 0, natural log.
     """
 
@@ -54,12 +54,12 @@ class SearchProblem:
         return self.weights.shape[1]
 
     def to_nats(self, score: int) -> float:
-        """The log-likelihood of a tree with this score, for the rounded weights."""
+        """Return the log-likelihood (natural log) of a tree with this score, for the rounded weights."""
         return self.base + score / self.unit
 
 
 def make_search_problem(problem: Problem) -> SearchProblem:
-    """What a search needs to know of a problem."""
+    """Return the input of a search for a problem."""
     exact = np.array(problem.rates.weights, dtype=np.float64) * math.ldexp(1.0, -problem.scale_bits)
     counts = np.zeros(problem.classes, dtype=np.float64)
     for code in range(problem.classes):
@@ -78,21 +78,21 @@ def make_search_problem(problem: Problem) -> SearchProblem:
 
 
 def _choose_unit(exact: NDArray[np.float64], counts: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """(integer weights, units a nat): as fine as sums allow, with ratios as right as can be.
+    """Return (integer weights, units per nat): as fine as the sums allow, with the most accurate ratios.
 
     Args:
-        exact: weights, natural log.
-        counts: entries of each class.
+        exact: float64, shape (classes,): weights, natural log.
+        counts: float64, shape (classes,): number of entries of each class.
     """
     largest = max(float((np.maximum(exact, 0) * counts).sum()), float((np.maximum(-exact, 0) * counts).sum()))
     finest = min(FINEST, 2.0**SUM_BITS / (largest + 1.0))
     top = float(np.abs(exact).max()) * finest
-    # Candidates make the largest weight a whole number, the finest first.
+    # Each candidate makes the largest weight a whole number; the finest one comes first.
     heads = np.unique(np.rint(np.linspace(max(top / 2, 1.0), top, _CANDIDATES)))[::-1]
     units = heads / float(np.abs(exact).max())
     products = np.outer(units, exact)
     rounded = np.rint(products)
-    # Rounding up many weights by half a unit may pass the limit that the exact ones keep.
+    # Many weights rounded up by half a unit may exceed the limit although the exact ones do not.
     sums = np.maximum(np.maximum(rounded, 0) @ counts, np.maximum(-rounded, 0) @ counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.abs(rounded / products - 1.0)

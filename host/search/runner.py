@@ -1,4 +1,4 @@
-"""Searches in slots: one stage a slot and launch, on any device."""
+"""Runners of searches in slots: one stage per slot and launch, on any device."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["ArraySearchRunner", "SearchRunner", "noise_of", "search_kernel"]
 LANES = 16
 
 NOISE_SCALE = 16
-"""A unit of noise is 2^-16 nat of Gumbel times this / gamma, and keys are scores times 2^20."""
+"""2^20 / 2^16: keys are scores times 2^20, and Gumbel noise is in units of 2^-16 nat."""
 
 _LOG_BITS = 16
 _CODES = {name: code for code, name in enumerate(STAGES, 1)}
-"""As in kernels/search."""
+"""Code of each stage, as in kernels/search (`Stage.code`)."""
 
 
 def noise_of(work: Work, unit: float) -> int:
-    """What Gumbel noise in units of 2^-16 nat is multiplied by in keys (kernels/search/draws.py)."""
+    """Return the factor of Gumbel noise, in units of 2^-16 nat, in keys (kernels/search/draws.py)."""
     return 0 if work.gamma is None else round(NOISE_SCALE * unit / work.gamma)
 
 
 def search_log_table() -> NDArray[np.int64]:
-    """ln(1 + j/256) in units of 2^-16, of which noise is made."""
+    """Return ln(1 + j/256) in units of 2^-16, to compute Gumbel noise; int64, shape (257,)."""
     return log_tables(1, 2.0**-_LOG_BITS, 1.0).log_table
 
 
 def search_kernel(stage: str) -> Kernel:
-    """The kernel of a stage."""
+    """Return the kernel of a stage."""
     return Kernel(
         name=f"search_{stage.replace('-', '_')}",
         factory="syclade.kernels.search.stages:make_search",
@@ -54,13 +54,13 @@ def search_kernel(stage: str) -> Kernel:
 
 
 class SearchRunner(ABC):
-    """c slots of searches on one device, for one problem and seed.
+    """Runner of searches in c slots on one device, for one problem and seed.
 
-    Results depend on neither the number of slots nor what other slots do.
+    Results depend neither on the number of slots nor on what other slots do.
 
     Attributes:
-        executor: the device that does the sweeps, as the runner itself knows it.
-        kernel: name of its kernels, as in `WorkDone`: those of searches serve all sizes.
+        executor: the device that does the sweeps, as the runner itself reports it.
+        kernel: name of its kernels, as in `WorkDone`; kernels of searches serve all sizes.
     """
 
     executor: Device
@@ -73,27 +73,30 @@ class SearchRunner(ABC):
 
     @abstractmethod
     def put(self, slot: int, state: SearchState) -> None:
-        """Place a search in a slot. Its tree must be valid."""
+        """Put a search into a slot; its tree must be valid."""
 
     @abstractmethod
     def get(self, slot: int) -> SearchState:
-        """The search in a slot."""
+        """Return the search in a slot."""
 
     @abstractmethod
     def run(self, works: Sequence[Work | None]) -> NDArray[np.int64]:
-        """Do a stage in each slot, or nothing, and wait; the scores of all slots' trees.
+        """Run one stage in each slot, or nothing, and wait.
 
         Args:
-            works: as many as there are slots.
+            works: one per slot; None to do nothing.
+
+        Returns:
+            int64, shape (slots,): score of each slot's tree, in the problem's units.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
 
 
 class ArraySearchRunner(SearchRunner):
-    """Searches in the arrays of a device, by kernels."""
+    """Runner of searches by kernels, on the arrays of a device."""
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int) -> None:
         super().__init__(problem, slots, seed)
@@ -101,14 +104,14 @@ class ArraySearchRunner(SearchRunner):
         self._kernels: dict[str, Any] = {}
 
     def _loaded(self, stage: str) -> Any:
-        """The stage's kernel, loaded at its first use."""
+        """Return the stage's kernel; load it at its first use."""
         if stage not in self._kernels:
             self._kernels[stage] = self._load(stage)
         return self._kernels[stage]
 
     @abstractmethod
     def _load(self, stage: str) -> Any:
-        """A stage's kernel."""
+        """Load the kernel of a stage and return it."""
 
     @abstractmethod
     def _launch(self, stages: Sequence[str | None]) -> None:
@@ -144,7 +147,7 @@ class ArraySearchRunner(SearchRunner):
         """See `SearchRunner.run`.
 
         Raises:
-            ValueError: a start by columns, for which the arrays have no room.
+            ValueError: a slot is to start by columns, and the arrays are too small for that.
         """
         room = self._arrays.sizes["joints"] >= 2 * self.problem.columns
         if not room and any(work is not None and work.stage == "by-columns" for work in works):
@@ -168,13 +171,13 @@ class ArraySearchRunner(SearchRunner):
 
 
 def search_sizes(problem: SearchProblem, slots: int, by_columns: bool) -> dict[str, int]:
-    """Values of the symbols in the shapes of the arguments.
+    """Return the values of the symbols in the shapes of the arguments.
 
     Args:
-        problem: which.
-        slots: of the runner.
-        by_columns: whether columns may be put into the cell tree one by one; else their groups are at most as
-            many as there are nodes.
+        problem: input of the searches.
+        slots: number of slots of the runner.
+        by_columns: whether columns may be inserted into the cell tree one by one. Otherwise there are at most
+            as many groups of columns as nodes of the mutation tree.
     """
     mutations, columns = problem.mutations, problem.columns
     leaves = columns if by_columns else min(columns, mutations + 1)
@@ -193,7 +196,7 @@ def search_sizes(problem: SearchProblem, slots: int, by_columns: bool) -> dict[s
 
 
 def search_arrays(problem: SearchProblem, sizes: Mapping[str, int], seed: int) -> dict[str, NDArray[Any]]:
-    """The arguments with role `problem`, by name."""
+    """Return the arguments with role `problem`, by name."""
     names = ("mutations", "columns", "cells", "genes", "nodes", "joints")
     parameters = np.array([*(sizes[name] for name in names), seed], dtype=np.uint64).view(np.int64)
     weights = np.zeros((problem.mutations, sizes["cells"]), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The runners of searches, one kind a technology."""
+"""Runners of searches, one class per technology."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["begin_search", "device_for_search", "make_search_runner"]
 
 
 class NativeSearchRunner(ArraySearchRunner):
-    """This processor, by numba: a call a slot and stage."""
+    """Search runner on this processor, by numba: one call per slot and stage."""
 
     def __init__(self, problem: SearchProblem, slots: int, seed: int, by_columns: bool) -> None:
         super().__init__(problem, slots, seed)
@@ -64,7 +64,7 @@ class NativeSearchRunner(ArraySearchRunner):
 
 
 class SyclSearchRunner(ArraySearchRunner):
-    """A SYCL device: a work-group a slot."""
+    """Search runner on a SYCL device: one work-group per slot."""
 
     def __init__(
         self, problem: SearchProblem, slots: int, seed: int, by_columns: bool, device_filter: str
@@ -85,7 +85,7 @@ class SyclSearchRunner(ArraySearchRunner):
         self._sycl.launch([self._loaded(stage) for stage in different], self._flat, LANES)
 
     def translate(self, device: Device, kernels: Sequence[Kernel]) -> None:
-        """Let other processes translate some of the kernels, which come in the order of their first use."""
+        """Let other processes translate some of the kernels, given in the order of their first use."""
         from syclade.host.compile.side_by_side import SideBySide
 
         self._beside = SideBySide(device, self._queue, kernels)
@@ -113,17 +113,18 @@ def _kernel(stage: str) -> Any:
 def make_search_runner(
     device: Device, problem: SearchProblem, slots: int, seed: int, *, by_columns: bool
 ) -> SearchRunner:
-    """A runner of `slots` searches on a device.
+    """Return a runner of `slots` searches on a device.
 
     Args:
-        device: a usable one.
-        problem: what is searched.
-        slots: searches at once.
-        seed: of the random numbers, 0 ... 2^64-1.
-        by_columns: whether the start by columns will be asked for, which needs more memory.
+        device: a usable device.
+        problem: input of the searches.
+        slots: number of searches that run at once.
+        seed: seed of the random numbers, 0 ... 2^64-1.
+        by_columns: whether the start by columns will be used, which needs more memory.
 
     Raises:
-        DeviceError: the device does not open, cannot build a kernel, or has too little memory.
+        DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
+            little memory.
     """
     if device.kind == "numpy":
         return NumpySearchRunner(problem, slots, seed)
@@ -143,11 +144,11 @@ def begin_search(
     by_columns: bool,
     stages: Sequence[str],
 ) -> CountingSearchRunner:
-    """As `make_search_runner`, with its kernels made ready.
+    """Return a runner that counts its sweeps; on a SYCL device, start to translate its kernels.
 
     Args:
         device, problem, slots, seed, by_columns: as for `make_search_runner`.
-        stages: that will be run, in the order of their first use.
+        stages: stages that will run, in the order of their first use.
     """
     runner = make_search_runner(device, problem, slots, seed, by_columns=by_columns)
     if isinstance(runner, SyclSearchRunner):
@@ -156,14 +157,15 @@ def begin_search(
 
 
 def device_for_search(device: Device, stages: Sequence[str]) -> Device:
-    """Return the device for a search where `auto` has chosen one: this processor in place of a CPU device.
+    """Return the device for a search if `auto` has chosen one: this processor instead of a CPU device.
 
-    Its driver takes seconds to translate the kernels of a search, as long as most searches take in all, and
-    long searches are no faster by it (docs/performance.md).
+    The driver of a CPU device takes seconds to translate the kernels of a search. Most searches take no
+    longer than that in all, and long ones are no faster on the CPU device (docs/performance.md). The choice
+    stays as it is unless the machine code of all stages is cached or precompiled.
 
     Args:
-        device: the choice.
-        stages: of the search.
+        device: the device that `auto` has chosen.
+        stages: stages of the search.
     """
     ready = device.kind == "cpu" and all(machine_code.is_at_hand(_kernel(stage)) for stage in stages)
     return native_device() if ready else device

@@ -1,4 +1,4 @@
-"""Searches from several starts, in legs: after each leg the policy looks at all of them."""
+"""Run searches from several starts, in phases; after each phase the policy compares all of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["LegStopped", "Legs", "SearchOutcome", "SearchProgress", "run_leg", "
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """Progress of the searches.
 
     Attributes:
-        leg: which one is under way, from 0.
-        legs: how many there will be at most.
-        best_score: of any tree yet, in the problem's units.
-        seconds: since the first.
+        leg: number of the current phase, from 0.
+        legs: maximum number of phases.
+        best_score: best score of any tree so far, in the problem's units.
+        seconds: wall time since `run_search` began.
     """
 
     leg: int
@@ -38,17 +38,17 @@ class SearchProgress:
 
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
-    """What searches have found.
+    """Result of all searches.
 
     Attributes:
-        best: the search with the best tree (of equal ones, that with the lowest number).
-        starts: how each search began.
-        scores: the best score of each, in the problem's units.
-        legs: that each has done.
-        agreed: whether the policy says that searches agree.
-        stopped: whether they were stopped before they were done.
+        best: search with the best tree; among equal ones, the one with the lowest number.
+        starts: start of each search.
+        scores: best score of each search, in the problem's units.
+        legs: number of phases that each search has done.
+        agreed: whether the searches agree (`SearchPolicy.agree`); False if they were stopped.
+        stopped: whether they were stopped before their end.
         seconds: wall time.
-        trees: the best tree of each, as a parent vector.
+        trees: best tree of each search: int32 parent vectors, shape (n + 1,).
     """
 
     best: SearchState
@@ -62,10 +62,10 @@ class SearchOutcome:
 
 
 class LegStopped(Stopped):
-    """A leg was stopped between two launches.
+    """Raised when a phase is stopped between two launches.
 
     Attributes:
-        states: where all searches are by then.
+        states: states of all searches at that time.
     """
 
     def __init__(self, states: Sequence[SearchState]) -> None:
@@ -82,15 +82,15 @@ def run_search(
     resumed: Legs | None = None,
     between: Callable[[Legs], None] | None = None,
 ) -> SearchOutcome:
-    """Search from all starts of a policy until it says that it is enough.
+    """Search from all starts of a policy until its stopping rule holds or no round is left.
 
     Args:
-        runner: its slots are overwritten.
-        policy: what to do.
-        given: trees to start from, one a start BY_CHAIN.
+        runner: runner of the searches; its slots are overwritten.
+        policy: starts, rounds and stopping rule.
+        given: trees to start from, one per start BY_CHAIN: int32 parent vectors, shape (n + 1,).
         progress: called after every launch; may raise `Stopped`.
-        resumed: where an earlier run was between two legs; then `given` is not looked at.
-        between: called between two legs.
+        resumed: state of an earlier run between two phases; if there is one, `given` is not used.
+        between: called with the state after every phase.
     """
     begun = time.perf_counter()
     at = resumed or _start(runner.problem.mutations, policy, given)
@@ -119,11 +119,11 @@ def run_search(
 
 
 class Legs(NamedTuple):
-    """Where searches are between two legs.
+    """State of all searches between two phases.
 
     Attributes:
-        states: of all searches.
-        tops: the best score of all after each leg.
+        states: state of each search.
+        tops: best score of all searches after each phase.
     """
 
     states: tuple[SearchState, ...]
@@ -131,21 +131,21 @@ class Legs(NamedTuple):
 
     @property
     def done(self) -> int:
-        """Legs."""
+        """Number of phases done."""
         return len(self.tops)
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """The best score of each."""
+        """Best score of each search."""
         return tuple(state.best_score for state in self.states)
 
     def after(self, states: Sequence[SearchState]) -> Legs:
-        """Where they are a leg later."""
+        """Return the state one phase later, from the states of the searches then."""
         return Legs(tuple(states), (*self.tops, max(state.best_score for state in states)))
 
 
 def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int32]]) -> Legs:
-    """All searches before their first leg."""
+    """Return the state of all searches before their first phase."""
     states = [fresh_state(number, mutations) for number in range(len(policy.starts))]
     trees = iter(given)
     for number, start in enumerate(policy.starts):
@@ -155,7 +155,7 @@ def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int3
 
 
 def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:
-    """The next leg of each search; None where it is enough, or nothing is left to do."""
+    """Return the next phase of each search; None if the stopping rule holds or no round is left."""
     if at.done == 0:
         return [CLIMB if start == BY_CHAIN else Leg(start=start) for start in policy.starts]
     if policy.enough(at.scores, at.tops) or at.done > len(policy.rounds):
@@ -167,8 +167,8 @@ def stages_left(policy: SearchPolicy, at: Legs | None) -> tuple[str, ...]:
     """Return the stages that are left to run, in the order of their first use.
 
     Args:
-        policy: of the search.
-        at: where an earlier run was between two legs; None for a new one.
+        policy: policy of the searches.
+        at: state of an earlier run between two phases; None for a new run.
     """
     if at is None or at.done == 0:
         return (*dict.fromkeys(start for start in policy.starts if start != BY_CHAIN), *CLIMB_STAGES)
@@ -181,16 +181,16 @@ def run_leg(
     legs: Sequence[Leg],
     launched: Callable[[Sequence[int]], None],
 ) -> list[SearchState]:
-    """Take every search through its leg; slots are filled anew as searches are done.
+    """Run one phase of every search and return their states; a slot takes the next search when one is done.
 
     Args:
-        runner: its slots are overwritten.
-        states: of the searches.
-        legs: of each.
-        launched: called with the scores of the searches in slots, after every launch.
+        runner: runner of the searches; its slots are overwritten.
+        states: state of each search.
+        legs: phase of each search.
+        launched: called after every launch with the scores of the searches in slots.
 
     Raises:
-        LegStopped: where `launched` raised `Stopped`.
+        LegStopped: `launched` raised `Stopped`.
     """
     ended = list(states)
     waiting = iter(range(len(states)))
@@ -226,7 +226,7 @@ def run_leg(
 
 
 class _UnderWay:
-    """A search in a slot."""
+    """Search that is in a slot."""
 
     def __init__(self, number: int, works: Works, work: Work) -> None:
         self.number = number

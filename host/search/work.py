@@ -1,4 +1,4 @@
-"""What a search is asked to do, and what it has come to: plain values."""
+"""Work for a search, and its state, as plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["NO_SCORE", "STAGES", "SearchState", "Work", "fresh_state", "state_from"]
 
 NO_SCORE = -(2**62)
-"""Of a search that has no tree yet."""
+"""Score of a search that has no tree yet, or whose tree has not been scored."""
 
 STAGES = {
     "estimated": "syclade.kernels.search.estimated_move:ESTIMATED",
@@ -21,16 +21,16 @@ STAGES = {
     "by-mutations": "syclade.kernels.search.starts:BY_MUTATIONS",
     "by-columns": "syclade.kernels.search.starts:BY_COLUMNS",
 }
-"""The stages there are, with their device form (`kernels.search.stages.Stage`)."""
+"""All stages, with their device code (`kernels.search.stages.Stage`)."""
 
 
 class Work(NamedTuple):
-    """One stage.
+    """One stage to run.
 
     Attributes:
         stage: one of STAGES.
-        sweeps: most sweeps; one that changes nothing is the last.
-        gamma: exponent of the likelihood in drawing places; None: always the best place.
+        sweeps: maximum number of sweeps; a sweep that changes nothing is the last one.
+        gamma: exponent of the likelihood by which places are drawn; None to always take the best place.
     """
 
     stage: str
@@ -40,14 +40,15 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """A search between two stages: all that the next one needs.
+    """State of a search between two stages: all that the next stage needs.
 
     Attributes:
-        search: its number, which its random numbers follow from.
-        sweep: sweeps done.
-        parents: int32, shape (n + 1,): its tree.
-        score: of the tree, in the search's units.
-        best_parents, best_score: the best tree yet.
+        search: number of the search, which determines its random numbers.
+        sweep: number of sweeps done.
+        parents: int32, shape (n + 1,): parent vector of its tree.
+        score: score of the tree, in the problem's units.
+        best_parents: int32, shape (n + 1,): parent vector of the best tree so far.
+        best_score: score of the best tree.
     """
 
     search: int
@@ -59,11 +60,11 @@ class SearchState:
 
 
 def fresh_state(search: int, mutations: int) -> SearchState:
-    """A search that has done nothing yet: no tree is known, and the one it has is a star."""
+    """Return a search that has done nothing yet; its tree is a star without a score."""
     star = np.full(mutations + 1, mutations, dtype=np.int32)
     return SearchState(search, 0, star, NO_SCORE, star, NO_SCORE)
 
 
 def state_from(state: SearchState, parents: NDArray[np.int32]) -> SearchState:
-    """The same search with another tree, whose score the next stage finds out."""
+    """Return the same search with another tree, which the next stage will score."""
     return SearchState(state.search, state.sweep, parents, NO_SCORE, state.best_parents, state.best_score)

@@ -1,1 +1,1 @@
-"""Mutation trees as parent vectors, and the files they come from and go to."""
+"""Trees as parent vectors, and their file formats."""

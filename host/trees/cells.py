@@ -1,4 +1,4 @@
-"""Cells in trees: what they are called, and where they hang."""
+"""Cells in trees: their names and attachments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["attached_cells", "check_cell_names", "default_cell_names"]
 
 
 def default_cell_names(n_cells: int) -> tuple[str, ...]:
-    """``"s0"`` to ``"s<m-1>"``: what SCITE calls the cells in its trees."""
+    """Return ``"s0"`` to ``"s<m-1>"``, the names of the cells in SCITE's trees."""
     return tuple(f"s{number}" for number in range(n_cells))
 
 
 def check_cell_names(cells: Sequence[str], mutations: Sequence[str]) -> None:
-    """Checks that cells can be told from nodes in a tree.
+    """Check that the names of cells differ from the labels of nodes in a tree.
 
     Raises:
-        MatrixError: a cell is called like a mutation or the root.
+        MatrixError: a cell has the name of a mutation or the root.
     """
     both = set(cells) & set(node_labels(mutations))
     if both:
@@ -32,15 +32,15 @@ def check_cell_names(cells: Sequence[str], mutations: Sequence[str]) -> None:
 
 
 def attached_cells(nodes: Sequence[int], cells: Sequence[str], mutations: Sequence[str]) -> list[list[str]]:
-    """The names of the cells at each of the n + 1 nodes, in the matrix's order.
+    """Return the names of the cells at each of the n + 1 nodes, in the matrix's order.
 
     Args:
-        nodes: of every cell.
-        cells: their names.
+        nodes: the node of every cell.
+        cells: names of the cells.
         mutations: the n names of the mutations.
 
     Raises:
-        MatrixError: a cell is called like a node.
+        MatrixError: a cell has the label of a node.
     """
     check_cell_names(cells, mutations)
     hanging: list[list[str]] = [[] for _ in range(len(mutations) + 1)]

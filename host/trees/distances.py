@@ -1,7 +1,7 @@
-"""How far a tree is from another over the same mutations, such as the one that an input was simulated from.
+"""Distances between two trees of the same mutations, such as an inferred tree and the simulated one.
 
-Relations are those of pairs of mutations; the root, which is no mutation, counts for parents only. All are
-computed from matrices of ancestors, O(n^3) by matrix products.
+Relations are between pairs of mutations. The root is not a mutation, so it counts only as a parent. All
+distances are computed from ancestor matrices, in O(n^3) by matrix products.
 
 Sources: ancestor-descendant and different-lineage measures as in B-SCITE (Malikic, Jahn, Kuipers, Sahinalp,
 Beerenwinkel, Nature Communications 10:2750, 2019); CASet and DISC: DiNardo, Tomlinson, Ritz, Oesper,
@@ -23,12 +23,12 @@ __all__ = ["Agreement", "Distances", "caset", "disc", "tree_distances"]
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many pairs of a kind two trees share.
+    """Number of pairs of mutations with some relation that two trees share.
 
     Attributes:
         shared: pairs that have the relation in both trees.
-        found: in the tree that is judged.
-        true: in the tree that it is compared with.
+        found: pairs that have it in the tree that is compared.
+        true: pairs that have it in the true tree.
     """
 
     shared: int
@@ -37,30 +37,30 @@ class Agreement:
 
     @property
     def precision(self) -> float:
-        """Shared ones of those found; 1 where none was found."""
+        """Shared pairs divided by those found; 1 if none was found."""
         return self.shared / self.found if self.found else 1.0
 
     @property
     def recall(self) -> float:
-        """Shared ones of the true ones; 1 where there is none."""
+        """Shared pairs divided by the true ones; 1 if there is none."""
         return self.shared / self.true if self.true else 1.0
 
     @property
     def distance(self) -> int:
-        """Pairs that have the relation in one of the trees only."""
+        """Number of pairs that have the relation in only one of the trees."""
         return self.found + self.true - 2 * self.shared
 
 
 @dataclass(frozen=True)
 class Distances:
-    """How a tree compares with a true one.
+    """Comparison of a tree with the true one.
 
     Attributes:
         parents: pairs (parent, child), the root among the parents.
         ancestors: ordered pairs (ancestor, descendant) of mutations.
-        lineages: unordered pairs of mutations of which neither is the other's ancestor.
+        lineages: unordered pairs of mutations in which neither is an ancestor of the other.
         caset: mean Jaccard distance of the common ancestors of a pair of mutations, 0 to 1.
-        disc: mean Jaccard distance of the ancestors that one mutation of a pair has and the other has not.
+        disc: mean Jaccard distance of the ancestors that only the first mutation of a pair has, 0 to 1.
     """
 
     parents: Agreement
@@ -70,7 +70,7 @@ class Distances:
     disc: float
 
     def told(self) -> dict[str, object]:
-        """As plain values, for JSON."""
+        """Return plain values for JSON."""
         kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
         told: dict[str, object] = {
             name: {
@@ -89,7 +89,7 @@ def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Dista
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
-        true: likewise, of the same mutations in the same order.
+        true: parent vector of the true tree, with the same mutations in the same order.
     """
     own, other = _above(parents), _above(true)
     return Distances(
@@ -102,9 +102,9 @@ def tree_distances(parents: NDArray[np.int32], true: NDArray[np.int32]) -> Dista
 
 
 def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
-    """Mean over pairs of mutations of the Jaccard distance of their common ancestors.
+    """Return the mean, over pairs of mutations, of the Jaccard distance of their common ancestors.
 
-    A mutation is its own ancestor, and the root is everybody's, as in trees whose root has a label.
+    A mutation is its own ancestor, and the root is an ancestor of all, as in trees whose root has a label.
     """
     one, two = _with_self(parents), _with_self(other)
     both = one * two
@@ -113,7 +113,11 @@ def caset(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
 
 
 def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
-    """Mean over all ordered pairs of the Jaccard distance of what is above the first and not the second."""
+    """Return the mean, over ordered pairs of mutations, of the Jaccard distance of their distinct ancestors.
+
+    Distinct ancestors are those of the first mutation that are not ancestors of the second. A mutation is its
+    own ancestor.
+    """
     one, two = _with_self(parents), _with_self(other)
     shared = (one * two) @ (1.0 - np.maximum(one, two)).T
     first, second = one @ (1.0 - one).T, two @ (1.0 - two).T
@@ -121,7 +125,7 @@ def disc(parents: NDArray[np.int32], other: NDArray[np.int32]) -> float:
 
 
 def _jaccard(shared: NDArray[np.float64], union: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
+    """Return the distances of sets from the sizes of their intersections and unions; 0 for two empty sets."""
     return np.where(union == 0, 0.0, 1.0 - shared / np.maximum(union, 1.0))
 
 
@@ -131,13 +135,13 @@ def _mean(values: NDArray[np.float64], places: tuple[NDArray[np.intp], ...]) -> 
 
 
 def _with_self(parents: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Shape (n, n): 1 where the column's mutation is the row's, or an ancestor of it."""
+    """Return float64, shape (n, n): 1 where the column's mutation is the row's or its ancestor, else 0."""
     above = _above(parents)
     return (above.T | np.eye(len(above), dtype=np.bool_)).astype(np.float64)
 
 
 def _above(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Shape (n, n): whether the row's mutation is a proper ancestor of the column's."""
+    """Return bool, shape (n, n): true where the row's mutation is a proper ancestor of the column's."""
     n = len(parents) - 1
     return ancestor_matrix(parents)[:n, :n] & ~np.eye(n, dtype=np.bool_)
 
@@ -147,7 +151,7 @@ def _apart(above: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _edges(parents: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Shape (n + 1, n): whether the row's node is the parent of the column's mutation."""
+    """Return bool, shape (n + 1, n): true where the row's node is the parent of the column's mutation."""
     n = len(parents) - 1
     edges: NDArray[np.bool_] = np.arange(n + 1)[:, np.newaxis] == parents[np.newaxis, :n]
     return edges

@@ -1,7 +1,7 @@
 """GraphViz files of mutation trees.
 
-Edges are read by a small scanner in place of a DOT library: SCITE writes names as they are, so that its
-files are not DOT when a name has a hyphen or a dot (``BDNF-AS``), and strict parsers refuse them. Attributes
+Edges are read by a small scanner instead of a DOT library. SCITE writes names without quotes, so its files
+are not valid DOT when a name has a hyphen or a dot (``BDNF-AS``), and strict parsers reject them. Attributes
 are ignored, and so are the cells that SCITE attaches with ``-a``.
 
 The language: https://graphviz.org/doc/info/lang.html.
@@ -26,7 +26,7 @@ __all__ = ["from_graphviz", "graphviz_edges", "quoted", "to_graphviz"]
 
 _HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
 _CELLS = "    node [shape=box, style=filled, color=lightgrey];\n"
-# Names run on through hyphens and dots (SCITE's do), but not into an arrow.
+# Names may contain hyphens and dots (SCITE's do), but they end before an arrow.
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\n]+) | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/|^\#[^\n]*)
     | (?P<attributes>\[(?:[^\]"]|"(?:[^"\\]|\\(?s:.))*")*\]) | (?P<arrow>->|--) | (?P<end>[;\n{}])
@@ -46,13 +46,13 @@ def to_graphviz(
     mutations: Sequence[str],
     attached: Sequence[Sequence[str]] | None = None,
 ) -> str:
-    """Writes a tree as a GraphViz digraph, every name in quotes.
+    """Return a tree as a GraphViz digraph, with all names in quotes.
 
     Args:
-        parents: a valid parent vector, shape (n + 1,).
+        parents: a valid parent vector, int32, shape (n + 1,).
         mutations: the n names. The root gets ``root_label``.
-        attached: of each of the n + 1 nodes, the names of the cells that hang there, grey boxes; None for
-            no cells.
+        attached: for each of the n + 1 nodes, the names of the cells attached to it, drawn as grey boxes;
+            None for no cells.
     """
     labels = [quoted(label) for label in node_labels(mutations)]
     edges = [f"    {labels[parents[node]]} -> {labels[node]};\n" for node in preorder(parents).tolist()[1:]]
@@ -69,11 +69,12 @@ def to_graphviz(
 def from_graphviz(
     text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.int32]:
-    """Reads a tree from a GraphViz digraph: ours or SCITE's.
+    """Parse a tree from a GraphViz digraph: ours or SCITE's.
 
     Args:
-        text: lines ``parent -> child;``. Attached cells are left out: SCITE's, ``s0`` to ``s<m-1>``, and all
-            that are not called like mutations, after the statement that makes nodes grey.
+        text: lines ``parent -> child;``. Attached cells are left out. A child counts as a cell if at least
+            two of these hold: its name is ``s0``, ``s1``, … as in SCITE's files; it comes after the statement
+            that makes nodes grey; no mutation has its name.
         mutations: the n names of the mutations, in the order of the matrix.
         path: the file, for messages.
 
@@ -81,7 +82,7 @@ def from_graphviz(
         Parent vector, int32, shape (n + 1,).
 
     Raises:
-        TreeError: not a digraph, no edges, or what ``parents_from_edges`` refuses.
+        TreeError: the text is not a digraph, has no edges, or ``parents_from_edges`` rejects it.
     """
     return parents_from_edges(graphviz_edges(text, mutations, path), mutations, path)
 
@@ -89,18 +90,18 @@ def from_graphviz(
 def graphviz_edges(
     text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
 ) -> list[LabelledEdge]:
-    """The edges of a tree in a GraphViz digraph, without those to cells; see `from_graphviz`."""
+    """Return the edges of a tree in a GraphViz digraph, without those to cells; see `from_graphviz`."""
     names = frozenset(mutations)
     edges: list[LabelledEdge] = []
     among_cells = False
     for statement in _statements(text, path):
         if _sets_colour_of_cells(statement):
-            # The colour changes before the cells are listed. So a mutation may be called s1 as well.
+            # The colour changes before the cells are listed. So a mutation may also have the name s1.
             among_cells = True
         if not any(token.kind == "arrow" for token in statement):
             continue
         for edge in _edges(statement, path):
-            # A cell shows by two of its name, its place, and that no mutation is called so.
+            # A cell has two of three signs: its name, its position, and that no mutation has its name.
             signs = bool(CELL.fullmatch(edge.child)) + among_cells + (edge.child not in names)
             if signs < 2:
                 edges.append(edge)
@@ -110,7 +111,10 @@ def graphviz_edges(
 
 
 def _sets_colour_of_cells(statement: list[_Token]) -> bool:
-    """Is this ``node [... lightgrey ...]``; mutations can be called ``"node"`` and ``"lightgrey"``."""
+    """Return whether this is ``node [... lightgrey ...]``.
+
+    Mutations can have the names ``"node"`` and ``"lightgrey"``, so the kinds of tokens are checked as well.
+    """
     kinds = [token.kind for token in statement]
     return (
         kinds == ["plain", "attributes"] and statement[0].text == "node" and "lightgrey" in statement[1].text
@@ -118,7 +122,7 @@ def _sets_colour_of_cells(statement: list[_Token]) -> bool:
 
 
 def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:
-    """The edges of ``a -> b -> c [attributes]``."""
+    """Yield the edges of ``a -> b -> c [attributes]``."""
     nodes: list[str] = []
     after_arrow = True
     for token in (token for token in statement if token.kind != "attributes"):
@@ -136,7 +140,7 @@ def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iter
 
 
 def _statements(text: str, path: str | os.PathLike[str] | None) -> Iterator[list[_Token]]:
-    """The statements inside the braces, which end with a semicolon, an attribute list or their line."""
+    """Yield the statements inside the braces, which end with a semicolon, an attribute list or their line."""
     statement: list[_Token] = []
     for token in _tokens(text, path):
         if token.kind == "end" and token.text == "\n":
@@ -151,7 +155,7 @@ def _statements(text: str, path: str | os.PathLike[str] | None) -> Iterator[list
 
 
 def _begins(token: _Token, last: _Token) -> bool:
-    """Whether a statement begins with this token though no semicolon stands before it."""
+    """Return whether a statement begins with this token although there is no semicolon before it."""
     if "arrow" in (token.kind, last.kind) or token.kind == "attributes":
         return False
     return token.line > last.line or last.kind == "attributes"
@@ -174,7 +178,7 @@ def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
 
 
 def quoted(label: str) -> str:
-    """The label in quotes, which every label needs that is a keyword or has a sign in it."""
+    """Return the label in quotes, which keywords and labels with special characters need."""
     return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -1,4 +1,4 @@
-"""A tree's key: 64 bits that follow from its parents alone (see kernels/recorders/key.py)."""
+"""Key of a tree: 64 bits that depend on its parents only (see kernels/recorders/key.py)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["tree_key"]
 
 
 def tree_key(parents: NDArray[np.int32]) -> int:
-    """The key of a tree: the sum over all mutations of a hash of (mutation, parent), 0 … 2^64-1.
+    """Return the key of a tree: the sum over all mutations of a hash of (mutation, parent), 0 … 2^64-1.
 
     Args:
-        parents: int32, shape (n + 1,), the root n its own parent.
+        parents: int32, shape (n + 1,); the root n is its own parent.
     """
     from syclade.fallback.recorders.key import tree_keys
 

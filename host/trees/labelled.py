@@ -1,4 +1,4 @@
-"""From a tree between labels, as files have it, to a parent vector: every way a file can be wrong."""
+"""Conversion of labelled edges, as in files, to a parent vector, with checks for all errors of a file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from syclade.host.trees.tree import cycle_text, find_cycle
 __all__ = ["CELL", "LabelledEdge", "parents_from_edges", "without_cells"]
 
 CELL = re.compile(r"s\d+")
-"""What SCITE calls a cell in a tree, counted from 0."""
+"""SCITE's name for a cell in a tree, counted from 0."""
 
 MOST_LISTED = 8
-"""Labels in a message."""
+"""Most labels in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,10 @@ class LabelledEdge:
 def without_cells(
     edges: Sequence[LabelledEdge], mutations: Collection[str], cells: Collection[str] = ()
 ) -> list[LabelledEdge]:
-    """The edges but those to leaves that are cells: called as ``CELL`` says or so named, and no mutations."""
+    """Return the edges without those to cells.
+
+    A cell is a leaf whose name matches ``CELL`` or is among `cells`, and is not the name of a mutation.
+    """
     inner, known, named = {edge.parent for edge in edges}, frozenset(mutations), frozenset(cells)
     return [
         edge
@@ -56,11 +59,11 @@ def without_cells(
 def parents_from_edges(
     edges: Sequence[LabelledEdge], mutations: Sequence[str], path: str | os.PathLike[str] | None = None
 ) -> NDArray[np.int32]:
-    """The parent vector of a tree given by its edges.
+    """Return the parent vector of a tree given by its edges.
 
-    The labels are the names of the mutations and any other label for the root; or SCITE's numbers, 1 to n
-    for the mutations in the order of the matrix and n + 1 for the root, which SCITE writes to Newick files
-    even when it knows the names.
+    The labels are the names of the mutations and any other label for the root. They may also be SCITE's
+    numbers: 1 to n for the mutations in the order of the matrix, and n + 1 for the root. SCITE writes numbers
+    to Newick files even when it knows the names.
 
     Args:
         edges: all edges of the tree, in the order of the file.
@@ -71,8 +74,8 @@ def parents_from_edges(
         int32, shape (n + 1,).
 
     Raises:
-        TreeError: a node with two parents, several roots or none, unknown or missing mutations, a mutation
-            as the root, a cycle.
+        TreeError: a node has two parents, there are several roots or none, mutations are unknown or missing,
+            a mutation is the root, or there is a cycle.
     """
     incoming = _incoming(edges, path)
     _refuse_cycle(incoming, path)
@@ -91,7 +94,7 @@ def parents_from_edges(
 
 
 def _incoming(edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None) -> dict[str, LabelledEdge]:
-    """The edge into each node that has one."""
+    """Return the edge to each node that has a parent, by the node's label."""
     incoming: dict[str, LabelledEdge] = {}
     for edge in edges:
         first = incoming.setdefault(edge.child, edge)
@@ -107,7 +110,7 @@ def _incoming(edges: Sequence[LabelledEdge], path: str | os.PathLike[str] | None
 
 
 def _names_in_use(labels: list[str], mutations: Sequence[str]) -> tuple[str, ...]:
-    """The names of the mutations, or SCITE's numbers if the file has exactly these."""
+    """Return the names of the mutations, or SCITE's numbers if the file has exactly these."""
     numbers = default_names(len(mutations) + 1)
     if set(labels) == set(numbers) and not set(mutations).issubset(labels):
         return numbers[:-1]
@@ -120,7 +123,7 @@ def _check_names(
     names: tuple[str, ...],
     path: str | os.PathLike[str] | None,
 ) -> None:
-    """Raises unless the nodes below the root are exactly the mutations."""
+    """Check that the nodes below the root are exactly the mutations."""
     known = set(names)
     unknown = [edge for label, edge in incoming.items() if label not in known]
     missing = [name for name in names if name not in incoming and name != root]
@@ -147,7 +150,7 @@ def _check_names(
 
 
 def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str] | None) -> None:
-    """Raises if going up from some node comes back to it."""
+    """Check that no node is its own ancestor."""
     labels = list(incoming)
     index = {label: number for number, label in enumerate(labels)}
     above = [index.get(edge.parent, len(labels)) for edge in incoming.values()]
@@ -158,7 +161,7 @@ def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str
 
 
 def _listed(labels: Iterable[str]) -> str:
-    """The labels in quotes, at most ``MOST_LISTED`` of them."""
+    """Return the labels in quotes, at most ``MOST_LISTED`` of them."""
     all_of_them = list(labels)
     more = len(all_of_them) - MOST_LISTED
     quoted = ", ".join(excerpt(label) for label in all_of_them[:MOST_LISTED])

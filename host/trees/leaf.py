@@ -1,7 +1,7 @@
-"""Cell-leaf trees as parent vectors: binary, nodes 0 to m-1 are the cells, and the last of 2m-1 is the root.
+"""Cell trees as parent vectors: binary; nodes 0 to m-1 are the cells; the last of the 2m-1 nodes is the root.
 
-The other nodes are joints, whose numbers mean nothing. An edge is named by the node below it; that of the
-root is above all cells.
+The other nodes are internal; their numbers have no meaning. An edge is identified by the node below it; the
+edge of the root is above all cells.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Parents = NDArray[np.int32]
 
 
 def validate_leaf_parents(parents: ArrayLike) -> Parents:
-    """Checks that a vector is the parent vector of a cell-leaf tree.
+    """Check that a vector is the parent vector of a cell tree.
 
     Args:
         parents: integers, shape (2m - 1,), m >= 2.
@@ -37,7 +37,7 @@ def validate_leaf_parents(parents: ArrayLike) -> Parents:
         The same as a new C-contiguous int32 array.
 
     Raises:
-        TreeError: no tree, not binary, or a cell that is no leaf.
+        TreeError: the vector is not a tree, the tree is not binary, or a cell is not a leaf.
     """
     vector = validate_parents(parents)
     if len(vector) % 2 == 0:
@@ -53,7 +53,7 @@ def validate_leaf_parents(parents: ArrayLike) -> Parents:
 
 
 def leaf_children(parents: Parents) -> tuple[Parents, Parents]:
-    """The two children of each node, the lesser number first; 0 of cells. int32, shape (2m - 1,) each."""
+    """Return the two children of each node, lower number first; 0 for cells: int32, shape (2m - 1,) each."""
     left, right = np.zeros_like(parents), np.zeros_like(parents)
     for node, below in enumerate(children(parents)):
         if below:
@@ -62,16 +62,16 @@ def leaf_children(parents: Parents) -> tuple[Parents, Parents]:
 
 
 def joints_upwards(parents: Parents) -> NDArray[np.int32]:
-    """The joints, none before one that is below it; int32, shape (m - 1,)."""
+    """Return the internal nodes, each after those below it: int32, shape (m - 1,)."""
     order = preorder(parents)[::-1]
     return order[order >= (len(parents) + 1) // 2].astype(np.int32)
 
 
 def sums_below(parents: Parents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of every node, the sum of the rows of the cells below it.
+    """Return, for every node, the sum of the rows of the cells below it.
 
     Args:
-        parents: a valid cell-leaf tree of m cells.
+        parents: a valid cell tree of m cells, int32, shape (2m - 1,).
         rows: int64, shape (m, ...).
 
     Returns:
@@ -87,17 +87,22 @@ def sums_below(parents: Parents, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def clades(parents: Parents) -> NDArray[np.bool_]:
-    """(2m - 1, m) bool: is the cell below the node, or the node itself?"""
+    """Return bool, shape (2m - 1, m): true where the column's cell is below the row's node or is the node."""
     cells = (len(parents) + 1) // 2
     return sums_below(parents, np.eye(cells, dtype=np.int64)) > 0
 
 
 def leaf_tree_of(parents: Parents, attachment: Sequence[int]) -> Parents:
-    """A cell-leaf tree with all clades of a mutation tree that has cells: what it leaves open is a ladder.
+    """Return a cell tree with all clades of a mutation tree with attached cells.
+
+    Nodes with more than two branches are resolved as a ladder.
 
     Args:
-        parents: a valid parent vector of mutations and the root.
-        attachment: the node of every cell, m >= 2 of them.
+        parents: a valid parent vector of mutations and the root, int32, shape (n + 1,).
+        attachment: the node of every cell; m >= 2 cells.
+
+    Returns:
+        Parent vector of the cell tree, int32, shape (2m - 1,).
     """
     cells = len(attachment)
     groups: list[list[int]] = [[] for _ in range(len(parents))]
@@ -117,10 +122,10 @@ def leaf_tree_of(parents: Parents, attachment: Sequence[int]) -> Parents:
 
 
 def canonical(parents: Parents) -> Parents:
-    """The same tree with its joints numbered by what is below them: equal trees get equal vectors.
+    """Renumber the internal nodes by the cells below them, so that equal trees get equal vectors.
 
-    Joints come in the order of their numbers of cells, and of the cells themselves, so that none is before
-    one below it.
+    Internal nodes are sorted by the number of cells below them, then by these cells. So each node comes after
+    the internal nodes below it.
     """
     below = clades(parents)
     cells = below.shape[1]

@@ -1,11 +1,11 @@
 """Newick files of mutation trees.
 
-Written and read here, iteratively: mutation trees are often a single long path, and the ``newick``
-library calls itself for each level, which ends at Python's recursion limit. It also takes a backslash for
-an escape, which the format does not, and does not know the line of an error.
+Reading and writing are iterative. Mutation trees are often a single long path, and the ``newick`` library
+calls itself for each level, so that it reaches Python's recursion limit. It also treats a backslash as an
+escape, contrary to the format, and does not report the line of an error.
 
 The format: https://phylipweb.github.io/phylip/newicktree.html. Quotes are doubled inside quotes;
-comments in brackets and branch lengths are read over; underscores are kept as they are.
+comments in brackets and branch lengths are skipped; underscores stay as they are.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def to_newick(
     mutations: Sequence[str],
     attached: Sequence[Sequence[str]] | None = None,
 ) -> str:
-    """Writes a tree in Newick format, ending with a semicolon and a line end.
+    """Return a tree in Newick format, ending with a semicolon and a line end.
 
     Args:
-        parents: a valid parent vector, shape (n + 1,).
-        mutations: the n names; quoted where the format asks for it. The root gets ``root_label``.
-        attached: of each of the n + 1 nodes, the names of the cells that hang there, as leaves before the
-            nodes below it; None for no cells.
+        parents: a valid parent vector, int32, shape (n + 1,).
+        mutations: the n names; quoted where the format requires it. The root gets ``root_label``.
+        attached: for each of the n + 1 nodes, the names of the cells attached to it, written as leaves before
+            the nodes below it; None for no cells.
     """
     below: list[list[int | str]] = [list(nodes) for nodes in children(parents)]
     for node, cells in enumerate(attached or ()):
@@ -58,15 +58,16 @@ def to_newick(
 
 
 def newick_of(below: Sequence[Sequence[int | str]], names: Sequence[str]) -> str:
-    """Writes any tree in Newick format.
+    """Return any tree in Newick format.
 
     Args:
-        below: of each node, its children: nodes, or leaves as they are to be written. The last is the root.
-        names: of the nodes.
+        below: children of each node: numbers of nodes, or texts of leaves to write unchanged. The last node
+            is the root.
+        names: names of the nodes.
     """
     labels = [quoted_label(name) for name in names]
     pieces: list[str] = []
-    # What is still to be written, last first: a node is opened, or a text written as it is.
+    # Items still to be written, last first: a node to open, or a text to write unchanged.
     pending: list[int | str] = [";\n", len(below) - 1]
     while pending:
         item = pending.pop()
@@ -89,19 +90,19 @@ def from_newick(
     path: str | os.PathLike[str] | None = None,
     cells: Collection[str] = (),
 ) -> NDArray[np.int32]:
-    """Reads a tree in Newick format: ours, or SCITE's, which has numbers and no semicolon.
+    """Parse a tree in Newick format: ours, or SCITE's, which has numbers and no semicolon.
 
     Args:
-        text: the tree; every node but the root needs a label. Cells that hang in it are left out.
+        text: the tree; every node except the root needs a label. Attached cells are left out.
         mutations: the n names of the mutations, in the order of the matrix.
-        cells: names of cells, besides s0, s1, ….
+        cells: names of cells, in addition to s0, s1, ….
         path: the file, for messages.
 
     Returns:
         Parent vector, int32, shape (n + 1,).
 
     Raises:
-        TreeError: not Newick, more than one tree, or what ``parents_from_edges`` refuses.
+        TreeError: the text is not Newick, has more than one tree, or ``parents_from_edges`` rejects it.
     """
     return parents_from_edges(without_cells(newick_edges(text, path), mutations, cells), mutations, path)
 
@@ -109,12 +110,12 @@ def from_newick(
 def newick_edges(
     text: str, path: str | os.PathLike[str] | None = None, *, joints: bool = False
 ) -> list[LabelledEdge]:
-    """All edges of a tree in Newick format, those to cells included; see `from_newick`.
+    """Return all edges of a tree in Newick format, including those to cells; see `from_newick`.
 
     Args:
-        text, path: likewise.
-        joints: whether nodes with others below them are joints: what they are called, if anything, is not
-            looked at (it may be a support, twice the same), and they get labels of their own.
+        text, path: as for `from_newick`.
+        joints: whether to ignore the labels of internal nodes and give them unique labels instead. Labels of
+            internal nodes may be support values, which may occur twice.
     """
     builder = _Builder(path, joints)
     for token in _tokens(text, path):
@@ -123,21 +124,21 @@ def newick_edges(
 
 
 class _Builder:
-    """Makes edges of tokens. A node's label comes after its children, so these wait for it."""
+    """Builder of edges from tokens. A node's label comes after its children, so the children wait for it."""
 
     def __init__(self, path: str | os.PathLike[str] | None, joints: bool) -> None:
         self.edges: list[LabelledEdge] = []
         self._path = path
         self._joints = joints
         self._label: _Token | None = None
-        # The children of the node that is being read, once its parenthesis is closed.
+        # The children of the node that is being read, after its parenthesis is closed.
         self._below: list[_Token] | None = None
         # The finished nodes in each open parenthesis; the first list is for the root.
         self._open: list[list[_Token]] = [[]]
         self._seen: dict[str, int] = {}
 
     def take(self, token: _Token) -> None:
-        """Takes the next token; the last one is a semicolon."""
+        """Take the next token; the last one is a semicolon."""
         if token.kind == "label":
             if self._label is not None:
                 self._refuse(
@@ -155,7 +156,7 @@ class _Builder:
                 self._below = self._open.pop()
 
     def _check_end(self, token: _Token) -> None:
-        """Checks that a comma, ``)`` or semicolon may stand here."""
+        """Check that a comma, ``)`` or semicolon is allowed here."""
         depth = len(self._open) - 1
         if token.text == ";" and depth > 0:
             self._refuse(f"{depth} parentheses are not closed", token)
@@ -165,10 +166,10 @@ class _Builder:
             self._refuse("a comma outside all parentheses", token)
 
     def _finish_node(self, end: _Token) -> None:
-        """Ends the node that is being read. Only the root, and joints, may be without a label."""
+        """Finish the node that is being read. Only the root and ignored internal nodes may lack a label."""
         node = self._label
         if self._joints and self._below is not None:
-            node = _Token("label", f"\0{len(self._seen)}", end.line)  # which no file has
+            node = _Token("label", f"\0{len(self._seen)}", end.line)  # a label that no file has
         if node is None:
             if end.text != ";" or self._below is None:
                 self._refuse("there is no tree" if end.text == ";" else "a node without a label", end)
@@ -190,7 +191,7 @@ class _Builder:
 
 
 def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
-    """Labels and marks up to the semicolon, which is added where it is missing."""
+    """Yield labels and marks up to the semicolon, which is added if it is missing."""
     line, position, ended = 1, 0, False
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -214,7 +215,7 @@ def _label(kind: str, piece: str) -> str:
 
 
 def quoted_label(label: str) -> str:
-    """The label, in quotes unless it is made of letters, digits and a few harmless signs."""
+    """Return the label, in quotes unless it consists of letters, digits and the characters ``_.+-``."""
     return label if re.fullmatch(r"[\w.+-]+", label) else "'" + label.replace("'", "''") + "'"
 
 

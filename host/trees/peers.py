@@ -1,4 +1,4 @@
-"""Distances that scphylo-tools computes, where it is installed: ours to call, not ours to keep.
+"""Distances computed by scphylo-tools, if it is installed. Its code is not part of this project.
 
 MLTD: Karpov, Malikic, Rahman, Sahinalp, "A multi-labeled tree dissimilarity measure for comparing clonal
 trees of tumor progression", Algorithms for Molecular Biology 14:17, 2019.
@@ -22,7 +22,7 @@ __all__ = ["multi_labelled_similarity"]
 logger = logging.getLogger("syclade.trees")
 
 _SECONDS = 120
-"""What it may take: it is quadratic in the nodes at best."""
+"""Time limit: the computation is at best quadratic in the number of nodes."""
 
 _PROGRAM = """
 import json, sys
@@ -37,17 +37,17 @@ print(json.dumps(float(scp.tl.mltd(*frames)["normalized_similarity"])))
 
 
 def multi_labelled_similarity(parents: NDArray[np.int32], true: NDArray[np.int32]) -> float | None:
-    """MLTD's normalised similarity of two trees, 0 to 1, where 1 is equal; None without scphylo-tools.
+    """Return MLTD's normalised similarity of two trees, 0 to 1, where 1 is equal; None if not available.
 
-    It is asked in a process of its own, since scphylo-tools 0.1.1 may crash.
+    scphylo-tools runs in a subprocess, since version 0.1.1 may crash.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
-        true: likewise.
+        true: parent vector of the true tree, int32, shape (n + 1,).
     """
     if importlib.util.find_spec("scphylo") is None:
         return None
-    # As matrices without conflicts: a cell at every node.
+    # As conflict-free matrices with one cell per mutation node.
     matrices = [ancestor_matrix(tree)[:-1, :-1].T.astype(int).tolist() for tree in (true, parents)]
     try:
         ended = subprocess.run(

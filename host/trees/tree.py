@@ -1,7 +1,7 @@
 """Mutation trees as parent vectors.
 
 Nodes 0 to n-1 are the mutations and node n is the root. A parent vector is int32, shape (n + 1,), with
-``parents[n] == n``. Nothing here recurses, so a tree may be as deep as it has nodes.
+``parents[n] == n``. No function here is recursive, so trees can have any depth.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Parents = NDArray[np.int32]
 
 
 def validate_parents(parents: ArrayLike) -> Parents:
-    """Checks that a vector is the parent vector of a rooted tree.
+    """Check that a vector is the parent vector of a rooted tree.
 
     Args:
         parents: integers, shape (n + 1,), n >= 1.
@@ -44,11 +44,12 @@ def validate_parents(parents: ArrayLike) -> Parents:
         The same as a new C-contiguous int32 array.
 
     Raises:
-        TreeError: wrong shape or type, a parent out of range, a wrong root, several roots, or a cycle.
+        TreeError: the shape or type is wrong, a parent is out of range, the root is wrong, there are several
+            roots, or there is a cycle.
     """
     try:
         vector = np.asarray(parents)
-    except (TypeError, ValueError) as problem:  # such as lists of unequal lengths
+    except (TypeError, ValueError) as problem:  # for example lists of unequal lengths
         raise TreeError(f"a parent vector has n + 1 >= 2 integers: {problem}") from None
     if vector.ndim != 1 or vector.dtype.kind not in "iu" or vector.size < 2:
         raise TreeError(
@@ -72,14 +73,14 @@ def validate_parents(parents: ArrayLike) -> Parents:
 
 
 def find_cycle(parents: Parents) -> list[int]:
-    """A cycle that does not contain the root, from parent to child, or an empty list.
+    """Return a cycle that does not contain the root, from parent to child, or an empty list.
 
     Args:
         parents: int32, shape (n + 1,), entries 0 to n, ``parents[n] == n``.
     """
     above = parents.tolist()
     root = len(above) - 1
-    # The walk in which a node was first met; the root counts as met before all walks.
+    # The walk in which each node was first met; the root counts as met before all walks.
     met = [-1] * root + [root]
     for start in range(root):
         node = start
@@ -95,13 +96,13 @@ def find_cycle(parents: Parents) -> list[int]:
 
 
 def cycle_text(labels: Sequence[str], most: int = 8) -> str:
-    """A cycle in words: its labels, not more than `most` of them, and the first again."""
+    """Return a cycle as text: its labels, at most `most` of them, and the first one again."""
     shown = [*labels[:most], *([f"... {len(labels) - most} more ..."] if len(labels) > most else [])]
     return " -> ".join([*shown, labels[0]])
 
 
 def children(parents: Parents) -> list[list[int]]:
-    """The children of each node in ascending order; a list of n + 1 lists."""
+    """Return the children of each node in ascending order; a list of n + 1 lists."""
     below: list[list[int]] = [[] for _ in range(len(parents))]
     for node, parent in enumerate(parents[:-1].tolist()):
         below[parent].append(node)
@@ -109,10 +110,10 @@ def children(parents: Parents) -> list[list[int]]:
 
 
 def preorder(parents: Parents) -> NDArray[np.int32]:
-    """The nodes in depth-first preorder, root first, children in ascending order.
+    """Return the nodes in depth-first preorder, root first, children in ascending order.
 
     Args:
-        parents: a valid parent vector, shape (n + 1,).
+        parents: a valid parent vector, int32, shape (n + 1,).
 
     Returns:
         int32, shape (n + 1,).
@@ -128,7 +129,7 @@ def preorder(parents: Parents) -> NDArray[np.int32]:
 
 
 def depths(parents: Parents) -> NDArray[np.int32]:
-    """The number of edges between each node and the root: int32, shape (n + 1,)."""
+    """Return the number of edges between each node and the root: int32, shape (n + 1,)."""
     depth = [0] * len(parents)
     above = parents.tolist()
     for node in preorder(parents).tolist()[1:]:
@@ -137,7 +138,7 @@ def depths(parents: Parents) -> NDArray[np.int32]:
 
 
 def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
-    """A[x, y] is true if x is y or an ancestor of y (ffSCITE's tree encoding).
+    """Return the matrix A, where A[x, y] is true if x is y or an ancestor of y (ffSCITE's tree encoding).
 
     Returns:
         bool, shape (n + 1, n + 1), C-contiguous.
@@ -150,10 +151,10 @@ def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
 
 
 def root_label(mutations: Sequence[str]) -> str:
-    """A label for the root that no mutation has.
+    """Return a label for the root that no mutation has.
 
-    Without names, mutations being numbered 1 to n, it is n + 1, as in SCITE's files. Otherwise it is
-    ``root``, with underscores added while a mutation is called so.
+    If the mutations have no names but numbers 1 to n, the label is n + 1, as in SCITE's files. Otherwise it
+    is ``root``, with underscores added while a mutation has that name.
     """
     taken = set(mutations)
     if tuple(mutations) == default_names(len(mutations)):
@@ -165,15 +166,15 @@ def root_label(mutations: Sequence[str]) -> str:
 
 
 def node_labels(mutations: Sequence[str]) -> list[str]:
-    """The labels of the nodes 0 to n: the names of the mutations, then that of the root."""
+    """Return the labels of the nodes 0 to n: the names of the mutations, then the root's label."""
     return [*mutations, root_label(mutations)]
 
 
 def to_networkx(parents: Parents, mutations: Sequence[str]) -> networkx.DiGraph[str]:
-    """The tree as a networkx graph with edges from parent to child.
+    """Return the tree as a networkx graph with edges from parent to child.
 
     Args:
-        parents: a valid parent vector, shape (n + 1,).
+        parents: a valid parent vector, int32, shape (n + 1,).
         mutations: the n names of the mutations.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Reads a tree file, whichever of the two formats it is in."""
+"""Reader of tree files in Newick or GraphViz format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from syclade.host.trees.newick import from_newick, newick_edges
 
 __all__ = ["read_labels", "read_tree"]
 
-# A comment ends at the first mark of its end in one way only: with two ways, many comments take for ever.
+# There is only one way to match the end of a comment; with two, backtracking over many comments never ends.
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
 _GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b")
 
@@ -25,18 +25,20 @@ _GRAPHVIZ = re.compile(rf"(?:\s|//[^\n]*\n|{_COMMENT}|\#[^\n]*\n)*(?:strict\s+)?
 def read_tree(
     path: str | os.PathLike[str], mutations: Sequence[str], cells: Collection[str] = ()
 ) -> NDArray[np.int32]:
-    """Reads a mutation tree in Newick or GraphViz format; the content decides which.
+    """Read a mutation tree in Newick or GraphViz format; the content determines the format.
 
     Args:
         path: the file: ours or SCITE's.
         mutations: the n names of the mutations, in the order of the matrix.
-        cells: names of cells that may hang in the tree, besides s0, s1, …; they are left out.
+        cells: names of cells that may be attached to a Newick tree, in addition to s0, s1, …; they are left
+            out.
 
     Returns:
         Parent vector, int32, shape (n + 1,).
 
     Raises:
-        TreeError: with the file, the line where it is known, and the names concerned.
+        TreeError: the file is not a tree of these mutations. The error has the file, the line if known, and
+            the names concerned.
     """
     text = _text_of(path)
     if _GRAPHVIZ.match(text):
@@ -45,13 +47,15 @@ def read_tree(
 
 
 def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The mutations that a tree file names, sorted: all its nodes but the root and cells (``s0``, ``s1``, …).
+    """Return the names of the mutations in a tree file, sorted.
+
+    These are the labels of all nodes except the root and cells (``s0``, ``s1``, …).
 
     Args:
         path: the file, in Newick or GraphViz format.
 
     Raises:
-        TreeError: not a tree.
+        TreeError: the file is not a tree.
     """
     text = _text_of(path)
     edges = graphviz_edges(text, (), path) if _GRAPHVIZ.match(text) else newick_edges(text, path)
@@ -61,7 +65,7 @@ def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def _text_of(path: str | os.PathLike[str]) -> str:
-    """The text of a file that begins as a tree does."""
+    """Return the text of a file; check that it begins like a tree."""
     text = read_text(path, TreeError)
     if not text.strip():
         raise TreeError("the file is empty", path=path)

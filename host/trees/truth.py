@@ -1,4 +1,4 @@
-"""A tree beside the true one: files, parent vectors, all measures at once."""
+"""Comparison of a tree with the true one by all measures, from files or parent vectors."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ __all__ = ["compare", "compare_files"]
 
 
 def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, Any]:
-    """All measures of a tree against the true one, as plain values.
+    """Return all measures of a tree against the true one, as plain values.
 
     Args:
         parents: parent vector, int32, shape (n + 1,).
-        true: likewise.
+        true: parent vector of the true tree, int32, shape (n + 1,).
 
     Returns:
-        See `Distances.told`, and `mltd_similarity`, None where scphylo-tools is not installed.
+        The values of `Distances.told`, and `mltd_similarity`, which is None if scphylo-tools is not
+        installed or fails.
     """
     told: dict[str, Any] = tree_distances(parents, true).told()
     return told | {"mltd_similarity": multi_labelled_similarity(parents, true)}
 
 
 def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) -> dict[str, Any]:
-    """As `compare`, of two files in Newick or GraphViz format.
+    """Compare the trees of two files in Newick or GraphViz format; see `compare`.
 
     Raises:
-        TreeError: a file is no tree, or they name different mutations.
+        TreeError: a file is not a tree, or the files have different mutations.
     """
     mutations = read_labels(true)
     return compare(read_tree(tree, mutations), read_tree(true, mutations))

@@ -1,11 +1,12 @@
 """Workarounds for bugs of the SYCL stack, each with the versions that have the bug (`stacks.py`).
 
-All of them are in this folder; an export's loader (`host/export/loader.py`), which runs without syclade,
-repeats those that it needs.
+All workarounds are in this folder. The loader of an export (`host/export/loader.py`) runs without syclade, so
+it repeats those that it needs.
 
-Nothing here asks the user for an environment variable. `prepare` must run before the first `import dpctl`;
-`tests/devices/test_workarounds.py` fails for every workaround that is no longer needed, on each stack. Longer
-ones have modules of their own in this folder, and `tests/devices/test_workarounds_binary.py`.
+No workaround asks the user to set an environment variable. `prepare` must run before the first `import
+dpctl`. `tests/devices/test_workarounds.py` fails for every workaround that is no longer needed, on each
+stack. Longer workarounds have their own modules in this folder, and
+`tests/devices/test_workarounds_binary.py`.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _preparing = threading.Lock()
 
 
 def prepare() -> Any:
-    """Apply the workarounds of start-up once and return the module `dpctl`.
+    """Apply the start-up workarounds once and return the module `dpctl`.
 
     Raises:
         DeviceError: the SYCL stack is not installed, or its libraries do not load; the message says which.
@@ -74,7 +75,7 @@ def _prepare() -> Any:
         register_opencl_drivers()
     try:
         import dpctl
-    except Exception as error:  # beside other versions than it is made for it may fail in any way
+    except Exception as error:  # with unexpected versions beside it, dpctl may fail in any way
         raise DeviceError(f"dpctl does not import: {error}", hint=sycl_hint()) from error
     let_emulator_take_spirv()
     with contextlib.suppress(OSError, DeviceError):
@@ -85,7 +86,7 @@ def _prepare() -> Any:
 
 
 def _installed(distribution: str, name: str) -> Path:
-    """Path of a library that an installed distribution brings."""
+    """Return the path of a library of an installed package."""
     if version_of(distribution) is None:
         raise DeviceError(f"the package {distribution} is not installed", hint=sycl_hint())
     for file in files_of(distribution):
@@ -95,13 +96,13 @@ def _installed(distribution: str, name: str) -> Path:
 
 
 def load_runtime_libraries() -> None:
-    """Load libraries that the wheels do not find, because their rpath is wrong.
+    """Load libraries that the wheels do not find because their rpath is wrong.
 
-    dpctl 0.17.0 with the 2024.2.2 runtimes does not import without them. dpctl 0.22 does, but the OpenCL
-    loader 2026.2 cannot be opened without Intel's libraries of mathematical functions.
+    dpctl 0.17.0 with the 2024.2.2 runtimes cannot be imported without them. dpctl 0.22 can, but the OpenCL
+    loader 2026.2 cannot be opened without Intel's math libraries.
 
     Raises:
-        DeviceError: dpctl needs a library that is missing or does not load.
+        DeviceError: a library that dpctl needs is missing or does not load.
     """
     stack = installed_stack()
     for distribution, name in stack.libraries:
@@ -115,12 +116,12 @@ def load_runtime_libraries() -> None:
 
 
 def register_opencl_drivers() -> None:
-    """Name the OpenCL drivers by absolute path: in a virtual environment the loader finds none.
+    """Register the OpenCL drivers by absolute path: in a virtual environment the loader finds none.
 
     Needed by the OpenCL loaders 2024.2.2 and 2026.2.
     """
     if DRIVER_VARIABLE in os.environ:
-        return  # the user has their own drivers
+        return  # the user has chosen the drivers
     drivers = []
     for distribution, name in (CPU_DRIVER, EMULATOR_DRIVER):
         with contextlib.suppress(DeviceError):
@@ -130,18 +131,18 @@ def register_opencl_drivers() -> None:
 
 
 def restore_driver_variable(value: str | None) -> None:
-    """Make the list of drivers what it was, once it has been read.
+    """Restore the user's list of drivers, once the loader has read ours.
 
-    The OpenCL loader 2024.2.2 cuts the variable up in place, so that child processes would inherit the first
-    driver only, and see no emulator. The loader 2026.2 does not; there children would inherit our list.
+    The OpenCL loader 2024.2.2 splits the variable in place, so child processes would inherit only the first
+    driver and not find the emulator. The loader 2026.2 does not, but child processes would inherit our list.
 
     Args:
-        value: the user's, or None if there was none.
+        value: the user's list; None if the variable was not set.
     """
     try:
-        _opencl_platforms(ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1"))))  # reads it
+        _opencl_platforms(ctypes.CDLL(str(_installed("intel-opencl-rt", "libOpenCL.so.1"))))  # read it now
     except (OSError, DeviceError):
-        return  # dpctl has still to read it
+        return  # dpctl still has to read it
     if value is None:
         os.environ.pop(DRIVER_VARIABLE, None)
     else:
@@ -150,11 +151,11 @@ def restore_driver_variable(value: str | None) -> None:
 
 @cache
 def let_emulator_take_spirv() -> bool:
-    """Let the FPGA emulator 2024.2.2 create programs from SPIR-V; returns whether anything was changed.
+    """Let the FPGA emulator 2024.2.2 create programs from SPIR-V; return whether anything was changed.
 
-    dpctl 0.17.0 calls clCreateProgramWithIL, of which this OpenCL 1.2 platform has only the KHR twin: its
-    dispatch table holds a function that refuses. In that table, and no other, the refusing entry (found by
-    address, never by position) is replaced by the twin.
+    dpctl 0.17.0 calls clCreateProgramWithIL. This OpenCL 1.2 platform only has its KHR variant, and the
+    dispatch table holds a function that refuses. In that table only, the refusing entry (found by address,
+    never by position) is replaced by the KHR variant.
     """
     try:
         emulator = ctypes.CDLL(str(_installed(*EMULATOR_DRIVER)))
@@ -177,13 +178,13 @@ def let_emulator_take_spirv() -> bool:
 
 
 _DISPATCH_ENTRIES = 140
-"""Entries of cl_icd_dispatch that every driver of OpenCL 1.2 to 2.1 has."""
+"""Number of entries of cl_icd_dispatch that every driver of OpenCL 1.2 to 2.1 has."""
 
 _PLATFORM_NAME = 0x0902
 
 
 def _opencl_platforms(loader: ctypes.CDLL) -> list[int]:
-    """The platform objects that the OpenCL loader knows."""
+    """Return the platform objects that the OpenCL loader knows."""
     count = ctypes.c_uint(0)
     if loader.clGetPlatformIDs(0, None, ctypes.byref(count)) != 0:
         return []
@@ -193,18 +194,18 @@ def _opencl_platforms(loader: ctypes.CDLL) -> list[int]:
 
 
 def _platform_name(loader: ctypes.CDLL, platform: int) -> str:
-    """CL_PLATFORM_NAME."""
+    """Return CL_PLATFORM_NAME."""
     text = ctypes.create_string_buffer(256)
     loader.clGetPlatformInfo(ctypes.c_void_p(platform), _PLATFORM_NAME, ctypes.c_size_t(256), text, None)
     return text.value.decode(errors="replace")
 
 
 def load_dpnp_libraries() -> None:
-    """Load libraries that dpnp 0.15.0 cannot find (its rpath is broken, too); `prepare` comes first.
+    """Load libraries that dpnp 0.15.0 cannot find because its rpath is wrong, too; call `prepare` first.
 
-    syclade itself never imports dpnp, and who passes a dpnp array has evidently got it imported already. So
-    this is for those who have not: call it before `import dpnp`. MKL's libraries need symbols of each other,
-    so they are bound lazily, which ctypes does not offer.
+    syclade itself never imports dpnp, and users who pass a dpnp array have already imported it. This is for
+    users who have not: call it before `import dpnp`. MKL's libraries need symbols of each other, so they are
+    bound lazily, which ctypes does not offer.
     """
     loader = ctypes.CDLL(None)
     loader.dlopen.restype = ctypes.c_void_p

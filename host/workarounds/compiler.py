@@ -1,4 +1,4 @@
-"""Cures for numba-dpex 0.23.0, the compiler of device code."""
+"""Workarounds for bugs of numba-dpex 0.23.0, the compiler of device code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["dpnp_stand_in", "register_numba_implementations"]
 
 
 class _StandIn(types.ModuleType):
-    """A module that has every name: each a class of its own."""
+    """A module in which every name exists, each as a class of its own."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -24,9 +24,9 @@ class _StandIn(types.ModuleType):
 
 @contextlib.contextmanager
 def dpnp_stand_in() -> Iterator[None]:
-    """Let numba-dpex 0.23.0 import without dpnp, of which it needs names only.
+    """Let numba-dpex 0.23.0 be imported without dpnp, of which it only needs names.
 
-    The real one is 1.5 GB with MKL, slow to import, and its wheel 0.15.0 does not find its libraries.
+    The real dpnp takes 1.5 GB with MKL, is slow to import, and its wheel 0.15.0 does not find its libraries.
     """
     if "dpnp" in sys.modules:
         yield
@@ -46,8 +46,8 @@ def dpnp_stand_in() -> Iterator[None]:
 def register_numba_implementations() -> None:
     """Register numba 0.59.1's implementations of tuples, ranges and enums, which numba-dpex 0.23.0 uses.
 
-    They register only with the CPU target's context, and only when that is first used or refreshed;
-    numba-dpex never does so, and its kernels then do not compile.
+    They are only registered with the CPU target's context, when it is first used or refreshed. numba-dpex
+    never does either, and then its kernels do not compile.
     """
     from numba.core.registry import cpu_target
 

@@ -1,9 +1,9 @@
-"""Programs that OpenCL made, for a dpctl that can make them from SPIR-V and source only.
+"""Programs made by OpenCL, for a dpctl that can only make them from SPIR-V and source.
 
-dpctl 0.17.0 and 0.22.1 take no native binary and no program object. They are given one in the way of their
-own library: `sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7 (intel-sycl-rt 2024.2.2)
-and libsycl.so.9 (2026.2) export with the same arguments. With any other libsycl nothing is opened, and dpctl
-makes the program from SPIR-V.
+dpctl 0.17.0 and 0.22.1 accept neither a native binary nor a program object. So a program is passed to them
+through their SYCL library, by `sycl::get_native` and `sycl::make_kernel_bundle`, which libsycl.so.7
+(intel-sycl-rt 2024.2.2) and libsycl.so.9 (2026.2) export with the same arguments. With any other libsycl,
+`opened_place` yields None, and dpctl makes the program from SPIR-V.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _EXECUTABLE, _OPENCL = 2, 1  # of sycl::bundle_state and sycl::backend
 
 
 class _Functions(NamedTuple):
-    """Foreign functions: the first three are C++, and take their object as first argument.
+    """Foreign functions. The first three are C++, and take their object as the first argument.
 
     Attributes:
-        context_of, device_of: the OpenCL object behind a sycl::context or sycl::device; the context's count
-            of references goes up.
+        context_of, device_of: return the OpenCL object behind a sycl::context or sycl::device; the context's
+            reference count is incremented.
         make_bundle: (where, cl_program, context, …) constructs a sycl::kernel_bundle at `where`.
         allocate: operator new.
-        wrap: a dpctl program with a copy of a kernel bundle.
+        wrap: makes a dpctl program with a copy of a kernel bundle.
         delete_bundle: destructor and operator delete.
     """
 
@@ -48,7 +48,7 @@ _BUNDLE_BYTES = 16
 
 @cache
 def _functions() -> _Functions | None:
-    """The functions; None where this dpctl or SYCL runtime has not got them."""
+    """Return the functions; None if this dpctl or SYCL runtime does not have them."""
     from dpctl.program import _program
 
     address, stack = ctypes.c_void_p, installed_stack()
@@ -66,12 +66,12 @@ def _functions() -> _Functions | None:
         return None
     for function in (context_of, device_of):
         function.argtypes, function.restype = [address], address
-    # The object comes back through a hidden first argument.
+    # The object is returned through a hidden first argument.
     make_bundle.argtypes = [address, address, address, ctypes.c_bool, ctypes.c_ubyte, ctypes.c_byte]
     make_bundle.restype = None
     allocate.argtypes, allocate.restype = [ctypes.c_size_t], address
     delete_bundle.argtypes, delete_bundle.restype = [address], None
-    python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions are everybody's
+    python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions are shared
     python.PyCapsule_GetName.argtypes, python.PyCapsule_GetName.restype = [ctypes.py_object], ctypes.c_char_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     python.PyCapsule_GetPointer.restype = address
@@ -82,7 +82,7 @@ def _functions() -> _Functions | None:
 
 @contextlib.contextmanager
 def opened_place(queue: Any) -> Iterator[Place | None]:
-    """The OpenCL context and device of a dpctl queue; None if it is not OpenCL's or cannot be found out."""
+    """Yield the OpenCL context and device of a dpctl queue; None for other backends or if unavailable."""
     functions = _functions()
     if functions is None or not str(queue.backend).endswith("opencl"):
         yield None
@@ -95,10 +95,10 @@ def opened_place(queue: Any) -> Iterator[Place | None]:
 
 
 def sycl_program(queue: Any, program: int) -> Any:
-    """A `dpctl.program.SyclProgram` of an OpenCL program that is built; it takes a reference of its own.
+    """Return a `dpctl.program.SyclProgram` for a built OpenCL program; it holds its own reference.
 
     Args:
-        queue: one that `opened_place` could open.
+        queue: a queue that `opened_place` could open.
         program: a cl_program of the queue's context.
     """
     functions = _functions()

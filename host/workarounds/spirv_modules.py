@@ -1,4 +1,4 @@
-"""What the compilers leave wrong in a kernel's SPIR-V: drivers overlook it, spirv-val does not."""
+"""Workarounds for compiler bugs in a kernel's SPIR-V, which drivers overlook and spirv-val reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["with_listed_variables", "without_stray_variables"]
 
 _FUNCTION_STORAGE = 7
 
-# Which operands of an instruction are ids of values; in all others every operand is taken for one.
+# Operands that are ids of values; in all other instructions, every operand is taken for one.
 _VALUES = {Op.LOAD: slice(2, 3), Op.STORE: slice(0, 2), Op.COMPOSITE_EXTRACT: slice(2, 3)}
 _VALUES |= {Op.COMPOSITE_INSERT: slice(2, 4), Op.EXT_INST: slice(4, None), Op.VARIABLE: slice(3, None)}
 _VALUES |= {Op.VECTOR_SHUFFLE: slice(2, 4), Op.COPY_MEMORY_SIZED: slice(0, 3), Op.FUNCTION: slice(0)}
@@ -19,10 +19,10 @@ _VALUES |= {Op.BRANCH_CONDITIONAL: slice(0, 1), Op.SWITCH: slice(0, 1)}
 
 
 def without_stray_variables(module: bytes) -> bytes:
-    """A module without the variables of storage class Function that stand outside of functions.
+    """Return the module without variables of storage class Function that are declared outside of functions.
 
     numba 0.59.1 makes one for every function that it compiles, for exceptions and globals, which device code
-    has not got; numba-dpex 0.23.0 leaves them in. One that is used stays.
+    does not have; numba-dpex 0.23.0 does not remove them. A variable that is used stays.
     """
     body = list(instructions(module))
     stray = {
@@ -39,9 +39,9 @@ def without_stray_variables(module: bytes) -> bytes:
 
 
 def with_listed_variables(module: bytes) -> bytes:
-    """A module whose kernels list all variables outside of functions, as SPIR-V 1.4 wants.
+    """Return the module with its kernels listing all variables outside of functions, as SPIR-V 1.4 requires.
 
-    dpcpp-llvm-spirv 2024.2.0 writes version 1.4, and lists none, which was right up to version 1.3.
+    dpcpp-llvm-spirv 2024.2.0 writes version 1.4 and lists none, which was correct up to version 1.3.
     """
     body = list(instructions(module))
     listed = tuple(one.operands[1] for one in _before_functions(body) if one.code == Op.VARIABLE)
@@ -53,7 +53,7 @@ def with_listed_variables(module: bytes) -> bytes:
 
 
 def _before_functions(body: list[Instruction]) -> Iterator[Instruction]:
-    """The module's instructions up to its first function."""
+    """Yield the module's instructions up to its first function."""
     for one in body:
         if one.code == Op.FUNCTION:
             return
@@ -61,7 +61,7 @@ def _before_functions(body: list[Instruction]) -> Iterator[Instruction]:
 
 
 def _without(body: list[Instruction], stray: set[int]) -> Iterator[Instruction]:
-    """The instructions, less what defines, names or lists these variables."""
+    """Yield the instructions, except those that define, name or decorate these variables."""
     for code, operands in body:
         if code in (Op.NAME, Op.DECORATE) and operands[0] in stray:
             continue

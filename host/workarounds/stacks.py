@@ -1,8 +1,8 @@
-"""The versions of the SYCL stack that the workarounds are for.
+"""Versions of the SYCL stack that the workarounds are for.
 
 Two combinations are tested. `PINNED` (dpctl 0.17.0 with Intel's runtimes 2024.2.2, Python 3.11) can also
-compile kernels, by numba-dpex 0.23.0. `CURRENT` (dpctl 0.22 with runtimes 2026.2, Python 3.12 and later) runs
-the kernels that are compiled already.
+compile kernels, with numba-dpex 0.23.0. `CURRENT` (dpctl 0.22 with runtimes 2026.2, Python 3.12 and later)
+runs precompiled kernels.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ class Stack(NamedTuple):
 
     Attributes:
         dpctl, runtimes: versions of dpctl and of Intel's packages.
-        libraries: (package, file) to load before dpctl, in this order, since the wheels do not find them.
+        libraries: (package, file) pairs to load before dpctl, in this order, because the wheels do not find
+            them.
         sycl_library, dpctl_library: names under which the loaded libraries are found.
-        is_importable: whether dpctl imports without these libraries.
+        is_importable: whether dpctl can be imported without these libraries.
         emulator_problem: why Intel's FPGA emulator cannot run; None if it can.
     """
 
@@ -63,11 +64,11 @@ CURRENT = Stack(
     sycl_library="libsycl.so.9",
     dpctl_library="libDPCTLSyclInterface.so",
     is_importable=True,
-    # The driver loads, with libraries of 2025.0.5 beside it, and the OpenCL loader lists it. SYCL does not.
+    # With libraries of 2025.0.5 beside it, the driver loads, and the OpenCL loader lists it. SYCL does not.
     emulator_problem=f"needs {COMPILER_PYTHON}: SYCL 2026.2 does not list Intel's last emulator, 2025.0.5",
 )
 
 
 def installed_stack() -> Stack:
-    """The combination that the installed dpctl belongs to; a dpctl that is not known counts as newer."""
+    """Return the stack of the installed dpctl; an unknown version of dpctl counts as newer."""
     return PINNED if (version_of("dpctl") or "").startswith("0.17.") else CURRENT

@@ -1,7 +1,7 @@
-"""The CPU drivers 2024.2.2 and 2026.2 on processors that are newer than they are: Zen 5 for the older one.
+"""Workaround for CPU drivers 2024.2.2 and 2026.2 on processors that are newer (Zen 5 for the older driver).
 
-It then says so on standard error, twice, and compiles for the least that x86-64 has: a third of the speed.
-The driver 2026.2 knows AMD's processors up to Zen 6 and has the same message for others.
+The driver then prints a warning on standard error, twice, and compiles for the x86-64 baseline: a third of
+the speed. The driver 2026.2 knows AMD's processors up to Zen 6 and prints the same warning for others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 __all__ = ["name_an_older_processor"]
 
 TARGET_VARIABLE = "CL_CONFIG_CPU_TARGET_ARCH"
-"""The driver reads it when it first makes a context."""
+"""The driver reads this variable when it first makes a context."""
 
 UNKNOWN = b"SYCL CPU RT Warning: Unknown host CPU."
 
@@ -33,7 +33,7 @@ _ICELAKE = _SKYLAKE | {
 }  # fmt: skip
 
 PROCESSORS = (("icelake-server", _ICELAKE), ("skx", _SKYLAKE), ("core-avx2", _AVX2))
-"""Names that the driver takes, and what a processor must have to run the code for them (LLVM 18)."""
+"""Processors that the driver accepts, and the features that code for them needs (LLVM 18)."""
 
 
 def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | None:
@@ -41,10 +41,11 @@ def name_an_older_processor(loader: ctypes.CDLL, platforms: list[int]) -> str | 
 
     Args:
         loader: the OpenCL loader.
-        platforms: its platforms. Their devices are asked what they are, since that is when drivers complain.
+        platforms: its platforms. Their devices are queried, because that is when drivers print the warning.
 
     Returns:
-        The processor named in `TARGET_VARIABLE`, which the user may have set before; None if none was.
+        The processor that was put into `TARGET_VARIABLE`; None if there was no warning, if no known processor
+        fits, or if the user had set the variable.
     """
     with _complaints() as said:
         for platform in platforms:
@@ -69,7 +70,7 @@ def _name_one() -> str | None:
 
 
 def _ask_devices(loader: ctypes.CDLL, platform: int) -> None:
-    """Let every device of a platform tell its name and what it can do."""
+    """Query the name and the extensions of every device of a platform."""
     place, count = ctypes.c_void_p(platform), ctypes.c_uint(0)
     if loader.clGetDeviceIDs(place, _ALL_DEVICES, 0, None, ctypes.byref(count)) != 0:
         return
@@ -84,13 +85,13 @@ def _ask_devices(loader: ctypes.CDLL, platform: int) -> None:
 
 @contextlib.contextmanager
 def _complaints() -> Iterator[Callable[[], bytes]]:
-    """Standard error goes to a file meanwhile; afterwards the value gives what came."""
+    """Redirect standard error to a file; afterwards, the yielded function returns what was written."""
     text = b""
     if sys.stderr is not None:
         sys.stderr.flush()
     try:
         standard_error = os.dup(2)
-    except OSError:  # closed: nobody would see anything
+    except OSError:  # standard error is closed, so there is nothing to redirect
         yield lambda: b""
         return
     try:
@@ -108,7 +109,7 @@ def _complaints() -> Iterator[Callable[[], bytes]]:
 
 @cache
 def _processor() -> dict[str, str]:
-    """What Linux tells of the first processor."""
+    """Return what /proc/cpuinfo says about the first processor."""
     try:
         told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:

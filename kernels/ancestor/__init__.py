@@ -1,1 +1,1 @@
-"""The chain's stages on ancestor matrices."""
+"""Stages of a chain on ancestor matrices."""

@@ -1,4 +1,4 @@
-"""Sizes of ancestor matrices, as device functions have them: constants, or specialisation constants."""
+"""Sizes of ancestor matrices in device code: constants, or specialisation constants."""
 
 from typing import Any, NamedTuple
 
@@ -6,13 +6,13 @@ from syclade.kernels.target import control, fixed, specialised
 
 
 class Capacity(NamedTuple):
-    """All control integers that lanes share.
+    """Sizes of the matrices; all control integers, the same in all lanes.
 
     Attributes:
-        nodes: rows of a matrix, a multiple of the lanes.
-        words: of 64 bits, in a row.
-        cells: columns, a multiple of the lanes.
-        values: planes, one for each value that may be observed.
+        nodes: number of rows of a matrix, a multiple of the lanes.
+        words: number of 64-bit words per row.
+        cells: number of columns, a multiple of the lanes.
+        values: number of planes, one for each value that may be observed.
     """
 
     nodes: Any
@@ -22,7 +22,7 @@ class Capacity(NamedTuple):
 
 
 def fixed_capacity(*, nodes: int, words: int, cells: int = 0, values: int = 0, **_others: int) -> Any:
-    """Return the device function () -> Capacity; stages without cells or values leave them out."""
+    """Return the device function () -> Capacity for constants; stages without cells or values omit these."""
     return fixed(Capacity(control(nodes), control(words), control(cells), control(values)))
 
 
@@ -30,10 +30,10 @@ _SPECIALISED = specialised(Capacity)
 
 
 def specialised_capacity(**_sizes: int) -> Any:
-    """Return the device function () -> Capacity that the host wrote into the kernel."""
+    """Return the device function () -> Capacity for sizes that the host writes into the kernel."""
     return _SPECIALISED
 
 
 def bits_of(lanes: int) -> Any:
-    """Return log2 of the lanes, a power of two (control): rows and columns are shared out by a shift."""
+    """Return log2 of the number of lanes (control): a shift by it divides rows and columns among lanes."""
     return control(lanes.bit_length() - 1)

@@ -1,4 +1,4 @@
-"""The encoding `ancestor`: a row of bits a node, loops of fixed length (ffSCITE's design), scores on it."""
+"""Encoding `ancestor`: one row of bits per node, loops of fixed length (ffSCITE's design), and its scores."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from syclade.kernels.target import address, control, device_function, in_step
 
 
 class Here(NamedTuple):
-    """Where a slot's parts of the arguments are.
+    """Context of a slot.
 
     Attributes:
         number: address, the slot.
@@ -31,10 +31,10 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
     """Return the evaluation of a score, for matrices of a capacity.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        score: what a cell is worth.
-        lanes: of a slot.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        score: contribution of a cell.
+        lanes: lanes per slot.
+        sizes: as in `Capacity`, if they are known.
     """
     capacity_of, lanes_u = capacity(**sizes), address(lanes)
     tree_update = make_tree_update(capacity_of, lanes, from_own_row)
@@ -43,19 +43,30 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
     relations = make_relations(capacity_of)
 
     @device_function
-    def place(given, number, lane, mutations):
-        """Where the slot's matrices start."""
+    def place(
+        given,  # IN the kernel's arguments: not used
+        number,  # IN address: the slot
+        lane,  # IN address
+        mutations,  # IN control: not used
+    ):
+        """Return (Here, where the slot's matrices start (address))."""
         size = capacity_of()
         return Here(number, lane), number * address(size.nodes * size.words)
 
     @device_function
     def start(given, here, base):
-        """Nothing follows from the matrix."""
+        """Return `base`: there are no data to compute from the matrix."""
         return base
 
     @device_function
-    def evaluate(given, here, base, proposal, current):
-        """The score of the proposed tree (int64), which is written anew as a whole; nothing more to know."""
+    def evaluate(
+        given,  # IN ancestors, planes, multiplicity, weights, the score's arguments; OUT proposal, shares
+        here,  # IN Here
+        base,  # IN address: where the slot's matrices start
+        proposal,  # IN Proposal
+        current,  # IN int64: score of the tree (not used)
+    ):
+        """Write the whole proposed tree; return (its score (int64), 0: `follow` needs no change)."""
         tree_update(given, base, base, here.lane, proposal)
         share = score_mapping(given, here.number, given.proposal, in_step(base), here.lane)
         shares = here.number * lanes_u
@@ -63,18 +74,24 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
         return total(given.shares, in_step(shares)), control(0)
 
     @device_function
-    def follow(given, here, base, proposal, change):
-        """Take the proposed tree."""
+    def follow(
+        given,  # IN proposal; OUT ancestors: (slots, words, nodes) uint64, flat
+        here,  # IN Here
+        base,  # IN address: where the slot's matrices start
+        proposal,  # IN Proposal (not used)
+        change,  # IN control (not used)
+    ):
+        """Copy the proposed tree to the current one."""
         copy_rows(given.proposal, given.ancestors, base, here.lane)
 
     @device_function
     def keep(given, here, base):
-        """Take the tree for the best one."""
+        """Copy the current tree to the best one."""
         copy_rows(given.ancestors, given.best_ancestors, base, here.lane)
 
     @device_function
     def finish(given, here, base):
-        """Everything is as the host wants it."""
+        """Do nothing: the arrays are as the host needs them."""
 
     return Evaluation(relations, place, start, evaluate, follow, keep, finish)
 

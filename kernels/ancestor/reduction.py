@@ -1,4 +1,4 @@
-"""Reduction: the lanes' shares become the score of the tree; the accept test; the best tree is kept."""
+"""Reduction: add up the lanes' shares to the score of a tree; copy a tree that is accepted or the best."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,14 +10,17 @@ from syclade.kernels.target import address, device_function
 
 
 def make_total(lanes: int) -> Callable[..., Any]:
-    """Device function: the sum of all lanes' shares."""
+    """Return a device function that sums all lanes' shares."""
 
     @device_function
     def total(
         shares,  # IN (slots, lanes) int64, flat
         start,  # IN address: where the slot's shares start
     ):
-        """Sum of all lanes' shares (int64); every lane computes it, which is cheaper than a broadcast."""
+        """Return the sum of all lanes' shares (int64).
+
+        Every lane computes it, which is cheaper than a broadcast.
+        """
         score = np.int64(0)
         for lane in range(lanes):
             score = score + shares[start + address(lane)]
@@ -27,14 +30,14 @@ def make_total(lanes: int) -> Callable[..., Any]:
 
 
 def make_copy_rows(capacity_of: Any, lanes: int) -> Callable[..., Any]:
-    """Device function: copy a matrix of a capacity; a lane has every `lanes`-th row."""
+    """Return a device function that copies a matrix of a capacity; each lane copies every `lanes`-th row."""
     lane_bits = bits_of(lanes)
 
     @device_function
     def copy_rows(
         source,  # IN (slots, words, nodes) uint64, flat
         target,  # OUT (slots, words, nodes) uint64, flat
-        base,  # IN address
+        base,  # IN address: where the slot's matrix starts
         lane,  # IN address
     ):
         """Copy the lane's rows of one slot's matrix."""

@@ -1,4 +1,4 @@
-"""Questions to the ancestor matrix that moves ask (`chain.parts.Relations`)."""
+"""Queries of moves about the tree, answered from the ancestor matrix (`chain.parts.Relations`)."""
 
 from typing import Any
 
@@ -10,25 +10,36 @@ from syclade.kernels.words import WORD_SHIFT, bit_of, popcount
 
 
 def make_relations(capacity_of: Any) -> Relations:
-    """Device functions for matrices of a capacity (`capacity.py`).
+    """Return the device functions for matrices of a capacity (`capacity.py`).
 
-    Loops go over all rows, those of padding included: these are 0, and come last in the order of labels.
+    Loops go over all rows, padding included. Rows of padding are 0 and come last in order of node numbers.
     """
 
     @device_function
     def row_start(base, node):
-        """Return where the word with the bit of a node (uint64) starts, of all rows (address)."""
+        """Return where the words with the bit of a node (uint64) start, one word per row (address)."""
         return base + (node >> WORD_SHIFT) * address(capacity_of().nodes)
 
     @device_function
-    def is_descendant(given, here, base, node, ancestor):
-        """1 if `ancestor` is `node` or above it, else 0 (control)."""
+    def is_descendant(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Here: not used
+        base,  # IN address: where the slot's matrix starts
+        node,  # IN control
+        ancestor,  # IN control
+    ):
+        """Return 1 if `ancestor` is `node` or above it, else 0 (control)."""
         above = np.uint64(ancestor)
         return control(bit_of(given.ancestors[row_start(base, above) + address(node)], above))
 
     @device_function
-    def subtree_size(given, here, base, node):
-        """Nodes of the subtree, itself included (control)."""
+    def subtree_size(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Here: not used
+        base,  # IN address: where the slot's matrix starts
+        node,  # IN control
+    ):
+        """Return the number of nodes in the node's subtree, itself included (control)."""
         above = np.uint64(node)
         start = row_start(base, above)
         count = np.uint64(0)
@@ -37,8 +48,15 @@ def make_relations(capacity_of: Any) -> Relations:
         return control(count)
 
     @device_function
-    def select(given, here, base, node, inside, rank):
-        """The rank-th node in the subtree, or outside of it, in the order of labels (control)."""
+    def select(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Here: not used
+        base,  # IN address: where the slot's matrix starts
+        node,  # IN control
+        inside,  # IN control: 1 to select in the subtree, 0 to select outside of it
+        rank,  # IN control: counted from 0
+    ):
+        """Return the rank-th node in the subtree, or outside of it, in order of node numbers (control)."""
         above, wanted, last = np.uint64(node), np.uint64(inside), np.uint64(rank)
         start = row_start(base, above)
         seen = np.uint64(0)
@@ -51,8 +69,13 @@ def make_relations(capacity_of: Any) -> Relations:
         return control(chosen)
 
     @device_function
-    def depth_of(given, here, base, node):
-        """How many ancestors a node has, itself included (uint64); the node is uint64."""
+    def depth_of(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Here: not used
+        base,  # IN address: where the slot's matrix starts
+        node,  # IN uint64
+    ):
+        """Return the number of ancestors of a node, itself included (uint64)."""
         capacity = capacity_of()
         depth = np.uint64(0)
         for index in range(capacity.words):
@@ -61,8 +84,13 @@ def make_relations(capacity_of: Any) -> Relations:
         return depth
 
     @device_function
-    def parent_of(given, here, base, node):
-        """The one ancestor that has one ancestor less (control); of the root, itself."""
+    def parent_of(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Here: not used
+        base,  # IN address: where the slot's matrix starts
+        node,  # IN control; may differ between lanes
+    ):
+        """Return the ancestor that has one ancestor less (control); the root is its own parent."""
         below = np.uint64(node)
         wanted = depth_of(given, here, base, below) - np.uint64(1)
         parent = np.uint64(0)

@@ -1,8 +1,8 @@
 """Score mapping: every cell's best attachment, by popcount of masked words.
 
-The score of a cell at a node is the sum, over the values that may be observed, of the weight of the value
-times the number of mutations above the node that were observed as it: the bits common to the node's row and
-to the cell's column of the value's plane.
+The score of a cell at a node is a sum over the values that may be observed. Each value adds its weight times
+the number of mutations above the node that were observed as this value. That number is the count of the
+bits that the node's row has in common with the cell's column in the value's plane.
 """
 
 from typing import Any
@@ -18,11 +18,18 @@ _COUNT = np.uint64(0x7FFFFFFF)
 
 
 def make_worth_at(capacity_of: Any) -> Any:
-    """Device function: the score of a column at a node, for matrices of a capacity."""
+    """Return a device function that scores a column at a node, for matrices of a capacity."""
 
     @device_function
-    def worth_at(given, number, tree, base, cell, node):
-        """The score of the cell at a node (int64)."""
+    def worth_at(
+        given,  # IN planes (values, words, cells) uint64, weights (slots, values + 1) int64, flat
+        number,  # IN address: the slot
+        tree,  # IN (slots, words, nodes) uint64, flat
+        base,  # IN address: where the slot's matrix starts
+        cell,  # IN address
+        node,  # IN integer
+    ):
+        """Return the score of the cell at a node (int64)."""
         capacity = capacity_of()
         row_stride, cell_stride = address(capacity.nodes), address(capacity.cells)
         plane_stride = address(capacity.words) * cell_stride
@@ -34,7 +41,7 @@ def make_worth_at(capacity_of: Any) -> Any:
                 row = tree[base + address(index) * row_stride + address(node)]
                 at = address(value) * plane_stride + address(index) * cell_stride + cell
                 count = count + popcount(row & given.planes[at])
-            # A count and a weight of 32 bits make the product one cheap instruction.
+            # With 32 bits for count and weight, the product is one cheap instruction.
             weight = np.int64(np.int32(given.weights[weights + address(value)]))
             worth = worth + np.int64(count & _COUNT) * weight
         return worth
@@ -43,19 +50,21 @@ def make_worth_at(capacity_of: Any) -> Any:
 
 
 def make_score_mapping(score: Score, capacity_of: Any, lanes: int) -> Any:
-    """Device function: a lane's share of the score of a tree; each lane does every `lanes`-th column.
+    """Return a device function that gives the lane's share of a tree's score.
+
+    Each lane scores every `lanes`-th column.
 
     Args:
-        score: what a cell is worth.
+        score: contribution of a cell.
         capacity_of: device function () -> Capacity.
-        lanes: work-items a slot.
+        lanes: work-items per slot.
     """
     lane_bits = bits_of(lanes)
     worth_at = make_worth_at(capacity_of)
 
     @device_function
     def is_node(tree, base, node):
-        """1 for a node of the tree, which has itself above it; 0 for padding (int32)."""
+        """Return 1 for a node of the tree, whose row has its own bit set; 0 for padding (int32)."""
         capacity = capacity_of()
         above = np.uint64(0)
         for index in range(capacity.words):
@@ -68,11 +77,11 @@ def make_score_mapping(score: Score, capacity_of: Any, lanes: int) -> Any:
     def score_mapping(
         given,  # IN planes, multiplicity, weights, and the score's arguments
         number,  # IN address: the slot
-        tree,  # IN (slots, words, nodes) uint64, flat; rows of padding are 0 and score as the root
+        tree,  # IN (slots, words, nodes) uint64, flat; rows of padding are 0 and score like the root
         base,  # IN address: where the slot's matrix starts
         lane,  # IN address
     ):
-        """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
+        """Return the sum over the lane's columns of multiplicity * contribution of the cell (int64)."""
         capacity = capacity_of()
         share = np.int64(0)
         for part in range(capacity.cells >> lane_bits):
@@ -88,12 +97,19 @@ def make_score_mapping(score: Score, capacity_of: Any, lanes: int) -> Any:
 
 
 def _make_of_attachments(score: Score, capacity_of: Any, worth_at: Any, is_node: Any) -> Any:
-    """Device function (given, number, tree, base, cell, best) -> what the cell is worth (int64)."""
+    """Return a device function (given, number, tree, base, cell, best) -> the cell's contribution (int64)."""
     of_cell, terms = score.of_cell, score.terms
 
     @device_function
-    def of_best(given, number, tree, base, cell, best):
-        """The best attachment says all."""
+    def of_best(
+        given,  # IN the score's arguments
+        number,  # IN address: the slot
+        tree,  # IN (slots, words, nodes) uint64, flat: not used
+        base,  # IN address: not used
+        cell,  # IN address: not used
+        best,  # IN int32: score of the best attachment
+    ):
+        """Return the contribution, which depends on the best attachment only (int64)."""
         return np.int64(of_cell(given, number, best))
 
     if terms is None:
@@ -101,8 +117,18 @@ def _make_of_attachments(score: Score, capacity_of: Any, worth_at: Any, is_node:
     form_of, term, of_sum = terms.form, terms.term, terms.of_sum
 
     @device_function
-    def of_all(given, number, tree, base, cell, best):
-        """All attachments once more, for what each adds; rows of padding count for nothing."""
+    def of_all(
+        given,  # IN planes, weights, and the score's arguments
+        number,  # IN address: the slot
+        tree,  # IN (slots, words, nodes) uint64, flat
+        base,  # IN address: where the slot's matrix starts
+        cell,  # IN address
+        best,  # IN int32: score of the best attachment
+    ):
+        """Score all attachments again, and return the contribution that their terms sum to (int64).
+
+        Rows of padding do not count.
+        """
         made = form_of(given, number)
         total = np.int32(0)
         for node in range(capacity_of().nodes):

@@ -1,7 +1,7 @@
 """Arguments of the five stage kernels (`stages/`), in order, each with its direction.
 
-All arrays are flat to the kernels, C order; `slots` is the first axis of whatever a slot has of its own, so
-that a slot's part is contiguous and a kernel can be given one slot alone.
+Kernels see all arrays flat, in C order. Arrays with one part per slot have `slots` as their first axis. So a
+slot's part is contiguous, and a kernel can be given a single slot.
 """
 
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from syclade.kernels.arguments import SCRATCH, Argument
 from syclade.kernels.chain.arguments import ARGUMENTS as CHAIN
 
 IN = "in"  # read only
-OUT = "out"  # every element that means anything is written, none is read
+OUT = "out"  # every meaningful element is written, none is read
 INOUT = "inout"
 
 
 class StageArgument(NamedTuple):
-    """An argument and what one kernel does with it."""
+    """An argument and its direction in one kernel."""
 
     argument: Argument
     direction: str
@@ -43,7 +43,7 @@ BETWEEN_STAGES = (
         "score of every column at every node, in units of 2^-f nat; 0 at the root and at padding",
     ),
 )
-"""Arrays from one stage to a later one; the fused kernel keeps their contents in registers."""
+"""Arrays that one stage writes for a later one; the fused kernel keeps their contents in registers."""
 
 _BY_NAME = {argument.name: argument for argument in (*CHAIN, *ENCODING, *BETWEEN_STAGES)}
 

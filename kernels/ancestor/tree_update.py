@@ -1,14 +1,14 @@
 """Tree update: all edits merged in one loop over the rows (thesis 3.1.2 to 3.1.6).
 
-With rows of ancestors, p(v) the parent of v, and rows as bit sets:
+Rows of ancestors are bit sets, and p(v) is the parent of v:
 
 - reattach v to t:        rows with v:        row(t)    | (row & ~row(p(v)))
 - exchange subtrees:      rows with v:        row(p(w)) | (row & ~row(p(v)))
                           rows with w:        row(p(v)) | (row & ~row(p(w)))
 - turn over:              rows with v:        row(p(w)) | (row & ~row(p(v)))
   (w above v, t below v)  rows with w only:   row(p(w)) | (row(t) & ~row(p(v))) | (row & ~row(p(w)))
-- exchange labels:        rows v and w change places, and bits v and w in every row.
-- nothing:                all rows are kept.
+- exchange labels:        rows v and w swap places, and so do bits v and w in every row.
+- nothing:                all rows stay.
 """
 
 from collections.abc import Callable
@@ -25,29 +25,35 @@ _OF_V, _OF_W = address(0), address(1)
 
 
 def make_tree_update(capacity_of: Any, lanes: int, parent_word: Any) -> Callable[..., Any]:
-    """Device function for matrices of a capacity; each lane has every `lanes`-th row.
+    """Return the device function for matrices of a capacity; each lane updates every `lanes`-th row.
 
     Args:
         capacity_of: device function () -> Capacity.
-        lanes: of a slot.
-        parent_word: device function: a word of the row of a node's parent (find_parent.py).
+        lanes: lanes per slot.
+        parent_word: device function that returns a word of the row of a node's parent (find_parent.py).
     """
     lane_bits = bits_of(lanes)
 
     @device_function
-    def swap_bits(word, other_word, node, other, index):
-        """Word `index` of a row with bits `node` and `other` exchanged; the words holding them are given."""
+    def swap_bits(
+        word,  # IN uint64: word `index` of a row
+        other_word,  # IN uint64: 1 if bits `node` and `other` of the row differ, else 0
+        node,  # IN uint64
+        other,  # IN uint64
+        index,  # IN uint64: which word of the row
+    ):
+        """Return the word with bits `node` and `other` of the row exchanged (uint64)."""
         here = np.uint64((node >> WORD_SHIFT) == index)
         there = np.uint64((other >> WORD_SHIFT) == index)
         return word ^ (other_word * ((here << (node & WORD_MASK)) | (there << (other & WORD_MASK))))
 
     @device_function
     def tree_update(
-        given,  # IN ancestors, OUT proposal: (slots, words, nodes) uint64, flat: current and proposed trees
+        given,  # IN ancestors, OUT proposal: (slots, words, nodes) uint64, flat; IN what parent_word reads
         base,  # IN address: where the slot's matrix starts
         rows,  # IN address: where its rows of parents start, if they are in memory
         lane,  # IN address
-        edited,  # IN Proposal
+        edited,  # IN Proposal: the edit
     ):
         """Write the lane's rows of the proposed tree."""
         ancestors, proposal = given.ancestors, given.proposal
@@ -62,7 +68,7 @@ def make_tree_update(capacity_of: Any, lanes: int, parent_word: Any) -> Callable
         moves_w = is_unrelated | is_related
         start_v = base + (v >> WORD_SHIFT) * row_stride
         start_w = base + (w >> WORD_SHIFT) * row_stride
-        # Do bits v and w differ in the old rows w and v? Their own bits are set.
+        # Bits v and w of the old row w differ if bit v is 0, since a row's own bit is set; likewise in row v.
         differs_in_w = bit_of(ancestors[start_v + w], v) ^ ONE
         differs_in_v = bit_of(ancestors[start_w + v], w) ^ ONE
         for index in range(capacity.words):
@@ -84,7 +90,7 @@ def make_tree_update(capacity_of: Any, lanes: int, parent_word: Any) -> Callable
                 in_w = spread(bit_w) & moves_w & ~in_v
                 moved = (in_v & (gain_v | (word & ~above_v))) | (in_w & (gain_w | (word & ~above_w)))
                 kept = word & ~(in_v | in_w)
-                # Swapped labels: row v is made of row w and the other way round.
+                # Swapped labels: row v is made from row w, and row w from row v.
                 at_v = spread(np.uint64(row == v))
                 at_w = spread(np.uint64(row == w))
                 elsewhere = ~(at_v | at_w)

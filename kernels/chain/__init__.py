@@ -1,1 +1,1 @@
-"""What a chain is put together from, and the one place where it is: the kernel that does many steps."""
+"""The parts of a chain, and the kernel that composes them and does many steps."""

@@ -21,9 +21,12 @@ def negative_log_uniform(
     log_table,  # IN (slots, 257) int64, flat: ln(1 + j/256) / gamma in units of 2^-f
     start,  # IN address: where the slot's table starts
 ):
-    """E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f, int64: linear between table entries."""
+    """Return E = -ln((word + 1/2) / 2^32) / gamma in units of 2^-f (int64).
+
+    Values between the table's entries are interpolated linearly.
+    """
     odd = (word << np.uint64(1)) | np.uint64(1)
-    shift = np.uint64(0)  # how far the leading one stands below bit 32
+    shift = np.uint64(0)  # distance of the leading one below bit 32
     mantissa = odd
     for log_width in range(6):
         width = np.uint64(32) >> np.uint64(log_width)

@@ -1,16 +1,16 @@
-"""What every chain's kernel takes besides its encoding's arguments, in order."""
+"""Arguments that every chain kernel takes besides those of its encoding, in order."""
 
 from syclade.kernels.arguments import INFO, PROBLEM, SCRATCH, SETTING, STATE, Argument
 
 PARAMETERS = ("mutations", "seed", "kinds")
 
 DRAWS = 5
-"""Numbers drawn for a step (batch.py)."""
+"""Numbers drawn per step (batch.py)."""
 
 WEIGHTS = Argument(
     "weights", SETTING, "int64", ("slots", "classes"), "what an observed value adds below its mutation"
 )
-"""Of every observed value that tells something, and 0 for one that tells nothing, the last; in 2^-f nat."""
+"""One weight per informative class, and 0, last, for the uninformative one; in units of 2^-f nat."""
 
 ARGUMENTS = (
     Argument("parameters", PROBLEM, "int64", (len(PARAMETERS),), ", ".join(PARAMETERS)),

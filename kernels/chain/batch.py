@@ -1,4 +1,4 @@
-"""Draws for many steps at once: one step a lane, so that random numbers cost next to nothing."""
+"""Draw random numbers for many steps at once, one step per lane, so that they cost next to nothing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _WORD = np.uint64(32)
 
 
 def make_batch(moves: Sequence[Move], lanes: int) -> Any:
-    """Device function draw_batch, for `lanes` steps."""
+    """Return the device function `draw_batch`, which draws for `lanes` steps."""
     assert DRAWS == 5
     stride = address(lanes)
     boundaries = len(moves) - 1
@@ -26,7 +26,7 @@ def make_batch(moves: Sequence[Move], lanes: int) -> Any:
 
     @device_function
     def draw_batch(
-        chain,  # IN OUT the chain's arguments; `drawn` gets number of the move, v, second, extra word, E
+        chain,  # IN OUT the chain's arguments; writes `drawn`: move number, v, second, extra word, E
         number,  # IN address: the slot
         start,  # IN address: where the slot's batch starts
         lane,  # IN address

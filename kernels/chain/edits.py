@@ -1,7 +1,7 @@
-"""What moves do to a state, five edits of its tree and a jump of its rates, and the record in which a move
-proposes one. No device code.
+"""Edits: the changes that moves make to a state, five of the tree and a jump of a rate. No device code.
 
-Every encoding can do each of them, so that a move that makes one of these is written once for all encodings.
+A move proposes an edit in a `Proposal`. Every encoding implements every edit, so a move that makes one of
+these is written once for all encodings.
 """
 
 from typing import Any, NamedTuple
@@ -11,36 +11,39 @@ import numpy as np
 from syclade.kernels.target import control
 
 REATTACH = control(0)
-"""v goes below t, which is no descendant of v."""
+"""Move v below t, which is not a descendant of v."""
 
 EXCHANGE_LABELS = control(1)
-"""v and w change places, and all else stays where it is."""
+"""Swap the places of v and w; all other nodes stay."""
 
 EXCHANGE_SUBTREES = control(2)
-"""v goes below w's parent and w below v's; neither is above the other."""
+"""Move v below w's parent and w below v's parent; neither is an ancestor of the other."""
 
 TURN_OVER = control(3)
-"""w is above v: v goes below w's parent, and w below t, a descendant of v (or v itself)."""
+"""Move v below w's parent, and w below t; w is an ancestor of v, and t is v or a descendant of v."""
 
 NOTHING = control(4)
-"""The tree stays as it is."""
+"""Leave the tree as it is."""
 
 JUMP_RATE = control(5)
-"""Likewise, and a rate goes to place v of its grid: that of false negatives (w = 0) or positives (w = 1)."""
+"""Leave the tree as it is, and move a rate to point v of its grid.
+
+The rate is that of false negatives (w = 0) or of false positives (w = 1).
+"""
 
 NO_CORRECTION = np.int64(0)
-"""Of a proposal that is as probable there as back."""
+"""Correction of a symmetric proposal."""
 
 
 class Proposal(NamedTuple):
-    """What a move proposes; all control integers that lanes share, but for the correction.
+    """Proposal of a move; all control integers, the same in all lanes, except for the correction.
 
     Attributes:
-        kind: as what the step is counted.
-        edit: one of the above.
-        v, w, t: its nodes; those that it has not are v.
-        correction: int64: ln of the quotient of the proposal's probabilities there and back, divided by
-            gamma, in units of 2^-f nat.
+        kind: the kind that the step is counted as.
+        edit: one of the edits above.
+        v, w, t: nodes of the edit; unused ones equal v. For a rate, see `JUMP_RATE`.
+        correction: int64: ln(reverse probability / forward probability) of the proposal, divided by gamma, in
+            units of 2^-f nat.
     """
 
     kind: Any
@@ -52,14 +55,14 @@ class Proposal(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """What a move gets of a step's random words.
+    """Random numbers of a step that a move gets.
 
     Attributes:
         v: control, a node, uniform among the mutations.
-        second: control, what the move has made of the third word (`Move.second`).
-        extra: uint64 < 2^32, a further random word, from bits that nobody has used.
+        second: control, computed by the move from the third word (`Move.second`).
+        extra: uint64 < 2^32, a further random word, from bits that are used for nothing else.
         log_sizes: (slots, log_sizes) int64, flat: ln(k) / gamma.
-        logs: address: where the slot's start.
+        logs: address: where the slot's part of `log_sizes` starts.
     """
 
     v: Any

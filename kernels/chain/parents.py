@@ -1,4 +1,4 @@
-"""The parents of a tree, whatever encoding it stands in: for who wants to see it."""
+"""Read the parents of a tree from any encoding."""
 
 from typing import Any
 
@@ -8,23 +8,23 @@ from syclade.kernels.target import address, control, device_function
 
 
 def make_parents_to(parent_of: Any, lanes: int) -> Any:
-    """Device function parents_to.
+    """Return the device function `parents_to`.
 
     Args:
-        parent_of: of the encoding's `Relations`.
-        lanes: of a slot.
+        parent_of: from the encoding's `Relations`.
+        lanes: lanes per slot.
     """
 
     @device_function
     def parents_to(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         target,  # OUT int32, flat
-        start,  # IN address: where the tree starts in it, (rounds · lanes,)
-        rounds,  # IN control
+        start,  # IN address: where the tree's (rounds * lanes,) parents start in it
+        rounds,  # IN control: nodes per lane
     ):
-        """Write the lane's nodes' parents; padding stands for anything."""
+        """Write the parents of the lane's nodes; padding gets arbitrary values."""
         for part in range(rounds):
             node = address(part * lanes) + here.lane
             target[start + node] = np.int32(parent_of(given, here, base, control(node)))

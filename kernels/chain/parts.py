@@ -1,11 +1,13 @@
-"""The parts of a chain on the device, each a value that a factory or a table gives.
+"""Parts of a chain on the device, each a value that a factory or a table provides.
 
-- A *move* proposes: from random words and the tree to an edit of it, with the correction of its probability.
-- An *edit* is what moves do to a tree, of which there are few (edits.py); every encoding can do them all.
-- *Relations* are the questions that moves may ask about a tree; every encoding answers them.
-- A *score* says what a cell is worth.
-- An *evaluation* is a score on an encoding: from an edit to the score of the tree after it.
-- A *recorder* says which states leave the chain while it runs.
+- A *move* proposes: it maps random words and the tree to an edit of the tree and the correction of its
+  probability.
+- An *edit* is a change that moves make to a tree. There are few (edits.py), and every encoding implements
+  all.
+- *Relations* are the queries about a tree that moves may use; every encoding answers them.
+- A *score* defines what a cell contributes to the score of the tree.
+- An *evaluation* is a score on an encoding: it maps an edit to the score of the tree after it.
+- A *recorder* selects the states that leave the chain while it runs.
 """
 
 from collections.abc import Callable
@@ -16,15 +18,15 @@ from syclade.kernels.target import device_function
 
 
 class Relations(NamedTuple):
-    """Questions to the tree of a slot. Nodes, sizes and ranks are control integers that lanes share.
+    """Queries about a slot's tree. Nodes, sizes and ranks are control integers, the same in all lanes.
 
     Attributes:
         is_descendant: (given, here, base, node, ancestor) -> 1 if `ancestor` is the node itself or above it,
             else 0.
-        subtree_size: (given, here, base, node) -> nodes of its subtree, itself included.
-        select: (given, here, base, node, inside, rank) -> the rank-th node, counted from 0 in the order of
-            labels, of those in the node's subtree (inside 1) or of the others (0).
-        parent_of: (given, here, base, node) -> its parent. The node may be one a lane.
+        subtree_size: (given, here, base, node) -> number of nodes in its subtree, itself included.
+        select: (given, here, base, node, inside, rank) -> the rank-th node, counted from 0 in order of node
+            numbers, of those in the node's subtree (inside 1) or of the others (inside 0).
+        parent_of: (given, here, base, node) -> its parent. The node may differ between lanes.
     """
 
     is_descendant: Any
@@ -34,10 +36,10 @@ class Relations(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """How steps are counted.
+    """Kinds that the steps of a move are counted as.
 
     Attributes:
-        first: the first kind of a move; it has as many as `Move.kinds` says.
+        first: the move's first kind; `Move.kinds` is how many it has.
         null: the kind of steps that propose nothing, the last of all.
     """
 
@@ -46,14 +48,13 @@ class Kinds(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A way to propose.
+    """Move: a way to propose.
 
     Attributes:
-        kinds: in how many ways steps of this move are counted: what came of it may depend on the tree.
-        second: device function (word, first, mutations) -> uint64, all uint64: what is drawn besides the
-            first node. Done for many steps at once, a step a lane, without branches.
-        make_propose: (relations, kinds) -> device function (given, here, base, draw, mutations) ->
-            Proposal.
+        kinds: number of kinds that its steps are counted as; which one may depend on the tree.
+        second: device function (word, first, mutations) -> uint64, all uint64: the draw besides the first
+            node. It is done for many steps at once, one step per lane, without branches.
+        make_propose: (relations, kinds) -> device function (given, here, base, draw, mutations) -> Proposal.
     """
 
     kinds: int
@@ -62,12 +63,13 @@ class Move(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """How a cell's worth is made of all its attachments: device functions, of values one a lane.
+    """Contribution of a cell from all its attachments: device functions of values, one per lane.
 
     Attributes:
-        form: (given, number) -> anything that the others want, which lanes share.
-        term: (form, worth, best) -> int32, what an attachment with this score adds, given the best one's.
-        of_sum: (form, best, total) -> what the cell adds to the tree's score, int64.
+        form: (given, number) -> any value that the other two need, the same in all lanes.
+        term: (form, worth, best) -> int32, the term of an attachment with score `worth`, given the best
+            one's.
+        of_sum: (form, best, total) -> int64, the cell's contribution to the tree's score.
     """
 
     form: Any
@@ -76,14 +78,14 @@ class Terms(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What a cell is worth, given the score of its best attachment, or of all its attachments.
+    """Contribution of a cell to the tree's score, from its best attachment or from all its attachments.
 
     Attributes:
-        arguments: what the kernel takes for it besides.
-        of_cell: device function (given, number, best) -> what the cell adds to the tree's score, int32 or
-            int64; `best` is int32, one a lane; `given` has the arguments, `number` is the slot's.
-        wide: whether sums over a lane's cells need 64 bits although those of best attachments do not.
-        terms: where all attachments count: then `of_cell` is not asked.
+        arguments: arguments that the kernel takes for the score in addition.
+        of_cell: device function (given, number, best) -> the cell's contribution to the tree's score, int32
+            or int64; `best` is int32, one per lane; `given` has the arguments, `number` is the slot.
+        wide: True if sums over a lane's cells need 64 bits although those of best attachments do not.
+        terms: set if all attachments count; then `of_cell` is not called.
     """
 
     arguments: tuple[Argument, ...]
@@ -93,28 +95,33 @@ class Score(NamedTuple):
 
 
 @device_function
-def tell_nothing(given, here, events, event):
-    """There is nothing besides the tree."""
+def tell_nothing(
+    given,  # IN the kernel's arguments
+    here,  # IN where the slot's parts of them start
+    events,  # OUT record of the recorders' arguments
+    event,  # IN address: number of the event
+):
+    """Report nothing besides the tree."""
 
 
 class Evaluation(NamedTuple):
-    """A score on an encoding, for given sizes: device functions.
+    """Score on an encoding, for given sizes: device functions.
 
-    `given` has the kernel's arguments, `here` tells where the slot's parts of them are (a record of the
-    evaluation's own), and `base`, an address, is where its tree starts: what is written to the tree is read
-    through a `base` that lanes have been in step at since.
+    `given` has the kernel's arguments. `here`, a record that the evaluation defines, says where the slot's
+    parts of them start. `base`, an address, is where the slot's tree starts. After a write to the tree, it is
+    read only through a `base` that has passed `in_step` since.
 
     Attributes:
-        relations: questions to the tree.
+        relations: queries about the tree.
         place: (given, number, lane, mutations) -> (here, base).
-        start: (given, here, base) -> base: make what follows from the tree, if it is not there.
-        evaluate: (given, here, base, proposal, current) -> (score after the edit, what `follow` wants to
-            know).
-        follow: (given, here, base, proposal, change): the tree becomes that after the edit.
-        keep: (given, here, base): the tree becomes the best tree.
-        finish: (given, here, base): after the last step, before the launch ends.
-        tell: (given, here, events, event): put what the state has besides its tree in the ring of events, at
-            the event of this number.
+        start: (given, here, base) -> base: compute what follows from the tree, unless it is up to date.
+        evaluate: (given, here, base, proposal, current) -> (score after the edit, the `change` that `follow`
+            needs).
+        follow: (given, here, base, proposal, change): apply the edit to the tree.
+        keep: (given, here, base): copy the tree to the best tree.
+        finish: (given, here, base): called after the last step, before the launch ends.
+        tell: (given, here, events, event): write what the state has besides its tree to the ring of events,
+            at the event with this number.
     """
 
     relations: Relations
@@ -128,12 +135,12 @@ class Evaluation(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """How a tree stands in memory, with the evaluations of scores on it.
+    """Representation of a tree in memory, with the evaluations of scores on it.
 
     Attributes:
         name: the kernel's name begins with it.
-        group: "sub-group" or "work-group": what a slot's lanes are (target/sycl.py).
-        arguments: of the kernel, besides those of every chain.
+        group: "sub-group" or "work-group": the group that a slot's lanes form (target/sycl.py).
+        arguments: arguments of the kernel besides those of every chain.
         make_evaluation: (score, **sizes) -> Evaluation.
     """
 
@@ -144,13 +151,13 @@ class Encoding(NamedTuple):
 
 
 class Recorder(NamedTuple):
-    """Which states leave the chain.
+    """Selection of the states that leave the chain.
 
     Attributes:
-        arguments: what the kernel takes for it besides the ring.
-        wants: device function (events, number, step, score, best, accepted) -> boolean, after step `step`
-            (its number before it was done), given the tree's score, the best before it and whether it was
-            accepted (1 or 0); `events` has the arguments.
+        arguments: arguments that the kernel takes for it besides the ring.
+        wants: device function (events, number, step, score, best, accepted) -> boolean, called after a step.
+            `step` is the number of that step, `score` the tree's score after it, `best` the best score before
+            it, and `accepted` 1 if it was accepted, else 0; `events` has the arguments.
     """
 
     arguments: tuple[Argument, ...]

@@ -26,7 +26,7 @@ def philox_4x32_10(
     key_0,  # IN uint64 < 2^32
     key_1,  # IN uint64 < 2^32
 ):
-    """Four random words (uint64 < 2^32 each) for one counter and key."""
+    """Return four random words (uint64 < 2^32 each) for one counter and key."""
     for _ in range(ROUNDS):
         product_0 = MULTIPLIER_0 * counter_0
         product_1 = MULTIPLIER_1 * counter_2

@@ -1,7 +1,7 @@
-"""The composition: one kernel that does many steps of a chain, whatever it is put together from.
+"""Composition of a chain: one kernel that does many steps, whatever its parts are.
 
-All control is done by every lane alike: cheaper on a CPU device than a broadcast, and free of branches that
-differ between lanes, which would stop its compiler from vectorising.
+All lanes run the same control flow. On a CPU device that is cheaper than a broadcast, and it avoids branches
+that differ between lanes, which would stop its compiler from vectorising.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from syclade.kernels.target import address, apart_from, control, device_function
 _ONE = control(1)
 _TWO = control(2)
 _ZERO = control(0)
-_WIDE_ZERO = np.int64(0)  # of scores, steps and packed counts
+_WIDE_ZERO = np.int64(0)  # for scores, steps and packed counts
 
 
 @device_function
 def kept_apart(proposal):
-    """The same, kept apart from code for lanes, and from what is known of it.
+    """Return the same proposal, kept apart from code for lanes and from what is known of its values.
 
-    Of the few edits there are, LLVM would make a switch over a number of three bits, which no reader of
-    SPIR-V takes; or follow each edit on its own through all that comes, which takes longer.
+    Since there are few edits, LLVM would otherwise make a switch over a three-bit number, which no reader of
+    SPIR-V accepts, or specialise all the code that follows for each edit, which takes longer.
     """
     return Proposal(
         apart_from(proposal.kind),
@@ -43,11 +43,11 @@ def kept_apart(proposal):
 def make_chain_steps(
     encoding: Encoding, moves: Sequence[Move], score: Score, recorders: Sequence[Recorder], **sizes: int
 ) -> Any:
-    """The kernel's body: a device function of a slot, a lane and the parts' arguments.
+    """Return the kernel's body: a device function of a slot, a lane and the parts' arguments.
 
     Args:
         encoding, moves, score, recorders: the parts.
-        sizes: what the encoding specialises by; `lanes` among them.
+        sizes: sizes that the encoding is specialised for; `lanes` is one of them.
     """
     lanes = sizes["lanes"]
     evaluation = encoding.make_evaluation(score, **sizes)
@@ -72,7 +72,7 @@ def make_chain_steps(
         given,  # IN OUT record of the encoding's and the score's arguments
         events,  # IN OUT record of the recorders' arguments
     ):
-        """Take the slot's chain from `step` to `last_step`, or until its ring of events is full."""
+        """Advance the slot's chain from `step` to `last_step`, or until its ring of events is full."""
         mutations = control(chain.parameters[address(0)])
         logs = number * address(mutations + _TWO)
         batch = number * batch_size

@@ -1,7 +1,7 @@
-"""How often each kind of move was proposed and accepted: counted in a few bits a kind, one number for all.
+"""Counts of proposed and accepted steps per kind of move, packed into one number with a few bits per kind.
 
-To add to a number in memory would count as often as lanes do so in turn. So all lanes count alike, and behind
-every batch each lane takes over the tallies that it keeps.
+If all lanes added to a number in memory, a step could count several times. So all lanes count alike, and
+after each batch each lane adds the counts of the tallies that it keeps.
 """
 
 from typing import Any, NamedTuple
@@ -15,18 +15,18 @@ _ONE = np.int64(1)
 _KINDS = address(PARAMETERS.index("kinds"))
 
 FEWEST_BITS = 6
-"""Bits a kind, unless a batch has more steps than they count."""
+"""Bits per kind, unless a batch has more steps than these can count."""
 
 
 class Tallies(NamedTuple):
-    """Device functions, and what they work on.
+    """Device functions, and the length of the lane's counts.
 
     Attributes:
         rounds: length of the lane's private counts.
-        load: (counts, chain, lane, number): those of the slot.
+        load: (counts, chain, lane, number): read the slot's tallies into the counts.
         counted: (count, kind) -> count, with one more of a kind.
         take_over: (counts, chain, lane, proposed, accepted): add the counts of a batch.
-        store: (counts, chain, lane, number): they become the slot's.
+        store: (counts, chain, lane, number): write the counts to the slot's tallies.
     """
 
     rounds: int
@@ -37,7 +37,10 @@ class Tallies(NamedTuple):
 
 
 def make_tallies(kinds: int, lanes: int) -> Tallies:
-    """Device functions for so many kinds: tallies are those proposed of each, then those accepted."""
+    """Return the device functions for this number of kinds.
+
+    The tallies are the proposed steps of each kind, then the accepted steps of each kind.
+    """
     bits = max(FEWEST_BITS, lanes.bit_length())  # a batch has as many steps as there are lanes
     assert kinds * bits <= 63, "more kinds of move than a number counts"
     width, mask = np.int64(bits), np.int64((1 << bits) - 1)
@@ -46,7 +49,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
 
     @device_function
     def own_tally(part, lane, count):
-        """Which of so many the lane keeps in a round; lanes beyond the last one keep that as well."""
+        """Return which of `count` tallies the lane keeps in a round; lanes beyond the last keep the last."""
         tally, last = address(part * lanes) + lane, count - address(1)
         return tally - address(tally > last) * (tally - last)
 
@@ -57,7 +60,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
         lane,  # IN address
         number,  # IN address: the slot
     ):
-        """The slot's tallies that the lane keeps."""
+        """Read the slot's tallies that the lane keeps."""
         for part in range(rounds):
             counts[part] = chain.tallies[number * tallies + own_tally(part, lane, tallies)]
 
@@ -66,7 +69,7 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
         count,  # IN int64
         kind,  # IN control
     ):
-        """One more of a kind (int64)."""
+        """Return the packed counts with one more of a kind (int64)."""
         return count + (_ONE << (kind * width))
 
     @device_function
@@ -74,12 +77,12 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
         counts,  # IN OUT (rounds,) int64, private
         chain,  # IN the chain's arguments
         lane,  # IN address
-        proposed,  # IN int64
-        accepted,  # IN int64
+        proposed,  # IN int64: packed counts of the batch
+        accepted,  # IN int64: packed counts of the batch
     ):
         """Add a batch's counts to those of the lane's own tallies."""
-        # The number of kinds is read from memory: what follows from a constant and the lane would be kept in
-        # vector registers all the time, where score mapping wants them.
+        # Read the number of kinds from memory: values that follow from a constant and the lane would occupy
+        # vector registers all the time, and score mapping needs these.
         half = address(chain.parameters[_KINDS])
         for part in range(rounds):
             tally = own_tally(part, lane, half + half)
@@ -91,11 +94,11 @@ def make_tallies(kinds: int, lanes: int) -> Tallies:
     @device_function
     def store(
         counts,  # IN (rounds,) int64, private
-        chain,  # OUT
+        chain,  # OUT the chain's arguments
         lane,  # IN address
         number,  # IN address: the slot
     ):
-        """They become the slot's tallies. Lanes that keep the same one write the same."""
+        """Write the counts to the slot's tallies. Lanes that keep the same tally write the same value."""
         for part in range(rounds):
             chain.tallies[number * tallies + own_tally(part, lane, tallies)] = counts[part]
 

@@ -1,1 +1,1 @@
-"""Cell-leaf trees: a node has the set of cells below it, and every mutation is on its best edge."""
+"""Cell trees: each node has the set of cells below it, and each mutation is on its best edge."""

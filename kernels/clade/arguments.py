@@ -1,4 +1,4 @@
-"""What the kernels on cell-leaf trees take besides every chain's arguments, in order."""
+"""Arguments of the kernels on cell trees besides those of every chain, in order."""
 
 from syclade.kernels.arguments import PROBLEM, SCRATCH, STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS

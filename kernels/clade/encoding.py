@@ -1,4 +1,4 @@
-"""The encoding `clade` of cell-leaf trees: a proposal costs as much as its depth times the mutations."""
+"""Encoding `clade` of cell trees: the cost of a proposal is its depth times the number of mutations."""
 
 from functools import partial
 from typing import Any
@@ -22,12 +22,12 @@ _TWO = control(2)
 def make_evaluation(
     score: Score, *, nodes: int, genes: int, panels: int, words: int, lanes: int, classes: int, **_others: int
 ) -> Evaluation:
-    """The evaluation of a score, for one size.
+    """Return the evaluation of a score, for one size.
 
     Args:
-        score: what a mutation is worth, given its sum at its best edge.
+        score: contribution of a mutation, given its sum at its best edge.
         nodes, genes, panels, words, classes: as in `Sizes`.
-        lanes: of a slot.
+        lanes: lanes per slot.
     """
     sizes_of = fixed_sizes(nodes, genes, panels, words, classes)
     return _evaluation(score, lanes, genes // (lanes * panels), sizes_of)
@@ -36,13 +36,13 @@ def make_evaluation(
 def make_form_evaluation(
     sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
 ) -> Evaluation:
-    """The evaluation of a score, for all sizes.
+    """Return the evaluation of a score, for all sizes.
 
     Args:
         sizes_of: device function (given) -> Sizes.
-        score: what a mutation is worth.
-        lanes: of a slot.
-        rounds: mutations that a lane has of a panel, in registers.
+        score: contribution of a mutation, given its sum at its best edge.
+        lanes: lanes per slot.
+        rounds: mutations of a panel per lane, in registers.
     """
     return _evaluation(score, lanes, rounds, sizes_of)
 
@@ -54,8 +54,13 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
     lane_bits = control(lanes.bit_length() - 1)
 
     @device_function
-    def place(given, number, lane, mutations):
-        """Where the slot's tree and rows are; the number of the root stands for that of mutations."""
+    def place(
+        given,  # IN the kernel's arguments
+        number,  # IN address: the slot
+        lane,  # IN address
+        mutations,  # IN control: number of the root
+    ):
+        """Return (Here, where the slot's tree starts (address))."""
         sizes = sizes_of(given)
         base = number * address(sizes.nodes)
         clade = number * address(sizes.nodes * sizes.words)
@@ -64,31 +69,37 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
 
     @device_function
     def start(given, here, base):
-        """Make what follows from the tree if it is not there."""
+        """Compute the data that follow from the tree, unless they are up to date; return `base`."""
         if given.tables_made[here.number] == _ZERO:
             start_rows(given, here, base)
             base = in_step(base)
         return base
 
     @device_function
-    def evaluate(given, here, base, proposal, current):
-        """(the score after the edit, nothing more to know)."""
+    def evaluate(
+        given,  # IN the tree and its rows, and the score's arguments
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        current,  # IN int64: score of the tree
+    ):
+        """Return (the score after the edit (int64), 0: `follow` needs no change)."""
         proposed = lane_sum(score_mapping(given, here, base, proposal))
         return choose(equal(proposal.edit, NOTHING), current, proposed), _ZERO
 
     @device_function
     def keep(given, here, base):
-        """Take the tree for the best one."""
+        """Copy the tree to the best tree."""
         for part in range(here.sizes.nodes >> lane_bits):
             at = base + address(part * lanes) + here.lane
             given.best_parent[at] = given.parent[at]
 
     @device_function
     def finish(given, here, base):
-        """All that follows from the tree is there."""
+        """Mark the data that follow from the tree as up to date."""
         given.tables_made[here.number] = _ONE
 
-    # Moves on cell-leaf trees ask neither for sizes of subtrees nor for nodes by their rank.
+    # Moves on cell trees query neither sizes of subtrees nor nodes by rank.
     relations = Relations(is_below, None, None, parent_of)
     return Evaluation(relations, place, start, evaluate, make_follow(rows), keep, finish)
 

@@ -1,4 +1,4 @@
-"""Follow: the tree becomes what was proposed, and what changes on two paths to the root is made anew."""
+"""Follow: apply the proposal to the tree, and update what changes on two paths to the root."""
 
 from typing import Any
 
@@ -9,12 +9,18 @@ from syclade.kernels.target import address, control, device_function
 
 
 def make_follow(rows: Rows) -> Any:
-    """Device function follow."""
+    """Return the device function `follow`."""
     renew_up = rows.renew_up
 
     @device_function
-    def exchange_leaves(given, here, base, x, y):
-        """Two leaves, of different joints, change places."""
+    def exchange_leaves(
+        given,  # IN OUT the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        x,  # IN control: a leaf
+        y,  # IN control: another leaf
+    ):
+        """Swap two leaves that have different parents."""
         above_x, above_y = parent_of(given, here, base, x), parent_of(given, here, base, y)
         put_child(given, here, base, above_x, x, y)
         put_child(given, here, base, above_y, y, x)
@@ -22,8 +28,18 @@ def make_follow(rows: Rows) -> Any:
         renew_up(given, here, base, above_y)
 
     @device_function
-    def leave_root(given, here, base, x, t):
-        """x is a child of the root: its sibling is the new root, but the root keeps its number."""
+    def leave_root(
+        given,  # IN OUT the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        x,  # IN control: a child of the root
+        t,  # IN control: the node to go above
+    ):
+        """Reattach x, a child of the root.
+
+        Its sibling becomes the new root, but the root keeps its number: it gets the sibling's children, and
+        the sibling's number goes to the internal node above x and t.
+        """
         sibling = other_child(given, here, base, here.root, x)
         at = base + address(sibling)
         one, other = control(given.left[at]), control(given.right[at])
@@ -33,16 +49,28 @@ def make_follow(rows: Rows) -> Any:
         renew_up(given, here, base, sibling)
 
     @device_function
-    def join_root(given, here, base, x, joint):
-        """x becomes a child of the root, beside all else, which its joint takes over."""
+    def join_root(
+        given,  # IN OUT the tree
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        x,  # IN control
+        joint,  # IN control: the internal node that was above x
+    ):
+        """Make x a child of the root; the other child is x's internal node, with all else below it."""
         at = base + address(here.root)
         one, other = control(given.left[at]), control(given.right[at])
         put_children(given, here, base, joint, one, other)
         put_children(given, here, base, here.root, x, joint)
 
     @device_function
-    def reattach(given, here, base, x, t):
-        """x goes above t, which is not its sibling, by way of the joint above it."""
+    def reattach(
+        given,  # IN OUT the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        x,  # IN control
+        t,  # IN control: the node to go above
+    ):
+        """Move x above t, which is not its sibling, along with the internal node above x."""
         joint = parent_of(given, here, base, x)
         if joint == here.root:
             leave_root(given, here, base, x, t)
@@ -50,7 +78,7 @@ def make_follow(rows: Rows) -> Any:
             upper = parent_of(given, here, base, joint)
             put_child(given, here, base, upper, joint, other_child(given, here, base, joint, x))
             if t == here.root:
-                # Where x was a grandchild of the root, the root is the joint's parent now.
+                # If x was a grandchild of the root, `joint` is now between the root and what has changed.
                 join_root(given, here, base, x, joint)
                 if upper == here.root:
                     upper = joint
@@ -61,8 +89,14 @@ def make_follow(rows: Rows) -> Any:
             renew_up(given, here, base, joint)
 
     @device_function
-    def follow(given, here, base, proposal, change):
-        """The edits that moves of cell-leaf trees make."""
+    def follow(
+        given,  # IN OUT the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        change,  # IN not used
+    ):
+        """Apply one of the edits that moves of cell trees make."""
         if proposal.edit == REATTACH:
             reattach(given, here, base, proposal.v, proposal.t)
         elif proposal.edit == EXCHANGE_LABELS:

@@ -1,10 +1,10 @@
-"""Where a slot's parts of the arguments are."""
+"""Context of a slot: where its parts of the arguments start."""
 
 from typing import Any, NamedTuple
 
 
 class Here(NamedTuple):
-    """What the device functions take besides the arguments.
+    """Context that the device functions take besides the arguments.
 
     Attributes:
         number: address, the slot.

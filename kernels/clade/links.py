@@ -1,7 +1,7 @@
-"""Who is above whom, and how that is changed. All nodes are control integers that lanes share.
+"""Links between parents and children, and how they change. Nodes are control integers, the same in all lanes.
 
-Leaves are the nodes 0 ... m-1, for m cells; joints, with two children each, are m ... 2m-2, the last one the
-root. What the joints below the root are called, and which child is the left one, means nothing.
+Leaves are the nodes 0 ... m-1, for m cells. Internal nodes, with two children each, are m ... 2m-2; the last
+one is the root. The numbers of the other internal nodes, and which child is the left one, have no meaning.
 """
 
 import numpy as np
@@ -11,21 +11,38 @@ from syclade.kernels.words import WORD_SHIFT, bit_of
 
 
 @device_function
-def parent_of(given, here, base, node):
-    """Its parent; of the root, itself. The node may be one a lane."""
+def parent_of(
+    given,  # IN parent
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    node,  # IN control; may differ between lanes
+):
+    """Return the parent of a node (control); the root is its own parent."""
     return control(given.parent[base + address(node)])
 
 
 @device_function
-def other_child(given, here, base, joint, child):
-    """The child of a joint that is not this one."""
+def other_child(
+    given,  # IN left, right
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    joint,  # IN control: the internal node
+    child,  # IN control
+):
+    """Return the child of an internal node that is not this one (control)."""
     at = base + address(joint)
     return control(given.left[at] ^ given.right[at]) ^ child
 
 
 @device_function
-def is_below(given, here, base, node, ancestor):
-    """1 if `ancestor` is the node itself or above it, else 0.
+def is_below(
+    given,  # IN some_leaf, clade, size
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    node,  # IN control
+    ancestor,  # IN control
+):
+    """Return 1 if `ancestor` is the node itself or above it, else 0 (control).
 
     Of two nodes that have a cell in common, the one with more cells is above the other.
     """
@@ -37,8 +54,15 @@ def is_below(given, here, base, node, ancestor):
 
 
 @device_function
-def put_child(given, here, base, joint, old, new):
-    """`new` takes the place of a child."""
+def put_child(
+    given,  # IN OUT left, right; OUT parent
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    joint,  # IN control: the internal node
+    old,  # IN control: the child to replace
+    new,  # IN control: the new child
+):
+    """Replace a child of an internal node."""
     at = base + address(joint)
     if control(given.left[at]) == old:
         given.left[at] = np.int32(new)
@@ -48,8 +72,15 @@ def put_child(given, here, base, joint, old, new):
 
 
 @device_function
-def put_children(given, here, base, joint, one, other):
-    """Make two nodes the children of a joint."""
+def put_children(
+    given,  # OUT left, right, parent
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    joint,  # IN control: the internal node
+    one,  # IN control: the left child
+    other,  # IN control: the right child
+):
+    """Make two nodes the children of an internal node."""
     at = base + address(joint)
     given.left[at] = np.int32(one)
     given.right[at] = np.int32(other)

@@ -1,8 +1,8 @@
-"""What follows from the links: a node's clade, and two rows over the mutations, a lane its own columns.
+"""Data that follow from the links: a node's clade, and two rows over the mutations.
 
-Row `node` has the *sums*: of each mutation's weights over the cells below the node. Row `nodes + node` has
-the *tops*: the best of the sums at or below the node, which is what a mutation is worth on its best edge
-there.
+Each lane has its own columns. Row `node` has the *sums*: of each mutation's weights over the cells below the
+node. Row `nodes + node` has the *tops*: the best of the sums at or below the node, which is a mutation's
+score on its best edge there.
 """
 
 from typing import Any, NamedTuple
@@ -21,8 +21,9 @@ class Rows(NamedTuple):
     """Device functions.
 
     Attributes:
-        start: (given, here, base): all of it, of all nodes.
-        renew_up: (given, here, base, joint): that of a joint and of those above it, from their children's.
+        start: (given, here, base): compute the data of all nodes.
+        renew_up: (given, here, base, joint): update the data of an internal node and of those above it, from
+            their children's.
     """
 
     start: Any
@@ -31,23 +32,28 @@ class Rows(NamedTuple):
 
 @device_function
 def sums_row(here, node):
-    """Where the node's sums start (address)."""
+    """Return where the node's sums start (address)."""
     return here.rows + address(node * here.sizes.genes)
 
 
 @device_function
 def tops_row(here, node):
-    """Where the node's tops start (address)."""
+    """Return where the node's tops start (address)."""
     return here.rows + address((here.sizes.nodes + node) * here.sizes.genes)
 
 
 def make_rows(lanes: int) -> Rows:
-    """Device functions for so many lanes."""
+    """Return the device functions for this number of lanes."""
     lane_bits = control(lanes.bit_length() - 1)
 
     @device_function
-    def start_leaf(given, here, base, leaf):
-        """The weights of what was observed in a cell; nothing else is below it."""
+    def start_leaf(
+        given,  # IN observed, weights; OUT size, some_leaf, clade, rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        leaf,  # IN control
+    ):
+        """Fill a leaf's data: its cell, and the weights of what was observed in it."""
         seen, sums, tops = address(leaf * here.sizes.genes), sums_row(here, leaf), tops_row(here, leaf)
         weights = here.number * address(here.sizes.classes)
         for part in range(here.sizes.genes >> lane_bits):
@@ -64,8 +70,13 @@ def make_rows(lanes: int) -> Rows:
         given.some_leaf[base + address(leaf)] = np.int32(leaf)
 
     @device_function
-    def renew(given, here, base, joint):
-        """What follows from the children of a joint."""
+    def renew(
+        given,  # IN left, right; IN OUT size, some_leaf, clade, rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        joint,  # IN control: the internal node
+    ):
+        """Update the data of an internal node from its children's."""
         at = base + address(joint)
         left, right = control(given.left[at]), control(given.right[at])
         given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
@@ -87,7 +98,7 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def start(given, here, base):
-        """Leaves first, then joints in an order that the host gives."""
+        """Compute the leaves first, then the internal nodes in an order that the host gives."""
         leaves = (here.root >> _ONE) + _ONE
         for leaf in range(leaves):
             start_leaf(given, here, base, control(leaf))
@@ -95,8 +106,13 @@ def make_rows(lanes: int) -> Rows:
             renew(given, here, base, control(given.order[base + address(turn)]))
 
     @device_function
-    def renew_up(given, here, base, joint):
-        """To the root."""
+    def renew_up(
+        given,  # IN parent, left, right; IN OUT size, some_leaf, clade, rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        joint,  # IN control: the internal node
+    ):
+        """Update an internal node and all nodes above it."""
         renew(given, here, base, joint)
         while joint != here.root:
             joint = parent_of(given, here, base, joint)

@@ -1,12 +1,12 @@
-"""Score mapping: what every mutation is worth on its best edge after a proposal, from two paths to the root.
+"""Score mapping: each mutation's score on its best edge after a proposal, from two paths to the root.
 
-Some cells x leave the clades above them, and join those above the place t where they go: joints above x alone
-lose x's sums, those above t alone gain them, those above both keep theirs. What hangs beside the paths keeps
-its tops. Where leaves change places, x's sums less y's are what moves, and t is y.
+Some cells x leave the clades above them, and join those above the node t where they go: internal nodes above
+x alone lose x's sums, those above t alone gain them, those above both keep theirs. Subtrees beside the paths
+keep their tops. If leaves swap places, x's sums minus y's are what moves, and t is y.
 
-    reattach x above t: the joint above x is taken away, and stands above t, with the sums of both;
-                        t may be above x: then it loses x as well, and the joint has all that t had
-    exchange leaves:    x and y keep their sums, and all joints stand
+    reattach x above t: the internal node above x is removed and put above t, with the sums of both;
+                        t may be above x: then it loses x as well, and the internal node has all that t had
+    exchange leaves:    x and y keep their sums, and all internal nodes stay
 """
 
 from typing import Any
@@ -24,32 +24,48 @@ _NOBODY = control(-1)
 
 
 def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
-    """Device function: the lane's share of the proposal's score.
+    """Return a device function that gives the lane's share of the proposal's score.
 
     Args:
-        score: what a mutation is worth, given its sum at its best edge.
-        lanes: of a slot.
-        rounds: mutations that a lane has of a panel, in registers.
+        score: contribution of a mutation, given its sum at its best edge.
+        lanes: lanes per slot.
+        rounds: mutations of a panel per lane, in registers.
     """
     of_mutation = score.of_cell
 
     @device_function
     def raise_by(best, given, tops):
-        """best = max(best, row)."""
+        """Compute best = max(best, row)."""
         for part in range(rounds):
             best[part] = maximum(best[part], given.rows[tops + address(part * lanes)])
 
     @device_function
-    def raise_by_joint(best, given, sums, tops, delta, sign):
-        """best = max(best, sums + sign * delta, tops of what hangs beside)."""
+    def raise_by_joint(
+        best,  # IN OUT (mutations of a panel / lanes,) int32, private
+        given,  # IN rows
+        sums,  # IN address: the lane's first column in the row of sums
+        tops,  # IN address: likewise in the row of tops
+        delta,  # IN (mutations of a panel / lanes,) int32, private: the sums that move
+        sign,  # IN int32: 1, -1 or 0
+    ):
+        """Compute best = max(best, sums + sign * delta, tops of the subtree beside)."""
         for part in range(rounds):
             offset = address(part * lanes)
             moved = np.int32(given.rows[sums + offset] + np.int32(delta[part] * sign))
             best[part] = maximum(best[part], maximum(moved, given.rows[tops + offset]))
 
     @device_function
-    def climb_to_meet(best, delta, given, here, base, column, x, t):
-        """Up from t: joints that gain; the first joint that is above both."""
+    def climb_to_meet(
+        best,  # IN OUT (mutations of a panel / lanes,) int32, private
+        delta,  # IN (mutations of a panel / lanes,) int32, private: the sums that move
+        given,  # IN the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first mutation of the panel
+        x,  # IN control: node that leaves
+        t,  # IN control: node to start above
+    ):
+        """Climb from t over internal nodes that gain; return the first one that is above x, too."""
         child, joint = t, parent_of(given, here, base, t)
         while is_below(given, here, base, x, joint) == _ZERO:
             beside = other_child(given, here, base, joint, child)
@@ -59,11 +75,19 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
         return joint
 
     @device_function
-    def climb_to_root(best, delta, given, here, base, column, child, meeting, x, both):
-        """Up from x: joints that lose, as far as the meeting; then those that keep what they have.
-
-        both: mask: is the meeting's other child above t? Then it hangs not beside.
-        """
+    def climb_to_root(
+        best,  # IN OUT (mutations of a panel / lanes,) int32, private
+        delta,  # IN (mutations of a panel / lanes,) int32, private: the sums that move
+        given,  # IN the tree and its rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first mutation of the panel
+        child,  # IN control: node to start above
+        meeting,  # IN control: internal node from which on sums are kept; -1: none
+        x,  # IN control: node that leaves
+        both,  # IN control: mask: is the meeting's other child above t, and so not beside the path?
+    ):
+        """Climb from x: internal nodes lose up to the meeting, and keep their sums from there on."""
         joint = parent_of(given, here, base, child)
         while (child != here.root) & (joint != meeting):
             beside = other_child(given, here, base, joint, child)
@@ -81,11 +105,11 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
     @device_function
     def score_mapping(
         given,  # IN the tree and its rows, and the score's arguments
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         proposal,  # IN Proposal
     ):
-        """Sum over the lane's mutations of what they are worth (int64)."""
+        """Return the sum of the contributions of the lane's mutations (int64)."""
         best = private_array(rounds, np.int32)
         delta = private_array(rounds, np.int32)
         exchange = equal(proposal.edit, EXCHANGE_LABELS)

@@ -1,4 +1,4 @@
-"""Sizes of cell trees: constants, specialisation constants, or read from an argument."""
+"""Sizes of cell trees in device code: constants, specialisation constants, or read from an argument."""
 
 from typing import Any, NamedTuple
 
@@ -7,14 +7,14 @@ from syclade.kernels.target import address, control, device_function, specialise
 
 
 class Sizes(NamedTuple):
-    """All control integers that lanes share.
+    """Sizes of trees and rows; all control integers, the same in all lanes.
 
     Attributes:
-        nodes: room for nodes, a multiple of the lanes.
-        genes: mutations, a multiple of those of a panel.
-        panels: a row's.
-        words: of 64 bits, that hold a bit a cell.
-        classes: of observed values, with that of those that tell nothing.
+        nodes: number of nodes with padding, a multiple of the lanes.
+        genes: number of mutations with padding, a multiple of those of a panel.
+        panels: number of panels per row.
+        words: number of 64-bit words that hold one bit per cell.
+        classes: number of classes of observed values, the uninformative one included.
     """
 
     nodes: Any
@@ -31,12 +31,12 @@ COUNT = len(Sizes._fields)
 
 
 def fixed_sizes(nodes: int, genes: int, panels: int, words: int, classes: int) -> Any:
-    """Device function (given) -> Sizes: constants."""
+    """Return a device function (given) -> Sizes with these constants."""
     sizes = Sizes(control(nodes), control(genes), control(panels), control(words), control(classes))
 
     @device_function
     def sizes_of(given):
-        """Constants."""
+        """Return the constants (Sizes)."""
         return sizes
 
     return sizes_of
@@ -44,7 +44,7 @@ def fixed_sizes(nodes: int, genes: int, panels: int, words: int, classes: int) -
 
 @device_function
 def read_sizes(given):
-    """The Sizes that the host gave."""
+    """Return the Sizes from the argument `sizes`."""
     sizes = given.sizes
     return Sizes(
         control(sizes[address(0)]), control(sizes[address(1)]), control(sizes[address(2)]),

@@ -1,1 +1,1 @@
-"""The moves, one a file: adding one touches no other (CONTRIBUTING.md)."""
+"""Moves, one per file: adding one touches no other (CONTRIBUTING.md)."""

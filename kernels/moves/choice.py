@@ -1,4 +1,4 @@
-"""Which move a step makes, and its proposal: the chain's moves in one."""
+"""Choice of a step's move, and its proposal: all moves of the chain combined into one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,21 +11,27 @@ from syclade.kernels.words import spread
 
 
 def count_kinds(moves: Sequence[Move]) -> int:
-    """Kinds of all moves, and the null move."""
+    """Return the number of kinds of all moves, plus one for the null move."""
     return sum(move.kinds for move in moves) + 1
 
 
 def make_second(moves: Sequence[Move]) -> Any:
-    """Device function (number of the move, word, first, mutations) -> what the move draws besides v (uint64).
+    """Return a device function (move number, word, first, mutations) -> the move's draw besides v (uint64).
 
-    All moves draw, and the one that it is counts: a step a lane, and lanes do not branch.
+    All moves draw, and the draw of the chosen move counts: there is one step per lane, and lanes do not
+    branch.
     """
     ways = list(dict.fromkeys(move.second for move in moves))
     *others, last = ways
 
     @device_function
-    def second(number, word, first, mutations):
-        """What the last way draws."""
+    def second(
+        number,  # IN uint64, one per lane: number of the move (not used)
+        word,  # IN uint64 < 2^32, one per lane
+        first,  # IN uint64, one per lane: v
+        mutations,  # IN uint64
+    ):
+        """Return the draw of the last way."""
         return last(word, first, mutations)
 
     for way in reversed(others):
@@ -34,12 +40,17 @@ def make_second(moves: Sequence[Move]) -> Any:
 
 
 def _or_else(numbers: Sequence[int], own: Any, others: Any) -> Any:
-    """What the moves of these numbers draw, or what the others do."""
+    """Return a device function for the draw of the moves with these numbers, or else of the others."""
     is_own = _make_is_one_of(numbers)
 
     @device_function
-    def second(number, word, first, mutations):
-        """Both are drawn, and a mask chooses."""
+    def second(
+        number,  # IN uint64, one per lane: number of the move
+        word,  # IN uint64 < 2^32, one per lane
+        first,  # IN uint64, one per lane: v
+        mutations,  # IN uint64
+    ):
+        """Draw both, and choose by a mask."""
         mask = spread(is_own(number))
         other = others(number, word, first, mutations)
         return other ^ ((own(word, first, mutations) ^ other) & mask)
@@ -48,12 +59,12 @@ def _or_else(numbers: Sequence[int], own: Any, others: Any) -> Any:
 
 
 def _make_is_one_of(numbers: Sequence[int]) -> Any:
-    """Device function: 1 if a uint64 is one of the numbers, else 0 (uint64)."""
+    """Return a device function that gives 1 if a uint64 is one of the numbers, else 0 (uint64)."""
     first = np.uint64(numbers[0])
 
     @device_function
     def is_first(number):
-        """1 if it is the first of them."""
+        """Return 1 if it is the first number, else 0 (uint64)."""
         return np.uint64(number == first)
 
     if len(numbers) == 1:
@@ -62,14 +73,14 @@ def _make_is_one_of(numbers: Sequence[int]) -> Any:
 
     @device_function
     def is_one_of(number):
-        """1 if it is the first of them, or one of the others."""
+        """Return 1 if it is the first number or one of the others, else 0 (uint64)."""
         return is_first(number) | is_other(number)
 
     return is_one_of
 
 
 def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
-    """Device function (given, here, base, number of the move, draw, mutations) -> Proposal."""
+    """Return the device function (given, here, base, move number, draw, mutations) -> Proposal."""
     null = count_kinds(moves) - 1
     own, first = [], 0
     for move in moves:
@@ -78,8 +89,15 @@ def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
     last = own.pop()
 
     @device_function
-    def propose(given, here, base, number, draw, mutations):
-        """The last move's."""
+    def propose(
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        number,  # IN control: number of the move (not used)
+        draw,  # IN Draw
+        mutations,  # IN control
+    ):
+        """Propose by the last move."""
         return last(given, here, base, draw, mutations)
 
     for index in reversed(range(len(own))):
@@ -88,11 +106,18 @@ def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
 
 
 def _or_propose(index: control, own: Any, others: Any) -> Any:
-    """The proposal of the move of this number, or that of the others."""
+    """Return a device function for the proposal of the move with this number, or else of the others."""
 
     @device_function
-    def propose(given, here, base, number, draw, mutations):
-        """By number, one after another."""
+    def propose(
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        number,  # IN control: number of the move
+        draw,  # IN Draw
+        mutations,  # IN control
+    ):
+        """Compare the numbers one after another; return the Proposal of the one that matches."""
         if number == index:
             return own(given, here, base, draw, mutations)
         return others(given, here, base, number, draw, mutations)

@@ -1,6 +1,6 @@
-"""Prune and reattach: a mutation with all below it goes below a node that is no descendant of it.
+"""Prune and reattach: move a mutation with its subtree below a node that is not a descendant of it.
 
-The new parent is uniform among the non-descendants, the root included: as probable there as back
+The new parent is uniform among the non-descendants, the root included. So the proposal is symmetric
 (docs/model.md, "The chain").
 """
 
@@ -18,19 +18,19 @@ _ONE = control(1)
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move."""
+    """Return the device function of the move."""
     is_descendant, subtree_size, select = relations.is_descendant, relations.subtree_size, relations.select
     pruned = control(kinds.first)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         draw,  # IN Draw; its second is a candidate, uniform among all nodes
         mutations,  # IN control
     ):
-        """The candidate; if it is a descendant of v, the node of a random rank among those that are none."""
+        """Propose the candidate; if it is a descendant of v, the non-descendant of a random rank."""
         t = draw.second
         if is_descendant(given, here, base, t, draw.v) != _ZERO:
             others = mutations + _ONE - subtree_size(given, here, base, draw.v)

@@ -1,4 +1,7 @@
-"""Swap node labels: two mutations change places. As probable there as back (docs/model.md, "The chain")."""
+"""Swap node labels: two mutations swap places.
+
+The proposal is symmetric (docs/model.md, "The chain").
+"""
 
 from typing import Any
 
@@ -12,18 +15,18 @@ _ONE = control(1)
 
 
 def make_propose(_relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move."""
+    """Return the device function of the move."""
     swapped, null = control(kinds.first), control(kinds.null)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         draw,  # IN Draw; its second is uniform among the other mutations
         mutations,  # IN control
     ):
-        """Two distinct mutations; nothing where there is only one."""
+        """Propose two distinct mutations, or nothing if there is only one."""
         if mutations == _ONE:
             return nothing(null, draw.v)
         return Proposal(swapped, EXCHANGE_LABELS, draw.v, draw.second, draw.v, NO_CORRECTION)

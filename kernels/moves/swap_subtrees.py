@@ -1,9 +1,9 @@
-"""Swap subtrees: two mutations change places with all below them (docs/model.md, "The chain").
+"""Swap subtrees: two mutations swap places together with their subtrees (docs/model.md, "The chain").
 
-Unrelated ones exchange parents: as probable there as back. Of related ones the lower, v, goes to the parent
-of the upper, w, and w goes below a descendant of v, uniform among them. With C the descendants of v and B
-those of w without C, the correction is |C| / |B|: back, the new parent of v is one of the |B| that are then
-below w.
+If they are unrelated, they exchange parents, and the proposal is symmetric. If they are related, the lower
+one, v, moves to the parent of the upper one, w, and w moves below a node that is uniform among the
+descendants of v. With C the descendants of v, and B those of w that are not in C, the correction is |C| /
+|B|: in the reverse move, the new parent of v is one of the |B| nodes that are then below w.
 """
 
 from typing import Any
@@ -21,19 +21,19 @@ _ONE = control(1)
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move; unrelated and related swaps are counted apart."""
+    """Return the device function of the move; unrelated and related swaps are counted apart."""
     is_descendant, subtree_size, select = relations.is_descendant, relations.subtree_size, relations.select
     unrelated, related, null = control(kinds.first), control(kinds.first + 1), control(kinds.null)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         draw,  # IN Draw; its second is uniform among the other mutations
         mutations,  # IN control
     ):
-        """Two distinct mutations; nothing where there is only one."""
+        """Propose two distinct mutations, or nothing if there is only one."""
         if mutations == _ONE:
             return nothing(null, draw.v)
         v_below = is_descendant(given, here, base, draw.v, draw.second)

@@ -1,10 +1,10 @@
-"""The records in which an edit tells what it changes. No device code.
+"""Records of what an edit changes. No device code.
 
-All numbers are control integers that lanes share.
+All numbers are control integers, the same in all lanes.
 
-Intervals are subtrees': [a1, b1) and [a2, b2) of positions. Every edit shifts the scores of whole intervals
-by one row each, the difference of two rows of the tables: shift 1 is row plus_1 less row minus_1, and
-likewise shift 2 (docs/model.md, "Intervals").
+Intervals are subtrees: positions [a1, b1) and [a2, b2). Every edit shifts the scores of whole intervals by
+one row each, the difference of two rows of the tables: shift 1 is row plus_1 minus row minus_1, and likewise
+shift 2 (docs/model.md, "Intervals").
 """
 
 from typing import Any, NamedTuple
@@ -12,25 +12,25 @@ from typing import Any, NamedTuple
 from syclade.kernels.target import control
 
 ONE_INTERVAL = control(0)
-"""[a1, b1) by shift 1."""
+"""Shape: [a1, b1) by shift 1."""
 
 TWO_APART = control(1)
-"""[a1, b1) by shift 1, [a2, b2) by shift 2; b1 <= a2."""
+"""Shape: [a1, b1) by shift 1, [a2, b2) by shift 2; b1 <= a2."""
 
 ONE_IN_THE_OTHER = control(2)
-"""[a1, b1) without [a2, b2) by shift 1, [a2, b2) by shift 2."""
+"""Shape: [a1, b1) without [a2, b2) by shift 1, [a2, b2) by shift 2."""
 
 
 class Moved(NamedTuple):
-    """What an edit shifts: all that its score depends on.
+    """Intervals that an edit shifts; its score depends on nothing else.
 
     Attributes:
-        shape: one of the above.
+        shape: one of the shapes above.
         x, a1, b1: a node and its interval.
-        y, a2, b2: another one, if there is one.
-        end_first: end of what is shifted first.
+        y, a2, b2: another node and its interval, if there is one.
+        end_first: end of the first shifted range.
         end: end of all that is shifted.
-        plus_1, minus_1, plus_2, minus_2: rows of the shifts, by where they start.
+        plus_1, minus_1, plus_2, minus_2: rows of the shifts: where they start.
     """
 
     shape: Any
@@ -49,12 +49,12 @@ class Moved(NamedTuple):
 
 
 class Permutation(NamedTuple):
-    """At most four runs of positions in their new order.
+    """New order of at most four runs of positions.
 
     Attributes:
-        start_1, start_2, start_3, start_4: new places of the runs; where the change begins is the first.
+        start_1, start_2, start_3, start_4: new starts of the runs; the change begins at the first.
         stop: end of the change.
-        offset_1, offset_2, offset_3, offset_4: old less new place of each run.
+        offset_1, offset_2, offset_3, offset_4: old minus new position of each run.
     """
 
     start_1: Any
@@ -69,11 +69,11 @@ class Permutation(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How the sizes of subtrees change, in two ways.
+    """Changes of the sizes of subtrees, of two kinds.
 
     Attributes:
-        growth_1, place_1, floor_1: what nodes above position place_1 (itself included) gain in size, if they
-            stand at floor_1 or later.
+        growth_1, place_1, floor_1: growth_1 is added to the size of the node at position place_1 and of its
+            ancestors, if they are at position floor_1 or later.
         growth_2, place_2, floor_2: likewise.
     """
 
@@ -89,10 +89,10 @@ class Runs(NamedTuple):
     """New positions of what is shifted, and the rows of the shifts.
 
     Attributes:
-        start_1, stop_1, start_2, stop_2: two runs by the first shift.
-        start_3, stop_3: one run by the other shift.
+        start_1, stop_1, start_2, stop_2: two runs, shifted by the first shift.
+        start_3, stop_3: one run, shifted by the other shift.
         plus_1, minus_1: rows of the first shift, as they were before the edit.
-        plus_2, minus_2: rows of the other one.
+        plus_2, minus_2: rows of the other shift.
     """
 
     start_1: Any
@@ -108,12 +108,12 @@ class Runs(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Whether runs only change blocks.
+    """Blocks that runs move between, if only these two change.
 
     Attributes:
-        fits: 1 if each run lies in a block, and can join the block that it comes to.
-        old: the block that the first run leaves.
-        new: the block that it joins; if there is a second run, that one goes the other way.
+        fits: 1 if each run is inside one block and can join the block that it moves to.
+        old: block that the first run leaves.
+        new: block that it joins; a second run, if there is one, goes the other way.
     """
 
     fits: Any
@@ -122,7 +122,7 @@ class Local(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """The blocks to renew, twice from ... to before, with the positions that changed in them."""
+    """Blocks to renew, two ranges from ... to before, with the positions that changed in them."""
 
     block_1: Any
     end_block_1: Any
@@ -135,15 +135,14 @@ class Touched(NamedTuple):
 
 
 class Climbs(NamedTuple):
-    """From where the maxima of subtrees change upwards, which wide tables have.
+    """Nodes from which the maxima of subtrees change upwards; only wide tables have these.
 
     Attributes:
-        node_1, loses_1, gains_1: a node to climb from, the rows of the subtree that it loses and of that
-            which it gains.
-        node_2, loses_2, gains_2: likewise; node 2 is -1 where one node is below the other. Then nodes are
-            shifted as if all that is below them were, and have to be renewed up to the first shifted
-            position.
-        shifted_from: that position; the number of nodes where there is none.
+        node_1, loses_1, gains_1: a node to climb from, the row of the subtree that it loses, and the row of
+            the one that it gains.
+        node_2, loses_2, gains_2: likewise; node 2 is -1 if one node is below the other. Then nodes are
+            shifted as if all nodes below them were, and have to be renewed up to the first shifted position.
+        shifted_from: that position; the number of nodes if there is none.
     """
 
     node_1: Any
@@ -156,7 +155,7 @@ class Climbs(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """All that the tables have to follow.
+    """All changes that the tables have to follow.
 
     Attributes:
         runs: Runs.
@@ -170,14 +169,14 @@ class Changes(NamedTuple):
 
 
 class Rearranged(NamedTuple):
-    """How an edit that gives nodes new parents changes the order.
+    """Change of the order by an edit that gives nodes new parents.
 
     Attributes:
         permutation: Permutation.
         growth: Growth.
-        above_x, above_y: the new parents of x and of y; y is x where one node moves.
+        above_x, above_y: new parents of x and of y; y is x if only one node moves.
         local: Local.
-        changes: Changes; what it says of blocks holds where `local` fits.
+        changes: Changes; its blocks are valid only if `local` fits.
     """
 
     permutation: Any

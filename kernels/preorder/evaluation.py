@@ -1,4 +1,4 @@
-"""What narrow and wide tables have in common: the tree, its tables, and how an evaluation is put together."""
+"""Common parts of narrow and wide tables: the tree, its tables, and the composition of an evaluation."""
 
 from typing import Any
 
@@ -23,18 +23,18 @@ _ZERO = control(0)
 _ONE = control(1)
 
 EDITS = (make_reattach, make_exchange_labels, make_turn_over, make_exchange_subtrees)
-"""The edits that shift anything, the likeliest first."""
+"""Edits that shift something, the likeliest first."""
 
 
 def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras) -> Evaluation:
-    """The evaluation of a score on tables of this form.
+    """Return the evaluation of a score on tables of this form.
 
     Args:
-        form: of the tables.
+        form: form of the tables.
         place: `Evaluation.place`.
         score_after: device function (given, here, base, proposal, moved, current) -> the score after the
             edit.
-        extras: what the tables have besides scores and running maxima.
+        extras: parts of the tables besides scores and running maxima.
     """
     blocks = make_blocks(form)
     edits = [make_edit(form, blocks) for make_edit in EDITS]
@@ -54,8 +54,14 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
         return base
 
     @device_function
-    def evaluate(given, here, base, proposal, current):
-        """(the score after the edit, Moved)."""
+    def evaluate(
+        given,  # IN the tree and its tables; OUT scratch of `score_after`
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        current,  # IN int64: score of the tree
+    ):
+        """Return (the score after the edit, Moved)."""
         moved = moved_by(given, here, base, proposal)
         proposed = current
         if (moved.plus_1 ^ moved.minus_1) | (moved.plus_2 ^ moved.minus_2) != _ZERO:
@@ -64,7 +70,7 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
 
     @device_function
     def finish(given, here, base):
-        """The order, where it was not kept; the tables are those of the tree."""
+        """Fill the order if it was not kept, and mark the tables as those of the tree."""
         if not keeps_order:
             fill_order(given, here, base)
         given.tables_made[here.number] = _ONE

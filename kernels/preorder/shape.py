@@ -1,4 +1,4 @@
-"""The sizes that a preorder kernel is specialised by. No device code."""
+"""Sizes that a preorder kernel is specialised for. No device code."""
 
 from typing import NamedTuple
 
@@ -10,9 +10,9 @@ class Shape(NamedTuple):
         nodes: positions, a multiple of `lanes`, more than the tree's nodes.
         labels: tree nodes, a multiple of `lanes`.
         cells: columns, a multiple of `lanes * panels`.
-        block: positions a block, about; a power of two.
-        lanes: work-items a slot.
-        panels: a lane goes through its cells of a row panel by panel.
+        block: approximate number of positions per block, a power of two.
+        lanes: work-items per slot.
+        panels: panels per row; a lane goes through its cells panel by panel.
         subtrees: 1 if there are maxima over every node's subtree, with sketches: in wide tables.
     """
 
@@ -26,12 +26,12 @@ class Shape(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """Cells that a lane has of a panel."""
+        """Number of cells of a panel per lane."""
         return self.cells // (self.lanes * self.panels)
 
     @property
     def most_blocks(self) -> int:
-        """Most blocks that the order can have."""
+        """Maximum number of blocks that the order can have."""
         return -(-self.nodes // self.block)
 
     @property
@@ -41,13 +41,16 @@ class Shape(NamedTuple):
 
 
 def count_panels(columns: int, lanes: int, panel_rounds: int) -> int:
-    """Panels of equal width that hold so many columns, each of at most `panel_rounds * lanes`."""
+    """Return the number of panels of equal width that hold the columns.
+
+    Each panel has at most `panel_rounds * lanes` columns.
+    """
     rounds = -(-columns // lanes)
     return -(-rounds // panel_rounds)
 
 
 def padded_cells(columns: int, lanes: int, panel_rounds: int) -> int:
-    """Columns with the padding that fills the last panel."""
+    """Return the number of columns with the padding that fills the last panel."""
     rounds = -(-columns // lanes)
     panels = count_panels(columns, lanes, panel_rounds)
     return -(-rounds // panels) * panels * lanes

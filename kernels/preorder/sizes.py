@@ -1,8 +1,8 @@
-"""Sizes of a problem's trees and tables, as device functions have them.
+"""Sizes of a problem's trees and tables in device code.
 
-They are constants of a kernel for one shape, or specialisation constants, which the host writes: then loops
-have fixed lengths, and strides fold into addresses. Or a general kernel reads them from an argument when it
-begins, and serves every shape of its form.
+They are constants of a kernel for one shape, or specialisation constants that the host writes. In both cases
+loops have fixed lengths, and strides fold into addresses. A general kernel instead reads them from an
+argument when it begins, and serves every shape of its form.
 """
 
 from typing import Any, NamedTuple
@@ -14,16 +14,16 @@ from syclade.kernels.target import address, control, device_function, specialise
 
 
 class Sizes(NamedTuple):
-    """All control integers that lanes share; as in `Shape`.
+    """Sizes as in `Shape`; all control integers, the same in all lanes.
 
     Attributes:
-        nodes: positions, a multiple of the lanes.
-        labels: tree nodes, likewise.
-        cells: columns, a multiple of those of a panel.
-        panels: a row's.
-        block_bits: log2 of the positions a block.
-        blocks: most blocks that the order can have.
-        classes: of observed values, with that of those that tell nothing.
+        nodes: number of positions, a multiple of the lanes.
+        labels: number of tree nodes, a multiple of the lanes.
+        cells: number of columns, a multiple of those of a panel.
+        panels: number of panels per row.
+        block_bits: log2 of the positions per block.
+        blocks: maximum number of blocks that the order can have.
+        classes: number of classes of observed values, the uninformative one included.
     """
 
     nodes: Any
@@ -42,7 +42,7 @@ COUNT = len(Sizes._fields) + len(Layout._fields)
 
 
 def make_sizes(shape: Shape, classes: int) -> tuple[Sizes, Layout]:
-    """The sizes of a shape, as control integers."""
+    """Return the sizes of a shape, as control integers."""
     sizes = (
         shape.nodes, shape.labels, shape.cells, shape.panels, shape.block_bits, shape.most_blocks, classes,
     )  # fmt: skip
@@ -50,12 +50,12 @@ def make_sizes(shape: Shape, classes: int) -> tuple[Sizes, Layout]:
 
 
 def fixed_sizes(shape: Shape, classes: int) -> Any:
-    """Device function (given) -> (Sizes, Layout): those of a shape."""
+    """Return a device function (given) -> (Sizes, Layout) with the constants of a shape."""
     sizes, layout = make_sizes(shape, classes)
 
     @device_function
     def sizes_of(given):
-        """Constants."""
+        """Return the constants (Sizes, Layout)."""
         return sizes, layout
 
     return sizes_of
@@ -63,7 +63,7 @@ def fixed_sizes(shape: Shape, classes: int) -> Any:
 
 @device_function
 def read_sizes(given):
-    """(Sizes, Layout) that the host gave."""
+    """Return (Sizes, Layout) from the argument `sizes`."""
     sizes = given.sizes
     return (
         Sizes(

@@ -1,1 +1,1 @@
-"""Error rates that are learned along a chain: two places on grids, and a move from place to place."""
+"""Error rates that are learned along a chain: two points on grids, and a move between points."""

@@ -1,14 +1,14 @@
-"""What kernels take besides where error rates are learned: grids of rates, and where chains are on them."""
+"""Additional arguments of kernels that learn error rates: grids of rates, and the chains' points on them."""
 
 from syclade.kernels.arguments import EVENTS, PROBLEM, SCRATCH, STATE, Argument
 
 FN, FP = 0, 1
-"""The rates, by their places in what has both: false negatives, false positives."""
+"""Indices of the rates in arrays over both: false negatives, false positives."""
 
 RATES = 2
 
 JUMPS = 256
-"""Lengths of jumps, equally probable; each goes up as often as down."""
+"""Number of jump lengths, equally probable; each goes up as often as down."""
 
 PLACES = (
     Argument("rate_at", STATE, "int64", ("slots", RATES), "where the rates stand on their grids"),
@@ -30,4 +30,4 @@ ARGUMENTS = (
 """Weights and scores are in the units of the problem's scores."""
 
 EVENT_RATES = Argument("event_rates", EVENTS, "int64", ("slots", "events", RATES), "where the rates stood")
-"""Of the ring of events, besides what it has of trees."""
+"""Argument of the ring of events, besides those for trees."""

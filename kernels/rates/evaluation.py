@@ -1,6 +1,6 @@
-"""An evaluation whose error rates are learned: that of fixed rates, and what a jump of a rate changes.
+"""Evaluation with learned error rates: that of fixed rates, extended by jumps of a rate.
 
-The score of a state is that of its tree by its rates, with the base and the prior of these.
+The score of a state is that of its tree under its rates, including the base and the prior of these rates.
 """
 
 from typing import Any
@@ -27,16 +27,17 @@ _FN, _FP, _RATES = address(FN), address(FP), address(RATES)
 def make_learned(
     inner: Evaluation, share_anew: Any, reweigh: Any, put_weights: Any, classes: int
 ) -> Evaluation:
-    """The evaluation.
+    """Return the evaluation.
 
     Args:
-        inner: by fixed rates.
+        inner: evaluation for fixed rates.
         share_anew: device function (given, here, base, weights) -> the lane's share (int64) of the tree's
-            score by other weights, one a class, int32, private. Changes nothing that others read.
-        reweigh: device function (given, here, base): make what follows from the tree and its new weights, but
-            for rows of weights.
-        put_weights: device function (given, here, base, label): such a row.
-        classes: of observed values, with that of those that tell nothing.
+            score under other weights; these are (classes,) int32, private. It changes nothing that other
+            functions read.
+        reweigh: device function (given, here, base): update what follows from the tree to its new weights,
+            except for rows of weights.
+        put_weights: device function (given, here, base, label): write the row of weights of a mutation.
+        classes: number of classes of observed values, the uninformative one included.
     """
     start, evaluate_edit, follow_edit = inner.start, inner.evaluate, inner.follow
     keep_tree, finish_tree = inner.keep, inner.finish
@@ -47,24 +48,29 @@ def make_learned(
         number,  # IN address: the slot
         rate,  # IN address
     ):
-        """Where the rate stands (control)."""
+        """Return the rate's point on its grid (control)."""
         return control(given.rate_at[number * _RATES + rate])
 
     @device_function
     def places_after(given, number, proposal):
-        """Where both rates stand after a jump (control)."""
+        """Return the points of both rates after a jump (control)."""
         of_fp = equal(proposal.w, control(FP))
         fn, fp = place_of(given, number, _FN), place_of(given, number, _FP)
         return choose(of_fp, fn, proposal.v), choose(of_fp, proposal.v, fp)
 
     @device_function
     def worth_of(given, fn, fp):
-        """What a score gets besides the tree's (int64)."""
+        """Return the part of the score that does not depend on the tree: base and prior (int64)."""
         return given.fn_worth[address(fn)] + given.fp_worth[address(fp)]
 
     @device_function
-    def weight_of(given, fn, fp, code):
-        """The weight of a class (int64)."""
+    def weight_of(
+        given,  # IN fn_weights, fp_weights
+        fn,  # IN control: point of the rate of false negatives
+        fp,  # IN control: point of the rate of false positives
+        code,  # IN integer: the class
+    ):
+        """Return the weight of a class (int64)."""
         count = address(classes)
         return (
             given.fn_weights[address(fn) * count + address(code)]
@@ -72,8 +78,13 @@ def make_learned(
         )
 
     @device_function
-    def after_jump(given, here, base, proposal):
-        """The score after a jump."""
+    def after_jump(
+        given,  # IN the tree, rate_at and the tables of the rates; OUT scratch of `share_anew`
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal: a jump
+    ):
+        """Return the score after a jump (int64)."""
         fn, fp = places_after(given, here.number, proposal)
         weights = private_array(classes, np.int32)
         for code in range(classes):
@@ -82,20 +93,26 @@ def make_learned(
 
     @device_function
     def make_up(given, here, base):
-        """The tables follow the rates, if these have jumped: not after each of several jumps."""
+        """Update the tables to the rates if these have jumped: once for several jumps."""
         if given.rates_ahead[here.number] != _ZERO:
             reweigh(given, here, base)
             given.rates_ahead[here.number] = _ZERO
 
     @device_function
     def finish(given, here, base):
-        """The tables are those of the rates, and whatever has to be besides."""
+        """Update the tables to the rates, then finish as for fixed rates."""
         make_up(given, here, base)
         finish_tree(given, here, base)
 
     @device_function
-    def evaluate(given, here, base, proposal, current):
-        """(the score after the edit or the jump, what `follow` wants to know)."""
+    def evaluate(
+        given,  # IN OUT the kernel's arguments
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        current,  # IN int64: score of the state
+    ):
+        """Return (the score after the edit or the jump, the `change` that `follow` needs)."""
         number = here.number
         if proposal.edit != JUMP_RATE:
             make_up(given, here, base)
@@ -110,8 +127,14 @@ def make_learned(
         return proposed, change
 
     @device_function
-    def follow(given, here, base, proposal, change):
-        """The rates jump, or the tree follows its edit."""
+    def follow(
+        given,  # IN OUT the kernel's arguments
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        change,  # IN what `evaluate` returned besides the score
+    ):
+        """Apply the jump to the rates, or the edit to the tree."""
         if proposal.edit == JUMP_RATE:
             number = here.number
             fn, fp = places_after(given, number, proposal)
@@ -126,15 +149,20 @@ def make_learned(
 
     @device_function
     def keep(given, here, base):
-        """The tree and its rates are the best yet."""
+        """Copy the tree and its rates to the best ones."""
         keep_tree(given, here, base)
         for rate in range(RATES):
             at = here.number * _RATES + address(rate)
             given.best_rate_at[at] = given.rate_at[at]
 
     @device_function
-    def tell(given, here, events, event):
-        """The rates, to the event."""
+    def tell(
+        given,  # IN rate_at
+        here,  # IN where the slot's parts of them start
+        events,  # OUT event_rates
+        event,  # IN address: number of the event
+    ):
+        """Write the rates to the event."""
         for rate in range(RATES):
             at = here.number * _RATES + address(rate)
             events.event_rates[event * _RATES + address(rate)] = given.rate_at[at]

@@ -1,6 +1,6 @@
-"""The moves on rates: a symmetric jump on the grid, reflected at its ends (docs/model.md, "Learned rates").
+"""Moves of the rates: a symmetric jump on the grid, reflected at its ends (docs/model.md, "Learned rates").
 
-Their probability, the lengths of jumps and the prior are the host's business. As probable there as back.
+The host chooses their probability, the lengths of jumps and the prior.
 """
 
 from typing import Any
@@ -24,7 +24,10 @@ def jump_of(
     first,  # IN uint64
     mutations,  # IN uint64
 ):
-    """Twice the number of the jump's length, and 1 more where it goes down: from the word's highest bits."""
+    """Return twice the index of the jump's length, plus 1 if it goes down (uint64).
+
+    The number is in the word's highest bits.
+    """
     return word_2 >> _SHIFT
 
 
@@ -33,28 +36,28 @@ def reflected(
     place,  # IN control, beyond an end of the grid by at most its length
     points,  # IN control
 ):
-    """The place on the grid: outside, as far inside as it is beyond."""
+    """Return the point on the grid: as far inside as the place was beyond an end (control)."""
     inside = choose(less(place, _ZERO), -_ONE - place, place)
     return choose(less(inside, points), inside, _TWO * points - _ONE - inside)
 
 
 def _make(rate: int) -> Any:
-    """`Move.make_propose` for a rate."""
+    """Return `Move.make_propose` for a rate."""
 
     def make_propose(_relations: Relations, kinds: Kinds) -> Any:
-        """Device function of the move."""
+        """Return the device function of the move."""
         kind, of_rate, rates = control(kinds.first), address(rate), address(RATES)
         jumps = address(rate * JUMPS)
 
         @device_function
         def propose(
             given,  # IN the encoding's arguments
-            here,  # IN where the slot's stand in them
-            base,  # IN address
-            draw,  # IN Draw; its second is what jump_of makes
+            here,  # IN where the slot's parts of them start
+            base,  # IN address: where the slot's tree starts
+            draw,  # IN Draw; its second is the result of `jump_of`
             mutations,  # IN control
         ):
-            """v is the place that the rate jumps to."""
+            """Propose a jump; v is the point that the rate jumps to."""
             place = control(given.rate_at[here.number * rates + of_rate])
             length = control(given.rate_jumps[jumps + address(draw.second >> _ONE)])
             is_down = draw.second & _ONE

@@ -1,1 +1,1 @@
-"""Which states leave a chain while it runs: one recorder a file, and the ring that they are put in."""
+"""Recorders select the states that leave a chain while it runs, one per file; the ring stores these."""

@@ -1,11 +1,11 @@
-"""The ring of events of every slot: filled by the kernel, emptied by the host between launches."""
+"""Ring of events of every slot: filled by the kernel, emptied by the host between launches."""
 
 from syclade.kernels.arguments import EVENTS, PROBLEM, SCRATCH, Argument
 
 MOST_RECORDERS = 8
 
 RING_LENGTH, RING_ROUNDS = 0, 1
-"""Where they stand in `ring`."""
+"""Indices into `ring`."""
 
 ARGUMENTS = (
     Argument(

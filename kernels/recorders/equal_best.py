@@ -1,4 +1,4 @@
-"""Every state that comes to a tree with the best score that the chain had before: co-optimal trees."""
+"""Record each accepted tree whose score equals the chain's best score before: co-optimal trees."""
 
 from syclade.kernels.chain.parts import Recorder
 from syclade.kernels.target import control, device_function
@@ -11,9 +11,9 @@ def wants(
     step,  # IN int64
     score,  # IN int64: of the tree
     best,  # IN int64: the best score before
-    accepted,  # IN control: a step that was rejected leaves a tree that was told of
+    accepted,  # IN control: 0 if the step was rejected: then the tree was reported before
 ):
-    """Was a tree accepted whose score equals the best one?"""
+    """Return whether a tree was accepted whose score equals the best one."""
     return (accepted != control(0)) and (score == best)
 
 

@@ -1,4 +1,4 @@
-"""Every k-th step's state: for samples."""
+"""Record every k-th step's state: samples."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ ARGUMENTS = (
 def wants(
     events,  # IN record of the recorders' arguments
     number,  # IN address: the slot
-    step,  # IN int64: number of the step that was done
+    step,  # IN int64: number of the step just done
     score,  # IN int64
     best,  # IN int64
     accepted,  # IN control
 ):
-    """Is the number of steps done the first sample's, or that and a multiple of `every`?"""
+    """Return whether the number of steps done is `first_sample`, or that plus a multiple of `every`."""
     since = step + _ONE - events.first_sample[number]
     return (since >= np.int64(0)) and (since % events.every[number] == np.int64(0))
 

@@ -1,8 +1,8 @@
-"""A tree's key: 64 bits that follow from its parents alone, the same in every encoding.
+"""Key of a tree: 64 bits computed from its parents alone, the same in every encoding.
 
-The sum over all mutations of a hash of (mutation, parent). So the key changes by the hashes of the parents
-that change, and by nothing else. The hash is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast
-splittable pseudorandom number generators", OOPSLA 2014); `host.trees.key` is the same in numpy.
+It is the sum over all mutations of a hash of (mutation, parent). So it changes only by the hashes of the
+parents that change. The hash is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable
+pseudorandom number generators", OOPSLA 2014); `host.trees.key` is the same in numpy.
 """
 
 import numpy as np
@@ -17,10 +17,10 @@ _LABEL_BITS = np.uint64(32)
 
 @device_function
 def edge_key(
-    node,  # IN uint64 < 2^32, one a lane
-    parent,  # IN uint64 < 2^32, one a lane
+    node,  # IN uint64 < 2^32, one per lane
+    parent,  # IN uint64 < 2^32, one per lane
 ):
-    """The part that a mutation and its parent have in the key (uint64)."""
+    """Return the part of a mutation and its parent in the key (uint64)."""
     word = ((node << _LABEL_BITS) | parent) + _GOLDEN
     word = (word ^ (word >> np.uint64(30))) * _MIX_1
     word = (word ^ (word >> np.uint64(27))) * _MIX_2

@@ -1,4 +1,4 @@
-"""Every state with a score above all that the chain had before."""
+"""Record each state with a score above all earlier ones of the chain."""
 
 from syclade.kernels.chain.parts import Recorder
 from syclade.kernels.target import control, device_function
@@ -13,7 +13,7 @@ def wants(
     best,  # IN int64: the best score before
     accepted,  # IN control
 ):
-    """Is the score a new best one?"""
+    """Return whether the score is a new best one."""
     return (accepted != control(0)) and (score > best)
 
 

@@ -1,4 +1,4 @@
-"""The ring of events: where what recorders want is put. A slot whose ring is full stops there."""
+"""Ring of events: stores the states that recorders want. A slot whose ring is full stops there."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,11 +18,11 @@ _LENGTH, _ROUNDS = address(RING_LENGTH), address(RING_ROUNDS)
 
 
 def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: int) -> tuple[Any, Any]:
-    """Device functions (is_full, record).
+    """Return the device functions (is_full, record).
 
     Args:
-        recorders: may be none: then the functions are never called.
-        evaluation: of the chain.
+        recorders: may be empty; then the functions are never called.
+        evaluation: evaluation of the chain.
         sizes: `lanes`.
     """
     assert len(recorders) <= MOST_RECORDERS, "more recorders than an event tells of"
@@ -36,23 +36,23 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
         events,  # IN record of the recorders' arguments
         number,  # IN address: the slot
     ):
-        """Has the slot's ring no place for another event?"""
+        """Return whether the slot's ring has no room for another event."""
         return events.event_count[number] >= events.ring[_LENGTH]
 
     @device_function
     def key_of(
-        events,  # IN OUT
+        events,  # IN OUT record of the recorders' arguments
         number,  # IN address: the slot
         lane,  # IN address
-        tree,  # IN address: where its parents are in `event_parents`
-        rounds,  # IN control: nodes over the lanes
+        tree,  # IN address: where its parents start in `event_parents`
+        rounds,  # IN control: nodes per lane
         mutations,  # IN address
     ):
-        """The key of a tree (uint64)."""
+        """Return the key of a tree (uint64)."""
         share = np.uint64(0)
         for part in range(rounds):
             node = address(part * lanes) + lane
-            # Padding has parents as well, but no part in the key.
+            # Padding has parents as well, but does not count in the key.
             inside = np.uint64(node < mutations)
             share = share + inside * edge_key(node, np.uint64(events.event_parents[tree + node]))
         shares = number * address(lanes)
@@ -65,14 +65,14 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
 
     @device_function
     def record(
-        events,  # IN OUT
+        events,  # IN OUT record of the recorders' arguments
         number,  # IN address: the slot
         lane,  # IN address
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         mutations,  # IN control
-        step,  # IN int64: number of the step that was done
+        step,  # IN int64: number of the step just done
         score,  # IN int64: of the tree after it
         best,  # IN int64: the best score before it
         accepted,  # IN control: 1 if the step was accepted
@@ -99,11 +99,18 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
 
 
 def _make_why(wants: Sequence[Any]) -> Any:
-    """Device function: a bit for every recorder that wants the state (control)."""
+    """Return a device function that gives one bit per recorder that wants the state (control)."""
 
     @device_function
-    def nobody(events, number, step, score, best, accepted):
-        """No bit."""
+    def nobody(
+        events,  # IN record of the recorders' arguments
+        number,  # IN address: the slot
+        step,  # IN int64: number of the step just done
+        score,  # IN int64: score of the tree after it
+        best,  # IN int64: the best score before it
+        accepted,  # IN control: 1 if the step was accepted
+    ):
+        """Return no bit."""
         return _ZERO
 
     why = nobody
@@ -113,11 +120,18 @@ def _make_why(wants: Sequence[Any]) -> Any:
 
 
 def _or_also(bit: Any, own: Any, others: Any) -> Any:
-    """The bits of the others, and one recorder's own if it wants the state."""
+    """Return a device function for the others' bits, plus one recorder's bit if it wants the state."""
 
     @device_function
-    def why(events, number, step, score, best, accepted):
-        """A bit for every recorder that wants the state, as far as here."""
+    def why(
+        events,  # IN record of the recorders' arguments
+        number,  # IN address: the slot
+        step,  # IN int64: number of the step just done
+        score,  # IN int64: score of the tree after it
+        best,  # IN int64: the best score before it
+        accepted,  # IN control: 1 if the step was accepted
+    ):
+        """Return one bit per recorder, up to this one, that wants the state (control)."""
         return others(events, number, step, score, best, accepted) | (
             bit * control(own(events, number, step, score, best, accepted))
         )

@@ -1,1 +1,1 @@
-"""What a cell is worth: one score a file, each with its slow definition in host/chains/scores."""
+"""Scores: the contribution of a cell, one per file. Slow definitions are in host/chains/scores."""

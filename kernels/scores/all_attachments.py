@@ -1,7 +1,8 @@
-"""The sum score: a cell is worth the logarithm of the sum of its likelihoods at all nodes (SCITE's -s).
+"""Sum score: a cell contributes the logarithm of the sum of its likelihoods at all nodes (SCITE's -s).
 
 Scores are in units of 2^-f octave, so that a likelihood is a power of two of its score. Powers are taken
-relative to the whole octave of the best one, rounded down, and added: so sums do not depend on the order.
+relative to the whole octave of the best one, rounded down, and added. So a sum does not depend on the order
+of its terms.
 """
 
 import numpy as np
@@ -21,20 +22,20 @@ _MANTISSA_BITS = np.int64(MANTISSA_BITS)
 
 @device_function
 def form_of(given, number):
-    """(f, spare bits), int32 that lanes share."""
+    """Return (f, spare bits), int32, the same in all lanes."""
     return np.int32(given.sum_fraction[number]), np.int32(given.sum_spare[number])
 
 
 @device_function
 def term(form, worth, best):
-    """What one attachment adds to the sum (int32)."""
+    """Return the term of one attachment in the sum (int32)."""
     fraction, spare = form
     return power_of_two(worth, np.int32(best >> fraction), fraction, spare)
 
 
 @device_function
 def of_sum(form, best, total):
-    """The cell's worth, of its best attachment and the sum over all (int64)."""
+    """Return the cell's contribution from its best attachment and the sum over all (int64)."""
     fraction, spare = form
     bits = np.int64(fraction)
     octave = np.int64(np.int32(best >> fraction))
@@ -44,9 +45,9 @@ def of_sum(form, best, total):
 
 @device_function
 def of_cell(given, number, best):
-    """Never asked: see `Terms`."""
+    """Return `best`; never called (see `Score.terms`)."""
     return best
 
 
 SCORE = Score(arguments=FORM, of_cell=of_cell, wide=True, terms=Terms(form_of, term, of_sum))
-"""What a cell is worth: one score a file."""
+"""The sum score."""

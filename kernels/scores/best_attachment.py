@@ -1,4 +1,4 @@
-"""The maximum score: a cell is worth the score of its best attachment (SCITE's default)."""
+"""Maximum score: a cell contributes the score of its best attachment (SCITE's default)."""
 
 from syclade.kernels.chain.parts import Score
 from syclade.kernels.target import device_function
@@ -8,9 +8,9 @@ from syclade.kernels.target import device_function
 def of_cell(
     given,  # IN the kernel's arguments
     number,  # IN uint64: the slot
-    best,  # IN int32, one a lane
+    best,  # IN int32, one per lane
 ):
-    """The best attachment's score itself."""
+    """Return the best attachment's score itself."""
     return best
 
 

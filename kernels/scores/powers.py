@@ -1,7 +1,7 @@
-"""Powers of two and their logarithm, in integers of 32 bits that are the same everywhere.
+"""Powers of two and their logarithm, in integer arithmetic with the same results everywhere.
 
-The fraction of an exponent has 16 bits. 2^x for 0 <= x < 1 is a polynomial of degree 4 that is off by at most
-2.8e-5 of its value; the logarithm of a sum is one of degree 7, off by at most 5e-7.
+The fraction of an exponent has 16 bits. 2^x for 0 <= x < 1 is a polynomial of degree 4 with a relative error
+of at most 2.8e-5; the logarithm of a sum is one of degree 7 with an error of at most 5e-7.
 """
 
 import numpy as np
@@ -9,16 +9,19 @@ import numpy as np
 from syclade.kernels.target import device_function, minimum
 
 FRACTION_BITS = 16
-"""Of exponents: scores are in units of 2^-f octave, with f no greater."""
+"""Fraction bits of exponents: scores are in units of 2^-f octave, with f no greater than this."""
 
 MANTISSA_BITS = 24
 """The power of an exponent whose fraction is 0 is 2^24."""
 
 POWER = (437, 1716, 7906, 22710)
-"""Of x^4, x^3, x^2 and x in 2^x - 1, in 2^-15: least squares of the relative error, rounded to its least."""
+"""Coefficients of x^4, x^3, x^2 and x in 2^x - 1, in units of 2^-15.
+
+They are a least-squares fit of the relative error, rounded so that the error is least.
+"""
 
 LOGARITHM = (-15477, 65038, -134550, 204230, -291239, 464159)
-"""Of x^5 ... 1 in (log2(1 + x) - x) / (x (1 - x)), in 2^-20."""
+"""Coefficients of x^5 ... 1 in (log2(1 + x) - x) / (x (1 - x)), in units of 2^-20."""
 
 _BITS = np.int32(FRACTION_BITS)
 _MASK = np.int32(2**FRACTION_BITS - 1)
@@ -36,12 +39,12 @@ _TO_FINE = np.int64(10)
 
 @device_function
 def power_of_two(
-    exponent,  # IN int32, one a lane, in units of 2^-f
-    octave,  # IN int32, one a lane: no less than the exponent's whole part
-    fraction,  # IN int32, shared: f
-    spare,  # IN int32, shared
+    exponent,  # IN int32, one per lane, in units of 2^-f
+    octave,  # IN int32, one per lane: no less than the exponent's whole part
+    fraction,  # IN int32, the same in all lanes: f
+    spare,  # IN int32, the same in all lanes: bits by which powers are shorter than 24
 ):
-    """2^(exponent - octave) in units of 2^(spare - 24), rounded down (int32)."""
+    """Return 2^(exponent - octave) in units of 2^(spare - 24), rounded down (int32)."""
     whole = np.int32(exponent >> fraction)
     gap = np.int32(np.int32(octave - whole) + spare)
     gap = minimum(gap, _LARGEST_SHIFT)
@@ -55,10 +58,10 @@ def power_of_two(
 
 @device_function
 def logarithm_of_two(
-    number,  # IN int32 > 0, one a lane
-    fraction,  # IN int64, shared: f
+    number,  # IN int32 > 0, one per lane
+    fraction,  # IN int64, the same in all lanes: f
 ):
-    """log2 of the number in units of 2^-f, to the nearest (int64)."""
+    """Return log2 of the number in units of 2^-f, rounded to the nearest (int64)."""
     mantissa = np.int64(number)
     exponent = np.int64(30)
     for log_width in range(5):

@@ -1,1 +1,1 @@
-"""Search for the most likely tree: moves that look at all places at once, on slots of their own."""
+"""Search for the most likely tree: moves that examine all places at once, in slots of their own."""

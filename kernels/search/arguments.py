@@ -1,10 +1,13 @@
-"""What the search kernel takes, in order."""
+"""Arguments of the search kernels, in order."""
 
 from syclade.kernels.arguments import PROBLEM, SCRATCH, SETTING, STATE, Argument
 
 PARAMETERS = ("mutations", "columns", "cells", "genes", "nodes", "joints", "seed")
-"""mutations, distinct columns; widths of rows over columns and over mutations; nodes of the mutation tree and
-of the cell tree, with padding; the seed."""
+"""Sizes of the problem, and the seed.
+
+The sizes are the numbers of mutations and of distinct columns; the widths of rows over columns and over
+mutations; the numbers of nodes of the mutation tree and of the cell tree, with padding.
+"""
 
 LOG_SIZE = 257
 
@@ -12,10 +15,10 @@ _TREE: tuple[str | int, ...] = ("slots", "nodes")
 _JOINTS: tuple[str | int, ...] = ("slots", "joints")
 
 CELL_ROWS = 6
-"""Spare rows over columns a slot has (rows.py names them)."""
+"""Spare rows over columns per slot (used in attachment.py, exact_move.py, subtree_move.py)."""
 
 GENE_ROWS = 3
-"""Spare rows over mutations a slot has."""
+"""Spare rows over mutations per slot."""
 
 ARGUMENTS = (
     Argument("parameters", PROBLEM, "int64", (len(PARAMETERS),), ", ".join(PARAMETERS)),

@@ -1,4 +1,4 @@
-"""Attachment: the best node of every column, and sums of a mutation's weights over what is below nodes."""
+"""Attachment: the best node of each column, and sums of a mutation's weights over what is below nodes."""
 
 from typing import Any
 
@@ -12,16 +12,19 @@ _ZERO = np.int64(0)
 _ONE = np.int64(1)
 
 BEST_ROW, NODE_ROW = 2, 3
-"""Spare rows: the best scores, and the nodes that have them."""
+"""Spare rows of the best scores and of the nodes that have them."""
 
 
 def make_attach(lanes: int) -> Any:
-    """Device function attach: the best node of every column, of equal ones the first in the order."""
+    """Return the device function `attach`, which finds the best node of each column.
+
+    Among equal nodes it is the first in preorder.
+    """
     step = np.uint64(lanes)
 
     @device_function
     def attach(given, here, count):
-        """For a tree of `count` nodes; where the nodes' row is (uint64)."""
+        """Attach the columns to a tree of `count` nodes; return where the row of nodes starts (uint64)."""
         best = here.spare_cells + np.uint64(np.int64(BEST_ROW) * here.cells)
         nodes = here.spare_cells + np.uint64(np.int64(NODE_ROW) * here.cells)
         for part in range(here.cell_rounds):
@@ -45,17 +48,23 @@ def make_attach(lanes: int) -> Any:
 
 @device_function
 def node_of_column(given, attached, column):
-    """The best node of a column (int64); `attached` is what `attach` returned."""
+    """Return the best node of a column (int64); `attached` is the result of `attach`."""
     return np.int64(given.cell_rows[attached + np.uint64(column)])
 
 
 @device_function
-def sum_weights(given, here, attached, v, count):
-    """For mutation v, over a tree of `count` nodes without it: its columns and children go to its parent.
+def sum_weights(
+    given,  # IN parent, order, position, size, weights, cell_rows; OUT gain, hope
+    here,  # IN Here
+    attached,  # IN uint64: result of `attach`
+    v,  # IN int64: the mutation
+    count,  # IN int64: number of nodes in the tree
+):
+    """Sum mutation v's weights over a tree without v, whose columns and children go to its parent.
 
-    gain: of its weights over the columns at or below each node; hope: what it would add as the node's child
-    that takes those of the node's children below which it gains. What it adds where it is now is returned
-    (int64).
+    `gain` gets the sum of v's weights over the columns at or below each node. `hope` gets what v would add as
+    a child of the node, if it took those of the node's children below which it gains. Returns what v adds at
+    its present place (int64).
     """
     tree, old = here.tree, parent_of(given, here, v)
     for node in range(here.root + _ONE):

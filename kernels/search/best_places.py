@@ -1,4 +1,4 @@
-"""The running best of many places: the highest key, and of equal keys the first that was offered."""
+"""Running best of many places: the highest key, and among equal keys the first that was offered."""
 
 from typing import Any, NamedTuple
 
@@ -7,17 +7,17 @@ import numpy as np
 from syclade.kernels.search.draws import SCORE_BITS
 from syclade.kernels.target import choose, device_function, less
 
-# A branch on what was compared would keep the CPU device's compiler from making vectors of lanes.
+# A branch on the comparison would keep the CPU device's compiler from vectorising over lanes.
 
 
 class Best(NamedTuple):
-    """The best place so far; all int64.
+    """Best place so far; all int64.
 
     Attributes:
-        key: its score times 2^20, with its noise.
+        key: its score times 2^20, plus its noise.
         score: its score.
-        node: which one.
-        kind: how.
+        node: its node.
+        kind: its kind.
     """
 
     key: Any
@@ -31,13 +31,20 @@ NOTHING_YET = np.int64(-(1 << 62))
 
 @device_function
 def no_place():
-    """Nothing was offered yet."""
+    """Return the best place before any was offered (Best)."""
     return Best(NOTHING_YET, np.int64(0), np.int64(0), np.int64(0))
 
 
 @device_function
-def offered_if(allowed, best, score, luck, node, kind):
-    """The same where a mask is all ones; where it is 0, the best so far."""
+def offered_if(
+    allowed,  # IN int64: mask
+    best,  # IN Best: the best so far
+    score,  # IN int64: score of the place
+    luck,  # IN int64: its Gumbel noise
+    node,  # IN int64
+    kind,  # IN int64: kind of place
+):
+    """Return `offered` if the mask is all ones, and the best so far if it is 0 (Best)."""
     key = (score << SCORE_BITS) + luck
     better = less(best.key, key) & allowed
     return Best(
@@ -49,6 +56,12 @@ def offered_if(allowed, best, score, luck, node, kind):
 
 
 @device_function
-def offered(best, score, luck, node, kind):
-    """The better of the best so far and another place (Best)."""
+def offered(
+    best,  # IN Best: the best so far
+    score,  # IN int64: score of the place
+    luck,  # IN int64: its Gumbel noise
+    node,  # IN int64
+    kind,  # IN int64: kind of place
+):
+    """Return the better one of the best so far and another place (Best)."""
     return offered_if(np.int64(-1), best, score, luck, node, kind)

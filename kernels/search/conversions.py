@@ -1,7 +1,7 @@
-"""From a mutation tree to a cell tree and back; neither loses any score.
+"""Conversions from a mutation tree to a cell tree and back; neither loses any score.
 
-Columns go to their best node, and make one leaf a node; polytomies are resolved at random. Mutations go to
-their best edge.
+Columns go to their best node, and those of one node become one leaf; polytomies are resolved at random.
+Mutations go to their best edge.
 """
 
 from typing import Any
@@ -31,14 +31,17 @@ _NONE = np.int32(-1)
 
 
 def make_to_cell_tree(lanes: int, tree: CellTree, attach: Any) -> Any:
-    """Device function (given, here, sweep) -> (root, leaves) of the cell tree."""
+    """Return the device function (given, here, sweep) -> (root, leaves) of the cell tree."""
     rows = make_rows(lanes)
     fill, copy, add = rows.fill, rows.copy, rows.add
     join = tree.join
 
     @device_function
     def make_leaves(given, here, attached):
-        """A leaf a node that columns sit at; `kid` has its number, or -1. How many there are."""
+        """Make one leaf per node that has columns; return the number of leaves (int64).
+
+        `kid` gets the number of each node's leaf, or -1.
+        """
         rounds, lane = here.gene_rounds, here.lane
         for node in range(here.root + _ONE):
             given.kid[here.tree + np.uint64(node)] = _NONE
@@ -61,7 +64,10 @@ def make_to_cell_tree(lanes: int, tree: CellTree, attach: Any) -> Any:
 
     @device_function
     def gather(given, here, node):
-        """Into `chain`: the node's own leaf, and what its children became. How many there are."""
+        """Collect in `chain` the node's own leaf, and what its children became.
+
+        Returns how many there are (int64).
+        """
         count = _ZERO
         leaf = given.kid[here.tree + np.uint64(node)]
         if leaf >= np.int32(0):
@@ -78,7 +84,7 @@ def make_to_cell_tree(lanes: int, tree: CellTree, attach: Any) -> Any:
 
     @device_function
     def to_cell_tree(given, here, sweep):
-        """Of the whole mutation tree, whose columns are attached."""
+        """Attach the columns and convert the whole mutation tree; return (root, leaves), int64."""
         leaves = make_leaves(given, here, attach(given, here, here.root + _ONE))
         free = leaves
         for done in range(here.root + _ONE):
@@ -109,14 +115,23 @@ def make_to_cell_tree(lanes: int, tree: CellTree, attach: Any) -> Any:
 
 
 def make_to_mutation_tree(lanes: int) -> Any:
-    """Device function (given, here, root): parents of the mutation tree from the cell tree."""
+    """Return the device function (given, here, root) that converts back.
+
+    It sets the parents of the mutation tree from the cell tree.
+    """
     rows = make_rows(lanes)
     fill = rows.fill
     step = np.uint64(lanes)
 
     @device_function
-    def raise_best(given, here, joint, best, edges):
-        """Mutations that are better here than on every edge before come here."""
+    def raise_best(
+        given,  # IN sums; IN OUT gene_rows
+        here,  # IN Here
+        joint,  # IN int64: node below the edge
+        best,  # IN uint64: where the spare row of best sums starts
+        edges,  # IN uint64: where the spare row of their edges starts
+    ):
+        """Move each mutation to this edge if its sum here exceeds those on all edges before."""
         own, name = joint_row(here, joint), np.int32(joint)
         for part in range(here.gene_rounds):
             gene = np.uint64(part) * step + here.lane
@@ -127,8 +142,13 @@ def make_to_mutation_tree(lanes: int) -> Any:
             given.gene_rows[edges + gene] = np.int32(held + np.int32(higher * np.int32(name - held)))
 
     @device_function
-    def after(given, here, joint, root):
-        """The next node of the preorder; -1 after the last (int64)."""
+    def after(
+        given,  # IN left, right, above
+        here,  # IN Here
+        joint,  # IN int64
+        root,  # IN int64
+    ):
+        """Return the next node of the preorder; -1 after the last (int64)."""
         following = left_of(given, here, joint)
         while (following < _ZERO) & (joint != root):
             upper = above_of(given, here, joint)
@@ -138,8 +158,14 @@ def make_to_mutation_tree(lanes: int) -> Any:
         return following
 
     @device_function
-    def find_edges(given, here, root, best, edges):
-        """The best edge of every mutation, of equal ones that nearest to the root; -1: none is good."""
+    def find_edges(
+        given,  # IN left, right, above, sums; OUT gene_rows
+        here,  # IN Here
+        root,  # IN int64
+        best,  # IN uint64: where the spare row of best sums starts
+        edges,  # IN uint64: where the spare row of their edges starts
+    ):
+        """Find the best edge of each mutation, the first in preorder among equals; -1 if none is positive."""
         fill(here.gene_rounds, here.lane, given.gene_rows, best, np.int32(0))
         fill(here.gene_rounds, here.lane, given.gene_rows, edges, _NONE)
         joint = root
@@ -149,13 +175,13 @@ def make_to_mutation_tree(lanes: int) -> Any:
 
     @device_function
     def to_mutation_tree(given, here, root):
-        """Mutations of one edge become a chain, in the order of their numbers."""
+        """Set the parents; mutations of one edge become a chain, in the order of their numbers."""
         best = here.spare_genes
         edges = best + np.uint64(here.genes)
         find_edges(given, here, root, best, edges)
         edges = in_step(edges)
         joint = root
-        while joint >= _ZERO:  # `chain`: the last mutation on the way to each edge, or the root
+        while joint >= _ZERO:  # `chain` has the last mutation on the path to each edge, or the root
             upper = above_of(given, here, joint)
             last = here.root
             if joint != root:

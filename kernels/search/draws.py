@@ -1,6 +1,6 @@
-"""Random numbers of a search: by counters of their own, so that they depend on nothing that was drawn before.
+"""Random numbers of a search, from counters of their own, so that they do not depend on earlier draws.
 
-A Philox counter is (item, turn, search, 1 + 256 * sweep); a chain's last word is 0 (chain/batch.py).
+A Philox counter is (item, turn, search, 1 + 256 * sweep); in a chain the last word is 0 (chain/batch.py).
 """
 
 from typing import Any
@@ -12,16 +12,16 @@ from syclade.kernels.chain.philox import philox_4x32_10
 from syclade.kernels.target import device_function, in_step
 
 TURNS = np.int64(0xFFFFFFFF)
-"""Turn of the draws that put a sweep in order."""
+"""Turn of the draws that shuffle a sweep."""
 
 JOINS = np.int64(0xFFFFFFFE)
 """Turn of the draws that resolve polytomies."""
 
 SCORE_BITS = np.int64(20)
-"""Keys are scores times 2^20, with room for noise below."""
+"""Keys are scores times 2^20, with room for noise in the low bits."""
 
 BONUS = np.int64(1 << 19)
-"""What the present place has before its equals: half a unit of score."""
+"""Advantage of the present place over equal ones: half a unit of score."""
 
 _ONE = np.int64(1)
 _DOMAIN = np.uint64(1)
@@ -32,8 +32,13 @@ _START = np.uint64(0)
 
 
 @device_function
-def word_of(here, item, turn, sweep):
-    """A random word, uint64 < 2^32."""
+def word_of(
+    here,  # IN Here
+    item,  # IN integer: the item that is drawn for
+    turn,  # IN int64: turn in the sweep, or one of the above
+    sweep,  # IN int64: number of the sweep
+):
+    """Return a random word (uint64 < 2^32)."""
     word, _1, _2, _3 = philox_4x32_10(
         np.uint64(item) & _LOW_WORD,
         np.uint64(turn) & _LOW_WORD,
@@ -46,30 +51,41 @@ def word_of(here, item, turn, sweep):
 
 
 @device_function
-def below(here, item, turn, sweep, count):
-    """A whole number from 0 to count - 1 (int64)."""
+def below(
+    here,  # IN Here
+    item,  # IN integer: the item that is drawn for
+    turn,  # IN int64: turn in the sweep, or one of the above
+    sweep,  # IN int64: number of the sweep
+    count,  # IN int64
+):
+    """Return a whole number from 0 to count - 1 (int64)."""
     return np.int64((word_of(here, item, turn, sweep) * np.uint64(count)) >> _WORD)
 
 
 @device_function
 def gumbel(table, word):
-    """-ln(-ln(u)) in units of 2^-16 (int64), u = (word + 1/2) / 2^32.
+    """Return Gumbel noise -ln(-ln(u)) in units of 2^-16 (int64), with u = (word + 1/2) / 2^32.
 
-    The inner logarithm is in units of 2^-16, so its own logarithm is that of a whole number, less 16 ln 2.
+    The inner logarithm is in units of 2^-16, so its own logarithm is that of a whole number, minus 16 ln 2.
     """
     inner = negative_log_uniform(word, table, _START)
-    # ln(x + 1/2) of a 32-bit number is 32 ln 2 less what negative_log_uniform gives.
+    # ln(x + 1/2) of a 32-bit number is 32 ln 2 minus what negative_log_uniform returns.
     return negative_log_uniform(np.uint64(inner), table, _START) - np.int64(16) * table[np.uint64(256)]
 
 
 def make_draws(lanes: int) -> tuple[Any, Any]:
-    """Device functions (shuffle, draw_luck)."""
+    """Return the device functions (shuffle, draw_luck)."""
     lane_bits = np.int64(lanes.bit_length() - 1)
     all_lanes = np.int64(lanes - 1)
     lanes_u = np.uint64(lanes)
 
     @device_function
-    def shuffle(given, here, count, sweep):
+    def shuffle(
+        given,  # OUT turn
+        here,  # IN Here
+        count,  # IN int64
+        sweep,  # IN int64: number of the sweep
+    ):
         """Put 0 ... count-1 into `turn` in a random order (Fisher and Yates)."""
         for item in range(count):
             given.turn[here.turn + np.uint64(item)] = np.int32(item)
@@ -82,8 +98,18 @@ def make_draws(lanes: int) -> tuple[Any, Any]:
             given.turn[to] = np.int32(one)
 
     @device_function
-    def draw_luck(given, here, count, turn, sweep, noise):
-        """Noise of so many places, each a lane; none where gamma is infinite. Returns where it starts."""
+    def draw_luck(
+        given,  # IN log_table; OUT luck
+        here,  # IN Here
+        count,  # IN int64: number of places
+        turn,  # IN int64: turn in the sweep
+        sweep,  # IN int64: number of the sweep
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Draw the Gumbel noise of `count` places, one per lane; none if gamma is infinite.
+
+        Returns where it starts (uint64).
+        """
         start = here.luck
         if noise != np.int64(0):
             for part in range((count + all_lanes) >> lane_bits):
@@ -97,8 +123,13 @@ def make_draws(lanes: int) -> tuple[Any, Any]:
 
 
 @device_function
-def luck_of(given, start, item, noise):
-    """The noise of a place (int64)."""
+def luck_of(
+    given,  # IN luck
+    start,  # IN uint64: where the noise of the places starts
+    item,  # IN int64: the place
+    noise,  # IN int64: factor of the noise; 0: no noise
+):
+    """Return the Gumbel noise of a place (int64)."""
     luck = np.int64(0)
     if noise != np.int64(0):
         luck = given.luck[start + np.uint64(item)]

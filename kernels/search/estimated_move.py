@@ -1,6 +1,6 @@
 """Estimated move: a mutation goes where it adds most while all columns stay attached; O(nodes + columns).
 
-What it adds is a lower bound of what the tree gains, so that the best place never loses.
+The estimate is a lower bound of the tree's gain, so the best place never loses.
 """
 
 from typing import Any
@@ -28,8 +28,13 @@ _ONE = np.int64(1)
 
 
 @device_function
-def take_children(given, here, v, node):
-    """Those of the node's children below which v gains become v's."""
+def take_children(
+    given,  # IN gain; IN OUT parent
+    here,  # IN Here
+    v,  # IN int64: the mutation
+    node,  # IN int64
+):
+    """Give v those of the node's children below which it gains."""
     for other in range(here.root):
         child = np.int64(other)
         above = parent_of(given, here, child)
@@ -39,8 +44,13 @@ def take_children(given, here, v, node):
 
 
 @device_function
-def release_children(given, here, v, old):
-    """v's children become its parent's."""
+def release_children(
+    given,  # IN OUT parent
+    here,  # IN Here
+    v,  # IN int64: the mutation
+    old,  # IN int64: v's parent
+):
+    """Give v's children to its parent."""
     for other in range(here.root):
         child = np.int64(other)
         above = parent_of(given, here, child)
@@ -48,19 +58,28 @@ def release_children(given, here, v, old):
 
 
 def make_estimated_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any, Any]:
-    """Device functions (prepare, move), as `sweeps_of` takes them."""
+    """Return the device functions (prepare, move) for `sweeps_of`."""
     attach = make_attach(lanes)
     add_to = make_rows(lanes).add_to
     renew_up, shift, total = tree.renew_up, tree.shift, tree.score
 
     @device_function
     def prepare(given, here):
-        """Columns are attached."""
+        """Attach the columns; return where they are attached (uint64)."""
         return attach(given, here, here.root + _ONE)
 
     @device_function
-    def estimated_move(given, here, attached, v, turn, sweep, score, noise):
-        """Take v where it adds most; the tree's score, and where columns are attached then."""
+    def estimated_move(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        attached,  # IN uint64: result of `attach`
+        v,  # IN int64: the mutation
+        turn,  # IN int64: its turn in the sweep
+        sweep,  # IN int64: number of the sweep
+        score,  # IN int64: score of the tree
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Move v to where it adds most; return (score of the tree, where columns are then attached)."""
         count = here.root + _ONE
         old = parent_of(given, here, v)
         now = sum_weights(given, here, attached, v, count)

@@ -1,7 +1,8 @@
-"""Exact move: a mutation goes to the best of four kinds of place at every node; some eight rows a node.
+"""Exact move: a mutation goes to the best of four kinds of place at every node; about eight rows per node.
 
-It is taken out of the tree, and offered: as a leaf below t; on the edge above x; below t with all of its
-children; below one t with those of its children that want it most; and with its old children where it was.
+It is taken out of the tree, and these places are compared: as a leaf below t; on the edge above x; below t
+with all of t's children; below one t with those of t's children that gain most from it; and with its old
+children where it was.
 """
 
 from typing import Any
@@ -38,7 +39,7 @@ _NOBODY = np.int64(-1)
 
 @device_function
 def children_of(given, here, node):
-    """How many (int64)."""
+    """Return the number of children (int64)."""
     count = _ZERO
     child = np.int64(given.first_child[here.tree + np.uint64(node)])
     while child >= _ZERO:
@@ -48,7 +49,7 @@ def children_of(given, here, node):
 
 
 def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any, Any]:
-    """Device functions (prepare, move), as `sweeps_of` takes them; v may be absent before."""
+    """Return the device functions (prepare, move) for `sweeps_of`; v may be absent before."""
     attach = make_attach(lanes)
     rows = make_rows(lanes)
     fill, add_to = rows.fill, rows.add_to
@@ -56,8 +57,14 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
     step = np.uint64(lanes)
 
     @device_function
-    def as_leaf(given, here, t, weights, now):
-        """What columns gain with v as a leaf below t (int64)."""
+    def as_leaf(
+        given,  # IN scores, weights, maxima
+        here,  # IN Here
+        t,  # IN int64
+        weights,  # IN uint64: where v's row of weights starts
+        now,  # IN uint64: where the root's row starts
+    ):
+        """Return what all columns gain with v as a leaf below t (int64)."""
         own = row_of(here, t)
         share = np.int32(0)
         for part in range(here.cell_rounds):
@@ -69,8 +76,14 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
         return lane_sum(np.int64(share))
 
     @device_function
-    def above_all(given, here, t, weights, now):
-        """With v below t and above all of t's children."""
+    def above_all(
+        given,  # IN outside, scores, maxima, weights
+        here,  # IN Here
+        t,  # IN int64
+        weights,  # IN uint64: where v's row of weights starts
+        now,  # IN uint64: where the root's row starts
+    ):
+        """Return the gain with v below t and above all of t's children (int64)."""
         own = row_of(here, t)
         share = np.int32(0)
         for part in range(here.cell_rounds):
@@ -81,8 +94,14 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
         return lane_sum(np.int64(share))
 
     @device_function
-    def take_two_highest(given, here, t, highest, second):
-        """Of the children's maxima, column by column."""
+    def take_two_highest(
+        given,  # IN first_child, next_sibling, maxima; OUT cell_rows
+        here,  # IN Here
+        t,  # IN int64
+        highest,  # IN uint64: where the spare row of the highest starts
+        second,  # IN uint64: where the spare row of the second highest starts
+    ):
+        """Compute the two highest of the children's maxima, column by column."""
         rounds, lane = here.cell_rounds, here.lane
         fill(rounds, lane, given.cell_rows, highest, LOWEST)
         fill(rounds, lane, given.cell_rows, second, LOWEST)
@@ -98,8 +117,17 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
             child = np.int64(given.next_sibling[here.tree + np.uint64(child)])
 
     @device_function
-    def on_edge(given, here, t, x, weights, now, highest, second):
-        """With v below t and above its child x; what is outside of x is written, too."""
+    def on_edge(
+        given,  # IN scores, maxima, weights, cell_rows; IN OUT outside
+        here,  # IN Here
+        t,  # IN int64
+        x,  # IN int64: a child of t
+        weights,  # IN uint64: where v's row of weights starts
+        now,  # IN uint64: where the root's row starts
+        highest,  # IN uint64: where the spare row of the children's highest maxima starts
+        second,  # IN uint64: where the spare row of their second highest starts
+    ):
+        """Return the gain with v below t and above its child x (int64); write the best outside of x, too."""
         upper, own = row_of(here, t), row_of(here, x)
         share = np.int32(0)
         for part in range(here.cell_rounds):
@@ -115,8 +143,17 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
         return lane_sum(np.int64(share))
 
     @device_function
-    def above_marked(given, here, t, marks, weights, now, without, below):
-        """With v below t and above those of its children that are marked."""
+    def above_marked(
+        given,  # IN first_child, next_sibling, scores, maxima, outside, weights; OUT cell_rows
+        here,  # IN Here
+        t,  # IN int64
+        marks,  # IN (slots, nodes) int32, flat: 1 for marked children
+        weights,  # IN uint64: where v's row of weights starts
+        now,  # IN uint64: where the root's row starts
+        without,  # IN uint64: where the spare row of the best that is not below v starts
+        below,  # IN uint64: where the spare row of the best below v starts, at first without v's weights
+    ):
+        """Return the gain with v below t and above those of t's children that are marked (int64)."""
         rounds, lane, own = here.cell_rounds, here.lane, row_of(here, t)
         for part in range(rounds):
             cell = np.uint64(part) * step + lane
@@ -144,7 +181,10 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
 
     @device_function
     def take_out(given, here, v):
-        """v leaves the tree, and its children go to its parent; kids: how many it had; count of nodes."""
+        """Take v out of the tree; its children go to its parent.
+
+        Returns (v's old parent, how many children it had, number of nodes left in the tree), int64.
+        """
         old = parent_of(given, here, v)
         kids = _ZERO
         for other in range(here.root):
@@ -166,8 +206,15 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
         return old, kids, count
 
     @device_function
-    def best_of_all(given, here, v, count, luck, noise):
-        """The best leaf, edge or node whose children go along (Best); fills `outside`."""
+    def best_of_all(
+        given,  # IN the tree, scores, maxima, weights, luck; OUT outside, cell_rows
+        here,  # IN Here
+        v,  # IN int64: the mutation
+        count,  # IN int64: number of nodes in the tree
+        luck,  # IN uint64: where the noise of the places starts
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Return the best leaf, edge, or node all of whose children go along (Best); fill `outside`."""
         weights, now = weights_of(here, v), row_of(here, here.root)
         highest = here.spare_cells + np.uint64(np.int64(_HIGHEST_ROW) * here.cells)
         second = here.spare_cells + np.uint64(np.int64(_SECOND_ROW) * here.cells)
@@ -194,7 +241,11 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
 
     @device_function
     def mark_wanting(given, here, count):
-        """The node with three children or more that gives v most, with those that gain marked; -1: none."""
+        """Find the node with three or more children where v adds most; mark those below which it gains.
+
+        Returns the node (int64), or -1 if there is none, if fewer than two children are marked, or if all
+        are.
+        """
         node, most = _NOBODY, _ZERO
         for place in range(count):
             t = node_at(given, here, np.int64(place))
@@ -214,8 +265,14 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
         return node
 
     @device_function
-    def insert(given, here, v, best, old):
-        """v goes where it is best."""
+    def insert(
+        given,  # IN taken, kid, first_child, next_sibling; IN OUT parent
+        here,  # IN Here
+        v,  # IN int64: the mutation
+        best,  # IN Best
+        old,  # IN int64: not used
+    ):
+        """Put v at its best place."""
         node, above = best.node, parent_of(given, here, best.node)
         edge = equal(best.kind, ON_EDGE)
         put_parent(given, here, node, choose(edge, v, above))
@@ -231,12 +288,21 @@ def make_exact_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any
 
     @device_function
     def prepare(given, here):
-        """Nothing has to be known before."""
+        """Return a placeholder: nothing has to be known before."""
         return here.spare_cells
 
     @device_function
-    def exact_move(given, here, attached, v, turn, sweep, score, noise):
-        """Take v where it is best; the tree's score."""
+    def exact_move(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        attached,  # IN uint64: not used
+        v,  # IN int64: the mutation
+        turn,  # IN int64: its turn in the sweep
+        sweep,  # IN int64: number of the sweep
+        score,  # IN int64: not used
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Move v to its best place; return (score of the tree, where columns were attached without v)."""
         old, kids, count = take_out(given, here, v)
         weights, now = weights_of(here, v), row_of(here, here.root)
         nodes = here.root + _ONE

@@ -1,4 +1,4 @@
-"""Where a slot's parts of the arguments are, and sizes."""
+"""Context of a slot: where its parts of the arguments start, and sizes."""
 
 from typing import Any, NamedTuple
 
@@ -8,23 +8,25 @@ from syclade.kernels.target import device_function
 
 
 class Here(NamedTuple):
-    """What the device functions take besides the arguments.
+    """Context that the device functions take besides the arguments.
 
     Attributes:
         number: uint64, the slot.
         lane: uint64.
-        mutations, columns: int64.
+        mutations, columns: int64, the numbers of mutations and of distinct columns.
         root: int64, the root of the mutation tree.
-        tree: uint64, where the slot's part of arrays over nodes starts.
+        tree: uint64, where the slot's part of arrays over nodes of the mutation tree starts.
         joint: uint64, likewise of arrays over nodes of the cell tree.
-        turn, luck: uint64, likewise of those two.
-        cells, genes: int64, width of a row over columns and over mutations.
-        cell_rounds, gene_rounds: int64, the same in lanes.
-        rows: uint64, where the slot's rows over columns start in arrays with a row a node.
-        joint_rows: uint64, likewise over mutations in arrays with a row a node of the cell tree.
-        spare_cells, spare_genes: uint64, where its spare rows start.
+        turn: uint64, likewise of `turn`.
+        luck: uint64, likewise of `luck`, the Gumbel noise.
+        cells, genes: int64, width of a row over columns and of a row over mutations.
+        cell_rounds, gene_rounds: int64, these widths divided by the number of lanes.
+        rows: uint64, where the slot's rows over columns start in arrays with one row per node.
+        joint_rows: uint64, where its rows over mutations start in arrays with one row per node of the cell
+            tree.
+        spare_cells, spare_genes: uint64, where its spare rows over columns and over mutations start.
         search: uint64, number of the search.
-        key_0, key_1: uint64, the seed's halves.
+        key_0, key_1: uint64, the low and the high half of the seed.
     """
 
     number: Any
@@ -54,12 +56,12 @@ _WORD = np.uint64(32)
 
 
 def make_place(lane_bits: int, cell_rows: int, gene_rows: int) -> Any:
-    """Device function place: Here."""
+    """Return the device function (given, number, lane) -> Here."""
     bits = np.int64(lane_bits)
 
     @device_function
     def place(given, number, lane):
-        """Where the slot's parts are."""
+        """Return the context of the slot (Here)."""
         parameters = given.parameters
         mutations, columns = parameters[np.uint64(0)], parameters[np.uint64(1)]
         cells, genes = parameters[np.uint64(2)], parameters[np.uint64(3)]

@@ -1,7 +1,7 @@
-"""The mutation tree of a search: all that follows from the parents, and the scores of all attachments.
+"""Mutation tree of a search: all that follows from the parents, and the scores of all attachments.
 
-A node that is its own parent, but for the root, is not in the tree. Children stand in the order of their
-numbers, so that everything follows from the parents alone.
+A node other than the root that is its own parent is not in the tree. Children are in the order of their
+numbers, so everything follows from the parents alone.
 """
 
 from typing import Any, NamedTuple
@@ -17,14 +17,16 @@ _NONE = np.int32(-1)
 
 
 class MutationTree(NamedTuple):
-    """Device functions; `tree_nodes` is how many nodes are in the tree.
+    """Device functions; `tree_nodes` is the number of nodes in the tree.
 
     Attributes:
-        number: (given, here) -> tree_nodes: lists of children, order, positions and sizes from the parents.
-        rebuild: (given, here) -> score: the same, and all rows.
-        renew_up: (given, here, node): maxima of a node and of those above it, from their children's.
-        shift: (given, here, start, stop, sign, weights): add a mutation's weights, or take them off, below
-            which stand the nodes at these positions.
+        number: (given, here) -> tree_nodes: compute lists of children, order, positions and sizes from the
+            parents.
+        rebuild: (given, here) -> score: do the same, and compute all rows.
+        renew_up: (given, here, node): renew the maxima of a node and of those above it, from their
+            children's.
+        shift: (given, here, start, stop, sign, mutation): add sign times a mutation's weights to the rows of
+            the nodes at these positions.
         score: (given, here) -> int64.
         row: (here, node) -> uint64, where the node's row starts.
     """
@@ -39,50 +41,55 @@ class MutationTree(NamedTuple):
 
 @device_function
 def parent_of(given, here, node):
-    """int64."""
+    """Return the parent (int64)."""
     return np.int64(given.parent[here.tree + np.uint64(node)])
 
 
 @device_function
-def put_parent(given, here, node, parent):
-    """Write it."""
+def put_parent(
+    given,  # OUT parent
+    here,  # IN Here
+    node,  # IN int64
+    parent,  # IN int64
+):
+    """Set the parent."""
     given.parent[here.tree + np.uint64(node)] = np.int32(parent)
 
 
 @device_function
 def is_absent(given, here, node):
-    """Is the node, which is no root, out of the tree?"""
+    """Return whether the node, which is not the root, is out of the tree."""
     return parent_of(given, here, node) == node
 
 
 @device_function
 def node_at(given, here, place):
-    """The node at a position of the preorder (int64)."""
+    """Return the node at a position of the preorder (int64)."""
     return np.int64(given.order[here.tree + np.uint64(place)])
 
 
 @device_function
 def place_of(given, here, node):
-    """(position, end of the subtree), int64."""
+    """Return (position, end of the subtree), int64."""
     start = np.int64(given.position[here.tree + np.uint64(node)])
     return start, start + np.int64(given.size[here.tree + np.uint64(node)])
 
 
 @device_function
 def row_of(here, node):
-    """Where a node's row over columns starts (uint64)."""
+    """Return where a node's row over columns starts (uint64)."""
     return here.rows + np.uint64(node * here.cells)
 
 
 @device_function
 def weights_of(here, mutation):
-    """Where a mutation's row of weights starts (uint64)."""
+    """Return where a mutation's row of weights starts (uint64)."""
     return np.uint64(mutation * here.cells)
 
 
 @device_function
 def number(given, here):
-    """Children, order, positions and sizes; how many nodes there are (int64)."""
+    """Compute children, order, positions and sizes; return the number of nodes in the tree (int64)."""
     tree, root = here.tree, here.root
     for node in range(root + _ONE):
         given.first_child[tree + np.uint64(node)] = _NONE
@@ -116,19 +123,19 @@ def number(given, here):
 
 
 def make_mutation_tree(lanes: int) -> MutationTree:
-    """Device functions for so many lanes."""
+    """Return the device functions for this number of lanes."""
     rows = make_rows(lanes)
     fill, copy, add_to, raise_by, add = rows.fill, rows.copy, rows.add_to, rows.raise_by, rows.add
     total = rows.total
 
     @device_function
     def score(given, here):
-        """Every column at its best."""
+        """Return the score with each column at its best node (int64)."""
         return total(here.cell_rounds, here.lane, given.maxima, row_of(here, here.root))
 
     @device_function
     def rebuild(given, here):
-        """Everything from the parents."""
+        """Compute everything from the parents; return the score (int64)."""
         count = number(given, here)
         rounds, lane = here.cell_rounds, here.lane
         fill(rounds, lane, given.scores, row_of(here, here.root), np.int32(0))
@@ -148,7 +155,7 @@ def make_mutation_tree(lanes: int) -> MutationTree:
 
     @device_function
     def renew_up(given, here, node):
-        """A node's maxima and those above it."""
+        """Renew the maxima of a node and of those above it."""
         rounds, lane = here.cell_rounds, here.lane
         going = _ONE
         while going != _ZERO:
@@ -162,7 +169,14 @@ def make_mutation_tree(lanes: int) -> MutationTree:
             node = parent_of(given, here, node)
 
     @device_function
-    def shift(given, here, start, stop, sign, mutation):
+    def shift(
+        given,  # IN order, weights; IN OUT scores, maxima
+        here,  # IN Here
+        start,  # IN int64: first position
+        stop,  # IN int64: end of the positions
+        sign,  # IN int32: 1 or -1
+        mutation,  # IN int64
+    ):
         """Add sign times a mutation's weights to the rows of the nodes at positions start ... stop-1."""
         rounds, lane, weights = here.cell_rounds, here.lane, weights_of(here, mutation)
         for place in range(start, stop):
@@ -175,7 +189,7 @@ def make_mutation_tree(lanes: int) -> MutationTree:
 
 @device_function
 def keep_best(given, here, score):
-    """Take the tree for the best one if it is."""
+    """Copy the tree to the best tree if its score is higher."""
     if score > given.best_score[here.number]:
         given.best_score[here.number] = score
         for node in range(here.root + _ONE):

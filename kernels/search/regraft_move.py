@@ -1,6 +1,6 @@
-"""Regraft move: a subtree of the cell tree goes to the edge that is best for it; O(mutations) an edge.
+"""Regraft move: a subtree of the cell tree goes to the edge that is best for it; O(mutations) per edge.
 
-It is taken off, and from the root downwards all edges are looked at, with two rows a depth: the best sum on
+It is taken off, and all edges are visited from the root downwards, with two rows per depth: the best sum on
 the path from the root, which the subtree's cells would join, and the best sum beside the path, which stays.
 """
 
@@ -35,17 +35,24 @@ _NOBODY = np.int64(-1)
 
 
 def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, Any]:
-    """Device functions (regraft, graft): (given, here, x, ..., root, ...) -> root.
+    """Return the device functions (regraft, graft): (given, here, x, ..., root, ...) -> root.
 
-    `graft` puts a leaf that is not in the tree yet to its best place, by way of a free node.
+    `graft` puts a leaf that is not in the tree yet at its best place, with a free node above it.
     """
     copy = make_rows(lanes).copy
     join, take_off_up = tree.join, tree.take_off_up
     step = np.uint64(lanes)
 
     @device_function
-    def take_reference(given, here, x, root, own, reference):
-        """Spare rows: x's sums, and what every mutation is worth now."""
+    def take_reference(
+        given,  # IN sums, tops; OUT gene_rows
+        here,  # IN Here
+        x,  # IN int64: top of the subtree
+        root,  # IN int64
+        own,  # IN uint64: where the spare row of x's sums starts
+        reference,  # IN uint64: where the spare row of reference scores starts
+    ):
+        """Write two spare rows: x's sums, and the present score of each mutation."""
         copy(here.gene_rounds, here.lane, given.gene_rows, own, given.sums, joint_row(here, x))
         row = joint_row(here, root)
         for part in range(here.gene_rounds):
@@ -53,8 +60,15 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
             given.gene_rows[reference + gene] = maximum(given.tops[row + gene], np.int32(0))
 
     @device_function
-    def gain_at_root(given, here, x, root, own, reference):
-        """With x beside all that is there; writes the rows of depth 0."""
+    def gain_at_root(
+        given,  # IN sums, tops, gene_rows; OUT path_sums, path_tops
+        here,  # IN Here
+        x,  # IN int64: top of the subtree
+        root,  # IN int64
+        own,  # IN uint64: where the spare row of x's sums starts
+        reference,  # IN uint64: where the spare row of reference scores starts
+    ):
+        """Return the gain with x beside the whole tree (int64); write the rows of depth 0."""
         row, moving, first = joint_row(here, root), joint_row(here, x), joint_row(here, _ZERO)
         share = np.int32(0)
         for part in range(here.gene_rounds):
@@ -69,8 +83,15 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
         return lane_sum(np.int64(share))
 
     @device_function
-    def gain_at(given, here, y, depth, own, reference):
-        """With x on the edge above y, whose depth that is; writes the rows of that depth."""
+    def gain_at(
+        given,  # IN the cell tree, sums, tops, gene_rows; IN OUT path_sums, path_tops
+        here,  # IN Here
+        y,  # IN int64: node below the edge
+        depth,  # IN int64: y's depth
+        own,  # IN uint64: where the spare row of x's sums starts
+        reference,  # IN uint64: where the spare row of reference scores starts
+    ):
+        """Return the gain with x on the edge above y (int64); write the rows of y's depth."""
         row, beside_row = joint_row(here, y), joint_row(here, sibling_of(given, here, y))
         here_row, upper = joint_row(here, depth), joint_row(here, depth - _ONE)
         share = np.int32(0)
@@ -86,8 +107,18 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
         return lane_sum(np.int64(share))
 
     @device_function
-    def best_edge(given, here, x, root, present, luck, noise, own, reference):
-        """The edge, by the node below it, that is best for x (Best); `present` is where it was."""
+    def best_edge(
+        given,  # IN the cell tree, sums, tops, gene_rows, luck; OUT path_sums, path_tops
+        here,  # IN Here
+        x,  # IN int64: top of the subtree
+        root,  # IN int64
+        present,  # IN int64: node below the edge where x was; -1: none
+        luck,  # IN uint64: where the noise of the places starts
+        noise,  # IN int64: factor of the noise; 0: no noise
+        own,  # IN uint64: where the spare row of x's sums starts
+        reference,  # IN uint64: where the spare row of reference scores starts
+    ):
+        """Return the best edge for x, by the node below it (Best)."""
         at_root = gain_at_root(given, here, x, root, own, reference)
         extra = _ZERO
         if present == root:
@@ -104,7 +135,7 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
             if below >= _ZERO:
                 y, depth = below, depth + _ONE
             else:
-                # To the right sibling, or to that of the nearest node above that has one.
+                # Go to the right sibling, or to that of the nearest node above that has one.
                 going = _ONE
                 while going != _ZERO:
                     upper = above_of(given, here, y)
@@ -117,8 +148,16 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
         return best
 
     @device_function
-    def put_on_edge(given, here, x, free, y, root, own):
-        """x goes on the edge above y, by way of a free node; the root."""
+    def put_on_edge(
+        given,  # IN gene_rows; IN OUT the cell tree, sums, tops
+        here,  # IN Here
+        x,  # IN int64: top of the subtree
+        free,  # IN int64: node that is not in the tree
+        y,  # IN int64: node below the edge
+        root,  # IN int64
+        own,  # IN uint64: where the spare row of x's sums starts
+    ):
+        """Put x on the edge above y, with a free node above it; return the root (int64)."""
         upper = above_of(given, here, y)
         replace_child(given, here, upper, y, free)
         put_joint(given, here, free, x, y)
@@ -129,8 +168,15 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
         return root
 
     @device_function
-    def regraft(given, here, x, root, luck, noise):
-        """Take x where it is best."""
+    def regraft(
+        given,  # IN luck; IN OUT the cell tree, sums, tops; OUT path_sums, path_tops, gene_rows
+        here,  # IN Here
+        x,  # IN int64: top of the subtree
+        root,  # IN int64
+        luck,  # IN uint64: where the noise of the places starts
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Move x to its best edge; return the root (int64)."""
         own = here.spare_genes
         reference = own + np.uint64(here.genes)
         for _ in range(once_if(~equal(x, root))):
@@ -146,8 +192,14 @@ def make_regraft_move(lanes: int, tree: CellTree, draw_luck: Any) -> tuple[Any, 
         return root
 
     @device_function
-    def graft(given, here, x, free, root):
-        """Put a new leaf where it is best."""
+    def graft(
+        given,  # IN OUT the cell tree, sums, tops; OUT path_sums, path_tops, gene_rows
+        here,  # IN Here
+        x,  # IN int64: the leaf
+        free,  # IN int64: node that is not in the tree
+        root,  # IN int64
+    ):
+        """Put a new leaf at its best edge; return the root (int64)."""
         own = here.spare_genes
         reference = own + np.uint64(here.genes)
         take_reference(given, here, x, root, own, reference)
@@ -165,7 +217,14 @@ def _make_sweeps(lanes: int) -> Any:
     to_mutation_tree, rebuild = make_to_mutation_tree(lanes), mutations.rebuild
 
     @device_function
-    def sweep_once(given, here, root, leaves, sweep, noise):
+    def sweep_once(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        root,  # IN int64
+        leaves,  # IN int64: number of leaves
+        sweep,  # IN int64: number of the sweep
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
         joints = leaves + leaves - _ONE
         shuffle(given, here, joints, sweep)
         changed = _ZERO
@@ -180,8 +239,17 @@ def _make_sweeps(lanes: int) -> Any:
         return root, changed
 
     @device_function
-    def sweeps(given, here, sweep, repeats, noise):
-        """Over to the cell tree, one move of every node a sweep, and back."""
+    def sweeps(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        sweep,  # IN int64: number of the first sweep
+        repeats,  # IN int64: most sweeps
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Convert to the cell tree, move every node once per sweep, and convert back.
+
+        Returns (score, next sweep), int64.
+        """
         keep_best(given, here, rebuild(given, here))
         root, leaves = to_cell_tree(given, here, sweep)
         for _ in range(repeats):

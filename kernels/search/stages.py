@@ -1,7 +1,7 @@
-"""Stages of a search: each is a kernel that does a few sweeps of one kind of move in the slots that want it.
+"""Stages of a search: each is a kernel for a few sweeps of one kind of move, in the slots that request it.
 
-A stage takes a mutation tree and gives one; what lies between, such as a cell tree, is its own. So a search
-can be cut and taken up between any two stages.
+A stage begins and ends with a mutation tree. Anything else, such as a cell tree, exists only inside the
+stage. So a search can be stopped and resumed between any two stages.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ _ONE = np.int64(1)
 
 
 class Stage(NamedTuple):
-    """A stage.
+    """Stage of a search.
 
     Attributes:
-        code: what a slot's `stage` is that wants it; 0 is nothing.
+        code: value of `stage` in slots that request this stage; 0 requests none.
         make: (lanes) -> device function (given, here, sweep, repeats, noise) -> (score, next sweep).
     """
 
@@ -32,11 +32,11 @@ class Stage(NamedTuple):
 
 
 def make_search(stage: Stage, *, lanes: int) -> Any:
-    """The kernel's body: a device function of a slot, a lane and the arguments.
+    """Return the kernel's body: a device function of a slot, a lane and the arguments.
 
     Args:
-        stage: which.
-        lanes: of a slot.
+        stage: the stage that the kernel runs.
+        lanes: lanes per slot.
     """
     place = make_place(lanes.bit_length() - 1, CELL_ROWS, GENE_ROWS)
     run, code = stage.make(lanes), np.int64(stage.code)
@@ -47,7 +47,7 @@ def make_search(stage: Stage, *, lanes: int) -> Any:
         lane,  # IN uint64
         given,  # IN OUT record of arguments.py
     ):
-        """Do the stage if the slot wants it."""
+        """Run the stage if the slot requests it."""
         if given.stage[number] == code:
             here = place(given, number, lane)
             score, sweep = run(given, here, given.sweep[number], given.repeats[number], given.noise[number])
@@ -58,12 +58,12 @@ def make_search(stage: Stage, *, lanes: int) -> Any:
 
 
 def sweeps_of(make_move: Callable[..., Any]) -> Callable[[int], Any]:
-    """`Stage.make` of moves in the mutation tree: sweeps until one of them changes nothing.
+    """Return `Stage.make` for a move in the mutation tree, with sweeps until one of them changes nothing.
 
     Args:
         make_move: (lanes, tree, draw_luck) -> device functions (prepare, move): prepare(given, here) ->
             attached; move(given, here, attached, v, turn, sweep, score, noise) -> (score, attached), for
-            mutation v, whose turn in the sweep it is; `attached` is the move's own business.
+            mutation v at its turn in the sweep. Only the move itself uses `attached`.
     """
 
     def make(lanes: int) -> Any:
@@ -73,7 +73,13 @@ def sweeps_of(make_move: Callable[..., Any]) -> Callable[[int], Any]:
         rebuild = tree.rebuild
 
         @device_function
-        def sweep_once(given, here, sweep, score, noise):
+        def sweep_once(
+            given,  # IN OUT record of arguments.py
+            here,  # IN Here
+            sweep,  # IN int64: number of the sweep
+            score,  # IN int64: score of the tree
+            noise,  # IN int64: factor of the noise; 0: no noise
+        ):
             shuffle(given, here, here.mutations, sweep)
             attached = prepare(given, here)
             changed = _ZERO
@@ -85,8 +91,14 @@ def sweeps_of(make_move: Callable[..., Any]) -> Callable[[int], Any]:
             return score, changed
 
         @device_function
-        def sweeps(given, here, sweep, repeats, noise):
-            """One move of every mutation a sweep."""
+        def sweeps(
+            given,  # IN OUT record of arguments.py
+            here,  # IN Here
+            sweep,  # IN int64: number of the first sweep
+            repeats,  # IN int64: maximum number of sweeps
+            noise,  # IN int64: factor of the noise; 0: no noise
+        ):
+            """Move every mutation once per sweep; return (score, next sweep), int64."""
             score = rebuild(given, here)
             keep_best(given, here, score)
             for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""Starts: a tree from nothing; one mutation or one column after another goes to its best place."""
+"""Starts: make a tree from nothing; one mutation or one column after another goes to its best place."""
 
 from typing import Any
 
@@ -25,8 +25,17 @@ def _make_by_mutations(lanes: int) -> Any:
     rebuild = tree.rebuild
 
     @device_function
-    def by_mutations(given, here, sweep, repeats, noise):
-        """Those seen in most cells first."""
+    def by_mutations(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        sweep,  # IN int64: number of the sweep
+        repeats,  # IN int64: not used
+        noise,  # IN int64: not used
+    ):
+        """Insert the mutations, those seen in most cells first.
+
+        Returns (score, next sweep), int64.
+        """
         for node in range(here.root):
             put_parent(given, here, np.int64(node), np.int64(node))
         score = rebuild(given, here)
@@ -47,8 +56,17 @@ def _make_by_columns(lanes: int) -> Any:
     to_mutation_tree, copy, rebuild = make_to_mutation_tree(lanes), make_rows(lanes).copy, tree.rebuild
 
     @device_function
-    def by_columns(given, here, sweep, repeats, noise):
-        """Those with most mutations first, into a cell tree."""
+    def by_columns(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        sweep,  # IN int64: number of the sweep
+        repeats,  # IN int64: not used
+        noise,  # IN int64: not used
+    ):
+        """Insert the columns into a cell tree, those with most mutations first.
+
+        Returns (score, next sweep), int64.
+        """
         rounds, lane = here.gene_rounds, here.lane
         for column in range(here.columns):
             own = joint_row(here, np.int64(column))

@@ -1,6 +1,6 @@
-"""Subtree move: a subtree goes below whichever node is best for it; O(columns) a place.
+"""Subtree move: a subtree goes below the node that is best for it; O(columns) per place.
 
-With O the best attachment outside of the subtree, and R what its own best is above its parent's score, a
+With O the best attachment outside of the subtree, and R the subtree's own best minus its parent's score, a
 column gains max(0, S[t] + R - O) below t.
 """
 
@@ -28,15 +28,21 @@ _ONE = np.int64(1)
 
 
 def make_subtree_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[Any, Any]:
-    """Device functions (prepare, move), as `sweeps_of` takes them."""
+    """Return the device functions (prepare, move) for `sweeps_of`."""
     rows = make_rows(lanes)
     fill, raise_by, subtract, add = rows.fill, rows.raise_by, rows.subtract, rows.add
     renew_up = tree.renew_up
     step = np.uint64(lanes)
 
     @device_function
-    def gain_below(given, here, t, outside, rise):
-        """What all columns gain with the subtree below t (int64)."""
+    def gain_below(
+        given,  # IN scores, cell_rows
+        here,  # IN Here
+        t,  # IN int64
+        outside,  # IN uint64: where the spare row of O starts
+        rise,  # IN uint64: where the spare row of R starts
+    ):
+        """Return what all columns gain with the subtree below t (int64)."""
         own = row_of(here, t)
         share = np.int32(0)
         for part in range(here.cell_rounds):
@@ -49,8 +55,13 @@ def make_subtree_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[A
         return lane_sum(np.int64(share))
 
     @device_function
-    def take_outside(given, here, v, outside):
-        """The best attachment of every column that is not below v."""
+    def take_outside(
+        given,  # IN the tree, scores, maxima; OUT cell_rows
+        here,  # IN Here
+        v,  # IN int64: top of the subtree
+        outside,  # IN uint64: where the spare row of O starts
+    ):
+        """Compute the best attachment of each column that is not below v."""
         rounds, lane = here.cell_rounds, here.lane
         fill(rounds, lane, given.cell_rows, outside, LOWEST)
         below = v
@@ -69,12 +80,21 @@ def make_subtree_move(lanes: int, tree: MutationTree, draw_luck: Any) -> tuple[A
 
     @device_function
     def prepare(given, here):
-        """Nothing has to be known before."""
+        """Return a placeholder: nothing has to be known before."""
         return here.spare_cells
 
     @device_function
-    def subtree_move(given, here, attached, v, turn, sweep, score, noise):
-        """Take v's subtree where it is best; the tree's score."""
+    def subtree_move(
+        given,  # IN OUT record of arguments.py
+        here,  # IN Here
+        attached,  # IN uint64: returned unchanged
+        v,  # IN int64: top of the subtree
+        turn,  # IN int64: its turn in the sweep
+        sweep,  # IN int64: number of the sweep
+        score,  # IN int64: score of the tree
+        noise,  # IN int64: factor of the noise; 0: no noise
+    ):
+        """Move v's subtree to its best place; return (score of the tree, `attached`)."""
         rounds, lane = here.cell_rounds, here.lane
         outside = here.spare_cells
         rise = outside + np.uint64(here.cells)

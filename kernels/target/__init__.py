@@ -1,14 +1,16 @@
-"""What device code is written in: the one module that kernels import, the contract that every target keeps.
+"""Interface of device code: the only module of targets that kernels import, and the contract of every target.
 
-A device function is a plain Python function. To a compiler it is known by its type: asked what the object
-`DeviceFunction` is, a target answers with its own compiled form (`sycl.py`). So importing kernels imports no
-compiler, nothing is copied or rebound, and one process may have several targets.
+A device function is a plain Python function. A compiler gets its type from the target, which resolves the
+`DeviceFunction` object to its own compiled form (`sycl.py`). So an import of kernels imports no compiler,
+nothing is copied or rebound, and one process may have several targets.
 
-A kernel is run by slots and lanes. The lanes of a slot do the same control; what differs between lanes stems
-from the lane's number, is stored to places that depend on it, and decides no branch. A number that lanes
-share is never made of one that differs between them but by the operations in `operations.py`.
+Slots and lanes run a kernel. All lanes of a slot run the same control flow. A value that differs between
+lanes comes from the lane's number, is stored at places that depend on that number, and decides no branch.
+Only the operations in `operations.py` make a value that is the same in all lanes from one that differs
+between them.
 
-Integers that decide are `control`, those that address are `address` (`integers.py`), apart from scores.
+Integers for control flow are `control`, and those for indices are `address` (`integers.py`); scores have
+types of their own.
 """
 
 from syclade.kernels.target.constants import fixed, specialised

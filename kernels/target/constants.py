@@ -1,8 +1,8 @@
 """Constants of a kernel: known to the factory, or written into the compiled module by the host.
 
 A kernel whose sizes are specialisation constants is compiled once for all sizes. The host writes the sizes of
-a problem into the module before the device's driver translates it, and the driver folds them, unrolls and
-vectorises as if they had been numbers in the source (SPIR-V Specification 1.4, 2.12 and 3.32.7).
+a problem into the module before the device's driver translates it. The driver then folds them, unrolls and
+vectorises as if they were numbers in the source (SPIR-V Specification 1.4, 2.12 and 3.32.7).
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ class SpecialisationConstant(DeviceFunction):
     """Device function () -> control: a number that the host writes into the module.
 
     Attributes:
-        index: which one, counted from 0.
+        index: number of the constant, counted from 0.
     """
 
     def __init__(self, index: int) -> None:
@@ -27,7 +27,7 @@ def _unknown() -> Any:
 
 
 def fixed(values: Any) -> DeviceFunction:
-    """Return the device function () -> values: constants that are known now.
+    """Return the device function () -> values, for constants that are known now.
 
     Args:
         values: a record of control integers.

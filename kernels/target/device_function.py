@@ -1,4 +1,4 @@
-"""Functions that device code calls: callable from Python, and compiled by whichever target meets them."""
+"""Functions that device code calls: callable from Python, and compiled by each target that uses them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DeviceFunction:
         self.__module__ = function.__module__
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it in Python."""
+        """Run the function in Python."""
         return self.function(*arguments)
 
     def __repr__(self) -> str:
@@ -28,9 +28,9 @@ class DeviceFunction:
 
 
 class Operation(DeviceFunction):
-    """A device function that targets have their own ways to do; the Python function says what it means."""
+    """A device function that each target may implement in its own way; the Python function defines it."""
 
 
 def device_function(function: Callable[..., Any]) -> DeviceFunction:
-    """Decorator: make a device function."""
+    """Make a device function of a Python function (decorator)."""
     return DeviceFunction(function)

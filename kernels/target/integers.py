@@ -1,14 +1,16 @@
-"""Integers that decide and address, named apart from those that are worth something.
+"""Types of integers for control flow and for indices, named differently from those of scores.
 
-Scores, weights, logarithms and corrections are np.int64 on every target, and so is what has 64 bits by
-nature: numbers of steps, packed counts, places. Random words, keys and words of bits are np.uint64.
+Scores, weights, logarithms and corrections are np.int64 on every target. So are values that need 64 bits
+anyway: numbers of steps, packed counts, places. Random words, keys and words of bits are np.uint64.
 """
 
 import numpy as np
 
 control = np.int64
-"""Which node, position, row or block; counts of these, masks and flags. All fit in 32 bits, and a target may
-have them so where wider integers cost more."""
+"""Type of numbers of nodes, positions, rows and blocks, of counts of these, and of masks and flags.
+
+All fit in 32 bits, so a target may use 32 bits if wider integers cost more.
+"""
 
 address = np.uint64
-"""Where something stands in an array: from the number of the slot on, with all slots' parts before it."""
+"""Type of slot numbers, and of indices into arrays that hold the parts of all slots."""

@@ -1,4 +1,4 @@
-"""How numba comes to know device functions: by their type, for which it asks the target that is compiling."""
+"""Register device functions with numba, which gets their types from the target that is compiling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.core.typing.typeof import typeof_impl
 from syclade.kernels.target.device_function import DeviceFunction
 
 Resolve = Callable[[DeviceFunction, Any], Any]
-"""(device function, numba's purpose of asking) -> numba's type of what stands for it."""
+"""(device function, numba's typing context) -> numba's type of its compiled form."""
 
 _resolve: ContextVar[Resolve] = ContextVar("_resolve")
 
@@ -24,7 +24,7 @@ def _type_of_device_function(value: DeviceFunction, context: Any) -> Any:
 
 @contextmanager
 def compiling(resolve: Resolve) -> Iterator[None]:
-    """Let a target answer while it compiles a kernel."""
+    """Let a target resolve device functions while it compiles a kernel."""
     token = _resolve.set(resolve)
     try:
         yield

@@ -1,6 +1,6 @@
-"""The target `python`: no compiler. What differs between lanes is an array of numpy, with a number a lane.
+"""Target `python`: no compiler. A value that differs between lanes is a numpy array, one element per lane.
 
-For tests, and to step through a kernel with a debugger; a step takes milliseconds.
+It is for tests, and to step through a kernel with a debugger; a step takes milliseconds.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from syclade.kernels.target.device_function import DeviceFunction
 from syclade.kernels.target.traits import Traits
 
-TRAITS = Traits(lanes=16, panel_rounds=8, sketches_beyond=768)  # as the others: to debug what they run
+TRAITS = Traits(lanes=16, panel_rounds=8, sketches_beyond=768)  # as in other targets, to debug them
 
 
 def kernel_of(
     body: DeviceFunction, lanes: int, records: Sequence[tuple[type, Sequence[str]]]
 ) -> Callable[..., None]:
-    """A function of (first slot, end of the slots, a flat array an argument).
+    """Return a function of (first slot, end of the slots, one flat array per argument).
 
     Args:
-        body: device function of (slot, lane, a record a part).
-        lanes: of a slot.
-        records: the records that the body takes, each with the names of its arguments.
+        body: device function of (slot, lane, one record per part).
+        lanes: lanes per slot.
+        records: types of the records that the body takes, each with the names of its arguments.
     """
     lane = np.arange(lanes, dtype=np.uint64)
 

@@ -1,18 +1,19 @@
-"""The target `sycl`: numba-dpex 0.23, for SYCL devices. The one file that imports numba_dpex for kernels.
+"""Target `sycl`: numba-dpex 0.23, for SYCL devices.
 
-A slot is a work-group, and its lanes are the work-items. There are two ways to have lanes:
+A slot is a work-group, and its lanes are the work-items. There are two kinds of lanes:
 
 - `SUB_GROUP`: the work-group is one sub-group, which the CPU device runs as one vector. It needs no barrier
-  of the work-group: such a barrier would cut the kernel in parts with a loop over the work-items around each,
-  and all that lives across it would go through memory; the barrier of the sub-group comes to the same, and a
-  fence is a slow instruction for each lane. A broadcast costs nothing: no lane gets its value before all of
-  them have come to it.
-- `WORK_GROUP`: lanes wait at barriers of the work-group, and no lane asks another one but through memory: for
+  of the work-group. Such a barrier would split the kernel into parts, each in a loop over the work-items, and
+  all values that live across it would go through memory. The barrier of the sub-group costs the same, and a
+  fence is a slow instruction in each lane. A broadcast costs nothing and serves as a barrier: no lane gets
+  its value before all lanes have arrived.
+- `WORK_GROUP`: lanes wait at barriers of the work-group, and exchange values only through memory. It is for
   FPGAs, which have no sub-groups.
 
-numba-dpex 0.23 has no functions for sub-groups, so these emit the SPIR-V instructions themselves (SPIR-V
-Specification 1.4, 3.32.21, OpGroupBroadcast and OpGroupIAdd). `host.compile.spirv.declare_group_size` makes
-the sizes of both groups those that the kernel was written for; a driver that cannot have them says so.
+numba-dpex 0.23 has no functions for sub-groups, so the operations emit the SPIR-V instructions themselves
+(SPIR-V Specification 1.4, 3.32.21, OpGroupBroadcast and OpGroupIAdd).
+`host.compile.spirv.declare_group_size` sets the sizes of both groups to those that the kernel was written
+for; a driver that does not support them reports an error.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ _FIRST_LANE = _WORD(0)
 _SEQUENTIAL_GLOBAL = _WORD(0x10 | 0x200)  # memory semantics: sequentially consistent, cross-workgroup memory
 _SIGN = np.int64(63)
 _UNWRITTEN = 0x5C000000
-"""Value of constant 0 until the host writes one; each has its own, so that compilers keep them apart."""
+"""Value of constant 0 until the host writes one; each constant has its own, so that none are merged."""
 
 
 def _instruction(
-    name: str,  # mangled, as llvm-spirv knows it
+    name: str,  # mangled, as llvm-spirv expects it
     kind: Any,  # numba type of the argument and of the result
     before: tuple[Any, ...],  # operands before the value
-    after: tuple[Any, ...] = (),  # operands behind the value
+    after: tuple[Any, ...] = (),  # operands after the value
 ) -> DeviceFunction:
-    """Device code of one instruction that all lanes have to come to, of one value."""
+    """Return a device function of one value for an instruction that all lanes must arrive at."""
 
     @intrinsic
     def emit(_context: Any, value: Any) -> Any:
@@ -78,7 +79,7 @@ def _convergent_call(builder: Any, signature: Any, name: str, values: list[Any])
 
 
 def _function_of(emit: Any) -> DeviceFunction:
-    """A device function of one value, done by an intrinsic."""
+    """Return a device function of one value that calls an intrinsic."""
 
     @DeviceFunction
     def operation(value: Any) -> Any:
@@ -89,7 +90,7 @@ def _function_of(emit: Any) -> DeviceFunction:
 
 @intrinsic
 def _emit_barrier(_context: Any, value: Any) -> Any:
-    """The value, behind a barrier of the work-group (OpControlBarrier)."""
+    """Return the value after a barrier of the work-group (OpControlBarrier)."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         operands = [_WORK_GROUP_SCOPE, _WORK_GROUP_SCOPE, _SEQUENTIAL_GLOBAL]
@@ -101,7 +102,7 @@ def _emit_barrier(_context: Any, value: Any) -> Any:
 
 
 def _specialisation_constant(index: int) -> DeviceFunction:
-    """Device code of OpSpecConstant: llvm-spirv makes one of a call by this name."""
+    """Return a device function for OpSpecConstant; llvm-spirv makes one from a call with this name."""
 
     @intrinsic
     def emit(_context: Any) -> Any:
@@ -151,20 +152,20 @@ def _apart_from(value: Any) -> Any:
 
 @DeviceFunction
 def _same(value: Any) -> Any:
-    """Nothing has to be done."""
+    """Return the value: nothing has to be done."""
     return value
 
 
 @DeviceFunction
 def _any_lane(flag: Any) -> Any:
     """See `operations.any_lane`."""
-    # This driver makes sixteen branches of OpGroupAny.
+    # This driver turns OpGroupAny into sixteen branches.
     return _apart_from(-np.int64(_count(np.int32(flag)) != np.int32(0)))
 
 
-# The CPU device's compiler makes vectors of selects, minima and maxima even where all lanes have the same
-# values: a branch that is often mispredicted, and ten cycles to fetch the result back. It leaves masks alone
-# as long as it does not see that they come from a comparison.
+# The CPU device's compiler vectorises selects, minima and maxima even if all lanes have the same values. That
+# costs a branch that is often mispredicted, and ten cycles to fetch the result back. It does not vectorise
+# masks as long as it does not see that they come from a comparison.
 
 
 @DeviceFunction
@@ -203,10 +204,10 @@ SUB_GROUP: dict[str, Any] = _ANY_GROUP | {
     "less": _less,
     "equal": _equal,
 }
-"""How the operations are done, by name, where a work-group is one sub-group."""
+"""Implementations of the operations, by name, if a work-group is one sub-group."""
 
 WORK_GROUP: dict[str, Any] = _ANY_GROUP | {"in_step": _barrier, "apart_from": _same}
-"""Likewise, where lanes are work-items of a work-group. What is not here has to go through memory."""
+"""The same if lanes are work-items of a work-group. Operations missing here must go through memory."""
 
 GROUPS = {"sub-group": SUB_GROUP, "work-group": WORK_GROUP}
 
@@ -214,7 +215,7 @@ _compiled: dict[tuple[int, DeviceFunction], Any] = {}
 
 
 def _resolver(operations: dict[str, Any]) -> Resolve:
-    """What device functions are to numba-dpex, with these operations."""
+    """Return a function that resolves device functions for numba-dpex, with these operations."""
 
     def resolve(value: DeviceFunction, context: Any) -> Any:
         if isinstance(value, Operation):
@@ -233,11 +234,11 @@ def _resolver(operations: dict[str, Any]) -> Resolve:
 
 @contextmanager
 def _optimized_once() -> Iterator[None]:
-    """Optimise the kernel only, with all that it calls, not every device function before: half the time."""
+    """Optimise only the kernel, with all that it calls, and not each device function first: half the time."""
     optimize = SPIRVCodeLibrary._optimize_final_module
 
     def optimize_kernel(library: Any) -> None:
-        if hasattr(library, "_inline_threshold"):  # numba-dpex gives it to kernels only
+        if hasattr(library, "_inline_threshold"):  # in numba-dpex, only kernels have it
             optimize(library)
 
     SPIRVCodeLibrary._optimize_final_module = optimize_kernel
@@ -258,15 +259,15 @@ def compile_kernel(
     """Compile a kernel to SPIR-V.
 
     Args:
-        body: device function of (slot, lane, a record a part).
-        name: of the kernel.
+        body: device function of (slot, lane, one record per part).
+        name: name of the kernel.
         arguments: name and type of each argument; all are flat arrays.
-        records: the records that the body takes, each with the names of its arguments.
-        group: "sub-group" or "work-group": what lanes are.
+        records: types of the records that the body takes, each with the names of its arguments.
+        group: "sub-group" or "work-group": the group that a slot's lanes form.
         queue: a dpctl.SyclQueue, for the compiler's type checks only.
 
     Returns:
-        The entry point and the module.
+        The name of the entry point, and the SPIR-V module.
     """
     from numba_dpex.core.types import DpctlSyclQueue, USMNdArray
     from numba_dpex.core.types.kernel_api.index_space_ids import NdItemType
@@ -286,7 +287,7 @@ def compile_kernel(
 def _entry(
     body: DeviceFunction, name: str, names: Sequence[str], records: Sequence[tuple[type, Sequence[str]]]
 ) -> Any:
-    """The kernel's function: a Python function has no list of arguments that is made, but as text."""
+    """Return the kernel's function, compiled from text, since its list of arguments is not fixed."""
     made = ", ".join(
         f"record_{at}({', '.join(f'bare({field})' for field in fields)})"
         for at, (_, fields) in enumerate(records)

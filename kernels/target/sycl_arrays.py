@@ -1,8 +1,8 @@
-"""Arrays of the target `sycl` inside of kernels: addresses in global memory, and no more.
+"""Arrays of the target `sycl` inside kernels: plain addresses in global memory.
 
-numba-dpex's own arrays are seven numbers each, which every function that takes a record of arrays would pass
-on and unpack: a third of the time that a kernel takes to compile. Flat arrays need none of them, and their
-indices are never negative.
+An array of numba-dpex is seven numbers. Every function that takes a record of arrays would pass them on and
+unpack them, which is a third of the time that a kernel takes to compile. Flat arrays need only the address,
+and their indices are never negative.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _registry = Registry("syclade arrays")
 
 
 class GlobalArray(types.Type):  # type: ignore[misc]
-    """A flat array in global memory."""
+    """Numba type of a flat array in global memory."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -61,7 +61,7 @@ class _Write(AbstractTemplate):  # type: ignore[misc]
 
 
 def _address(context: Any, builder: Any, array: Any, at: Any, kind: Any) -> Any:
-    """Of an element; what widens an index is its own type, and none is negative."""
+    """Return the address of an element; an index is widened according to its type, and none is negative."""
     word = ir.IntType(64)
     wide = context.cast(builder, at, kind, types.int64 if kind.signed else types.uint64)
     return builder.gep(array, [builder.bitcast(wide, word)])
@@ -96,5 +96,5 @@ def _emit_bare(_context: Any, array: Any) -> Any:
 
 @DeviceFunction
 def bare(array: Any) -> Any:
-    """The address of numba-dpex's array."""
+    """Return the address of an array of numba-dpex (GlobalArray)."""
     return _emit_bare(array)

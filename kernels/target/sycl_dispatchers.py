@@ -1,7 +1,6 @@
-"""Kernels of the target `sycl` as numba-dpex has them: to be called from Python with
-`numba_dpex.call_kernel`.
+"""Kernels of the target `sycl` as kernels of numba-dpex, to call from Python with `numba_dpex.call_kernel`.
 
-The program itself takes SPIR-V out of the compiler instead (`sycl.compile_kernel`).
+The program itself takes SPIR-V from the compiler instead (`sycl.compile_kernel`).
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ def dispatcher_of(
     records: Sequence[tuple[type, Sequence[str]]],
     group: str,
 ) -> Any:
-    """A kernel that numba-dpex compiles when it is first called with arrays of a queue.
+    """Return a kernel that numba-dpex compiles when it is first called with arrays of a queue.
 
     Args:
-        body: device function of (slot, lane, a record a part).
-        name: of the kernel.
+        body: device function of (slot, lane, one record per part).
+        name: name of the kernel.
         arguments: names of its arguments, arrays of any number of dimensions in C order.
-        records: the records that the body takes, each with the names of its arguments.
-        group: "sub-group" or "work-group": what lanes are.
+        records: types of the records that the body takes, each with the names of its arguments.
+        group: "sub-group" or "work-group": the group that a slot's lanes form.
     """
     kernel = dpex.kernel(sycl._entry(body, name, arguments, records))
     compile_plainly = kernel.get_compile_result
 
     def get_compile_result(signature: Any) -> Any:
-        """Compile; numba then asks this target what device functions are."""
+        """Compile, while this target resolves device functions for numba."""
         with compiling(sycl._resolver(sycl.GROUPS[group])), sycl._optimized_once():
             return compile_plainly(signature)
 

@@ -1,1 +1,1 @@
-"""How fast: steps per second, and how many chains an input needs."""
+"""Speed: steps per second, and the number of chains that an input needs."""

@@ -1,7 +1,7 @@
-"""Energy that the processor used, from the RAPL counters that Linux shows in ``/sys/class/powercap``.
+"""Processor energy from the RAPL counters that Linux exposes in ``/sys/class/powercap``.
 
-The counters are those of whole packages (sockets) and of their memory: everything that the machine does while
-one measures is in them. Only figures that were read are ever reported.
+The counters cover whole packages (sockets) and their memory, so they include everything that the machine does
+during a measurement. Reports contain only values that were read.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["POWERCAP", "Domain", "EnergyError", "EnergyMeter", "find_domains", "
 POWERCAP = Path("/sys/class/powercap")
 
 SAMPLE_SECONDS = 10.0
-"""Between two looks at the counters: far less than the minutes in which a busy one wraps around."""
+"""Seconds between two reads of the counters: far less than the minutes in which a busy one wraps around."""
 
 _JOULES = 1e-6
-"""Counters are in microjoules."""
+"""Joules per count; counters are in microjoules."""
 
 
 class EnergyError(SycladeError):
@@ -32,12 +32,12 @@ class EnergyError(SycladeError):
 
 @dataclass(frozen=True)
 class Domain:
-    """One counter.
+    """One energy counter.
 
     Attributes:
-        name: of what it counts, such as package-0 or package-0 dram.
-        counter: the file of its value, microjoules.
-        most: greatest value, microjoules; after that the counter begins at 0 again.
+        name: name of what it measures, such as package-0 or package-0 dram.
+        counter: path of the file with its value in microjoules.
+        most: largest value in microjoules; after that the counter restarts at 0.
     """
 
     name: str
@@ -45,19 +45,19 @@ class Domain:
     most: int
 
     def read(self) -> int:
-        """Return the counter's value, microjoules.
+        """Return the counter's value in microjoules.
 
         Raises:
-            EnergyError: it cannot be read.
+            EnergyError: the counter cannot be read.
         """
         return _number(self.counter)
 
 
 def find_domains(folder: Path = POWERCAP) -> tuple[Domain, ...]:
-    """Find the counters of all packages, and of their memory where that has its own.
+    """Find the counters of all packages, and of their memory if it has its own counter.
 
-    The counters of cores and graphics are left out, as they are parts of a package; so is that of the whole
-    platform (psys), which not every machine has.
+    The counters of cores and graphics are left out because they are parts of a package. The counter of the
+    whole platform (psys) is left out because not every machine has it.
 
     Args:
         folder: Linux's powercap folder.
@@ -66,7 +66,7 @@ def find_domains(folder: Path = POWERCAP) -> tuple[Domain, ...]:
         EnergyError: there are no counters, or they cannot be read.
     """
     domains = []
-    for zone in sorted(folder.glob("intel-rapl:*")):  # AMD's processors too have this name
+    for zone in sorted(folder.glob("intel-rapl:*")):  # AMD processors use this name too
         name = _text(zone / "name")
         of_package = name.startswith("package")
         if name == "dram" and zone.name.count(":") == 2:
@@ -86,7 +86,7 @@ def find_domains(folder: Path = POWERCAP) -> tuple[Domain, ...]:
 
 
 class EnergyMeter:
-    """Adds up what the counters count, also when they wrap around.
+    """Energy used since the meter was made, summed correctly when counters wrap around.
 
     Args:
         domains: the counters.
@@ -99,9 +99,9 @@ class EnergyMeter:
         self._used = [0 for _ in domains]
 
     def by_domain(self) -> dict[str, float]:
-        """Return the joules since the meter was made, by the counter's name.
+        """Return the joules since the meter was made, by name of the counter.
 
-        Between two calls no counter may wrap around twice.
+        A counter must not wrap around twice between two calls.
         """
         with self._lock:
             for place, domain in enumerate(self._domains):
@@ -113,17 +113,17 @@ class EnergyMeter:
             return {name: used * _JOULES for name, used in zip(names, self._used, strict=True)}
 
     def joules(self) -> float:
-        """Return the joules since the meter was made, over all counters."""
+        """Return the joules since the meter was made, summed over all counters."""
         return sum(self.by_domain().values())
 
 
 @contextmanager
 def open_meter(folder: Path = POWERCAP, sample_seconds: float = SAMPLE_SECONDS) -> Iterator[EnergyMeter]:
-    """Open a meter that also looks by itself, so that no long run misses a wrap-around.
+    """Open a meter that also reads the counters in a thread, so that a long run does not miss a wrap-around.
 
     Args:
         folder: Linux's powercap folder.
-        sample_seconds: between two looks.
+        sample_seconds: seconds between two reads.
 
     Raises:
         EnergyError: there are no counters, or they cannot be read.
@@ -132,7 +132,7 @@ def open_meter(folder: Path = POWERCAP, sample_seconds: float = SAMPLE_SECONDS) 
     ended = threading.Event()
 
     def look() -> None:
-        # A counter that has gone is reported by whoever asks for the figure.
+        # If a counter disappears, the caller's next read raises the error.
         with contextlib.suppress(EnergyError):
             while not ended.wait(sample_seconds):
                 meter.by_domain()

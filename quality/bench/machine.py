@@ -1,4 +1,4 @@
-"""The machine that a measurement was made on, for its report."""
+"""Description of the machine for the report of a measurement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def machine() -> dict[str, str | int]:
-    """Return the processor's name, the cores in all and those that this process may use, and the system."""
+    """Return the processor's name, its number of cores, those that this process may use, and the system."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
@@ -24,7 +24,7 @@ def machine() -> dict[str, str | int]:
 
 
 def _processor() -> str:
-    """Return the processor's name as Linux has it, else as Python finds it."""
+    """Return the processor's name from Linux, else from Python."""
     try:
         lines = CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

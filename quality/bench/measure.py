@@ -1,9 +1,9 @@
-"""Measures chain steps per second: the same launches as an inference makes, on a simulated input.
+"""Measure chain steps per second, with the same launches as an inference, on a simulated input.
 
-Chains start from the tree that the input was simulated from, so that what is timed is the long run: the way
-there has more acceptances, and takes minutes on large inputs.
+Chains start from the tree that the input was simulated from, so that the long run is timed. The approach to
+that tree accepts more moves, and takes minutes on large inputs.
 
-Wall time says what a user gets; processor time, over all threads, says what a step costs one core.
+Wall time is the time that a user sees. Processor time, over all threads, is the cost of a step on one core.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Measurement", "Timing", "measure", "versions"]
 
 FP_RATE, FN_RATE, MISSING = 1e-6, 0.25, 0.25
-"""The inputs of the ffSCITE thesis's measurements (section 4.3)."""
+"""Rates of the inputs in the ffSCITE thesis's measurements (section 4.3)."""
 
 MANY_CHAINS = 2**31
 _PACKAGES = ("syclade", "numpy", "dpctl", "numba-dpex")
@@ -54,7 +54,7 @@ class Timing:
         steps: chain steps over all slots.
         seconds: wall time.
         cpu_seconds: processor time of the whole process.
-        joules: energy of the processor and its memory meanwhile; None where it was not measured.
+        joules: energy of the processor and its memory during the run; None if it was not measured.
     """
 
     steps: int
@@ -65,20 +65,20 @@ class Timing:
 
 @dataclass(frozen=True)
 class Measurement:
-    """How fast one kind of chain ran on one device.
+    """Speed of one kind of chain on one device.
 
     Attributes:
-        device, device_name, kind: filter string, name and kind of what executed the steps.
-        encoding: how trees stand in its memory.
+        device, device_name, kind: filter string, name and kind of the device that executed the steps.
+        encoding: how trees are stored in its memory.
         cells, mutations: size of the simulated input.
-        slots: chains at once, one a slot.
-        seed: of the input and of the chains.
+        slots: number of concurrent chains, one per slot.
+        seed: seed of the input and of the chains.
         launch_steps: steps of each chain in a launch.
-        acceptance: accepted part of the steps in the timed runs.
-        memory_bytes: of chain states and tables.
-        cores: processors this process may use.
-        timings: the runs.
-        versions: of Python and the packages that matter, as far as they are installed.
+        acceptance: accepted fraction of the steps in the timed runs.
+        memory_bytes: memory of chain states and tables.
+        cores: number of processors that this process may use.
+        timings: the timed runs.
+        versions: versions of Python and of the relevant packages that are installed.
     """
 
     device: str
@@ -98,32 +98,32 @@ class Measurement:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Chain steps a second of every run, over all slots."""
+        """Chain steps per second of each run, over all slots."""
         return tuple(timing.steps / timing.seconds for timing in self.timings)
 
     @property
     def steps_per_second(self) -> float:
-        """Their median."""
+        """Median of `rates`."""
         return statistics.median(self.rates)
 
     @property
     def ns_per_step(self) -> float:
-        """Wall time a chain step, in ns; median."""
+        """Wall time per chain step in ns; median of the runs."""
         return 1e9 / self.steps_per_second
 
     @property
     def cpu_ns_per_step(self) -> float:
-        """Processor time a chain step, that is on one core, in ns; median."""
+        """Processor time per chain step, that is, on one core, in ns; median of the runs."""
         return statistics.median(1e9 * timing.cpu_seconds / timing.steps for timing in self.timings)
 
     @property
     def joules_per_step(self) -> float | None:
-        """Energy of a chain step, in joules; median of the runs, None unless all of them have it."""
+        """Energy per chain step in joules; median of the runs, or None unless all of them have it."""
         known = [each.joules / each.steps for each in self.timings if each.joules is not None]
         return statistics.median(known) if len(known) == len(self.timings) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
+        """Return everything as plain values, for JSON."""
         return {
             **asdict(self),
             "steps_per_second": self.steps_per_second,
@@ -153,20 +153,20 @@ def measure(
     """Time chains on a simulated input, after a warm-up as long as one run.
 
     Args:
-        device: a usable one.
-        encoding: name of an encoding; auto takes the one that inferences take.
+        device: a usable device.
+        encoding: name of an encoding; auto selects the one that inferences use.
         cells, mutations: size of the input.
-        slots: chains at once; as an inference of many chains has by default.
-        seconds: length of each timed run, at least.
+        slots: number of concurrent chains; by default that of an inference with many chains.
+        seconds: minimum length of each timed run.
         repeats: number of timed runs.
-        seed: of the input and of the chains.
-        tree: what the trees are of: mutation, or leaf for cell-leaf trees.
-        score: of mutation trees: max or sum.
-        learn_fn: of mutation trees: as for `infer`.
+        seed: seed of the input and of the chains.
+        tree: kind of tree: mutation, or leaf for cell trees.
+        score: score of mutation trees: max or sum.
+        learn_fn: as for `infer`; for mutation trees only.
         meter: measures the energy of each run.
 
     Raises:
-        SycladeError: a number makes no sense, or the device cannot run, or another one did.
+        SycladeError: a number is invalid, the device cannot run, or another device did the work.
     """
     seconds = real("seconds (--seconds)", seconds)
     if not 0 < seconds < math.inf:
@@ -209,7 +209,7 @@ def measure(
 def _plan_of(
     simulation: Simulation, tree: str, score: str, learn_fn: float | None
 ) -> tuple[Plan, NDArray[np.int32]]:
-    """The chains, and the simulated tree, that they start from."""
+    """Return the plan of the chains, and the simulated tree that they start from."""
     matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
     if tree == "mutation":
         learned = learned_rates(rates, learn_fn=learn_fn)
@@ -224,7 +224,7 @@ def _plan_of(
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that matter, without those that are absent."""
+    """Return the versions of Python and of the relevant packages that are installed."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
@@ -235,7 +235,7 @@ def versions() -> dict[str, str]:
 
 
 def _warm_up(runner: Runner, seconds: float) -> int:
-    """Run for a while, and return how many steps make a launch of the usual length."""
+    """Run for this many seconds, and return the number of steps in a launch of the usual length."""
     _launch(runner, 1)  # the first launch may still build something
     launch_steps, usual, started = 1, 0, time.perf_counter()
     while True:
@@ -243,7 +243,7 @@ def _warm_up(runner: Runner, seconds: float) -> int:
         _launch(runner, launch_steps)
         ended = time.perf_counter()
         fitting = int(launch_steps * LAUNCH_SECONDS / max(ended - launched, 1e-6))
-        # Twice, for a launch may make tables or start processes.
+        # Twice, because a launch may make tables or start processes.
         usual = usual + 1 if fitting <= 2 * launch_steps else 0
         if ended - started >= seconds and usual >= 2:
             return launch_steps
@@ -251,7 +251,7 @@ def _warm_up(runner: Runner, seconds: float) -> int:
 
 
 def _timed_run(runner: Runner, launch_steps: int, seconds: float, meter: EnergyMeter | None) -> Timing:
-    """One launch at least, and as many as fit in so many seconds."""
+    """Time launches until this many seconds have passed, at least one launch."""
     steps = 0
     before = None if meter is None else meter.joules()
     started, cpu_started = time.perf_counter(), runner.cpu_seconds()
@@ -266,5 +266,5 @@ def _timed_run(runner: Runner, launch_steps: int, seconds: float, meter: EnergyM
 
 
 def _launch(runner: Runner, steps: int) -> None:
-    """Take every chain `steps` further."""
+    """Advance every chain by `steps` steps."""
     runner.advance(runner.read_all("step") + np.int64(steps))

@@ -1,4 +1,4 @@
-"""How often runs with so many chains find the best tree known, and how long that takes."""
+"""Success rate and time of runs by number of chains: how often they find the best known tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syclade.host.input.matrix import Matrix
 __all__ = ["Row", "Trial", "rows_of", "run_trials"]
 
 SAME = 1e-6
-"""Log-likelihoods nearer than this, in nats, are the same: they are sums of the same counts."""
+"""Log-likelihoods closer than this, in nats, are equal: they are sums of the same counts."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Trial:
     """One inference.
 
     Attributes:
-        chains, seed: what it was asked.
-        log_likelihood: of its tree, natural log.
-        steps: that each chain did.
+        chains, seed: options of the inference.
+        log_likelihood: log-likelihood of its tree, natural log.
+        steps: steps of each chain.
         seconds: wall time of the chains, without start-up.
         converged: whether the chains agreed.
-        executors: filter strings of what did the steps.
+        executors: filter strings of the executors that did the steps.
     """
 
     chains: int
@@ -45,13 +45,13 @@ class Row:
     """All trials with one number of chains.
 
     Attributes:
-        chains, trials: numbers.
-        found: trials that found the best tree of all.
-        low, high: Wilson's 95 % interval of the share that does.
+        chains, trials: number of chains, and number of trials.
+        found: trials that found the best tree of all trials.
+        low, high: Wilson's 95 % interval of the share of trials that find it.
         agreed: trials whose chains agreed.
         agreed_on_less: trials whose chains agreed on a worse tree.
-        worst: greatest shortfall of a trial, in nats.
-        steps: median of the steps of a chain.
+        worst: largest shortfall of a trial, in nats.
+        steps: median number of steps per chain.
         seconds: median wall time.
     """
 
@@ -78,19 +78,19 @@ def run_trials(
     done: Callable[[Trial], None],
     **settings: Any,
 ) -> list[Trial]:
-    """Infer `repeats` times with each number of chains; no two trials share a seed.
+    """Run the inference `repeats` times with each number of chains; no two trials share a seed.
 
     Args:
-        matrix, fp_rate, fn_rate: as `syclade.infer` takes them.
+        matrix, fp_rate, fn_rate: as for `syclade.infer`.
         chain_counts: numbers of chains, each at least 1.
-        repeats: trials with each.
-        seed: of the first trial; the next ones follow.
+        repeats: trials with each number of chains.
+        seed: seed of the first trial; the seeds of further trials count up from it.
         done: called after each trial.
         settings: further arguments of `syclade.infer`, such as `steps` and `device`.
 
     Raises:
-        DeviceError: another executor than the device that was asked for did some of the work.
-        SycladeError: whatever `syclade.infer` raises.
+        DeviceError: an executor other than the requested device did some of the work.
+        SycladeError: see `syclade.infer`.
     """
     trials: list[Trial] = []
     for chains in chain_counts:
@@ -115,7 +115,7 @@ def run_trials(
 
 
 def rows_of(trials: list[Trial]) -> list[Row]:
-    """One row for each number of chains. The best tree known is the best of all trials."""
+    """Return one row per number of chains; the best known tree is the best of all trials."""
     from scipy.stats import binomtest
 
     best = max(trial.log_likelihood for trial in trials)

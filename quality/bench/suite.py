@@ -1,4 +1,4 @@
-"""Many measurements: the sizes that others have published, and what speed depends on."""
+"""Series of measurements: published input sizes, and the quantities that the speed depends on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from syclade.quality.bench.stored import SCITE_KSTEPS
 __all__ = ["SIZES", "Point", "run_scaling", "run_suite"]
 
 SIZES = ((32, 31), (64, 63), (95, 94), (128, 127), (1000, 500), (5000, 100))
-"""Cells and mutations: bbSCITE's three, then larger ones."""
+"""Cells and mutations: bbSCITE's three sizes, then larger ones."""
 
 CELLS = (16, 32, 64, 128, 256, 512, 1024)
 MUTATIONS = (15, 31, 63, 127, 255, 511)
@@ -31,12 +31,12 @@ Report = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement on a line of measurements.
+    """One measurement in a series that varies one quantity.
 
     Attributes:
-        axis: what varies: cells, mutations, slots or threads.
+        axis: the varied quantity: cells, mutations, slots or threads.
         value: its value.
-        report: the measurement, as `Measurement.as_dict` gives it.
+        report: the measurement, from `Measurement.as_dict`.
     """
 
     axis: str
@@ -54,7 +54,7 @@ def run_suite(
     """Measure every size on every device in every encoding.
 
     Args:
-        devices: usable ones.
+        devices: usable devices.
         seconds, repeats: as for `measure`.
         done: called after each measurement.
     """
@@ -81,7 +81,7 @@ def run_scaling(
     """Vary cells, mutations, slots and threads, one at a time, around 64 cells and 63 mutations.
 
     Args:
-        device: a usable one.
+        device: a usable device.
         encoding: name of an encoding, or auto.
         seconds, repeats: as for `measure`.
         done: called after each measurement.
@@ -108,7 +108,7 @@ def _axes() -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 def _with_threads(threads: int, device: Device, encoding: str, seconds: float, repeats: int) -> Report:
-    """Measure in a process that may use so many processors: the runtime looks only when it starts."""
+    """Measure in a subprocess that may use this many processors: the runtime checks only when it starts."""
     allowed = sorted(os.sched_getaffinity(0))[:threads]
     command = [sys.executable, "-P", "-m", "syclade", "bench", "--json"]
     command += ["--device", device.filter, "--encoding", encoding]

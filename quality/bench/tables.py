@@ -17,7 +17,7 @@ _SUITE = ("cells x mutations", "device", "encoding", "ksteps/s", "x SCITE", "ns/
 
 
 def suite_table(reports: list[dict[str, Any]]) -> str:
-    """Return the suite as a table in Markdown."""
+    """Return the suite as a Markdown table."""
     rows = []
     for report in reports:
         times = report["times_scite_core"]
@@ -37,7 +37,7 @@ def suite_table(reports: list[dict[str, Any]]) -> str:
 
 
 def scaling_table(points: list[Point]) -> str:
-    """Return the scaling as a table in Markdown."""
+    """Return the scaling as a Markdown table."""
     rows = [
         (
             point.axis,
@@ -51,7 +51,7 @@ def scaling_table(points: list[Point]) -> str:
 
 
 def scaling_figure(points: list[Point]) -> Figure:
-    """Draw steps per second against each quantity, one panel each, on logarithmic axes."""
+    """Draw steps per second against each quantity, one panel per quantity, on logarithmic axes."""
     axes = list(dict.fromkeys(point.axis for point in points))
     figure = new_figure(3.2 * len(axes), 3.2)
     panels = [figure.add_subplot(1, len(axes), place + 1) for place in range(len(axes))]

@@ -1,10 +1,10 @@
-"""The measurements of the ffSCITE thesis's figure 4.1: makespan and throughput, beside SCITE.
+"""Measurements of the ffSCITE thesis's figure 4.1: makespan and throughput, compared with SCITE.
 
 Section 4.3: three random inputs of 16 × 15, 32 × 31 and 64 × 63 cells × mutations; 6 and 12 chains; 500,000
-to 2,000,000 steps a chain in increments of 500,000; ten runs each, whose makespans are averaged.
+to 2,000,000 steps per chain in increments of 500,000; ten runs each, whose makespans are averaged.
 
-Our makespan is that of the chains: from random trees to the best tree, without reading the input and without
-compiling or loading kernels (the thesis measures its FPGA kernels). SCITE's is that of the whole program.
+Our makespan covers the chains, from random trees to the best tree. It excludes reading the input and
+compiling or loading kernels (the thesis measures its FPGA kernels). SCITE's covers the whole program.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ STEPS = (500_000, 1_000_000, 1_500_000, 2_000_000)
 RUNS = 10
 
 WARM_UP_STEPS = 1000
-"""Of each chain before the first timed run of a size: the first launches build and load things."""
+"""Untimed steps of each chain before the timed runs: the first launches build and load things."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Run:
 
     Attributes:
         seconds: makespan, wall time.
-        joules: energy of the processor and its memory meanwhile; None where it was not measured.
+        joules: energy of the processor and its memory during the run; None if it was not measured.
     """
 
     seconds: float
@@ -73,7 +73,7 @@ class Point:
         cells, mutations: size of the input.
         chains, steps: number of chains, and steps of each.
         ours: our runs.
-        scite: those of the user's SCITE, in turns with ours; empty without that program.
+        scite: runs of the user's SCITE, in turns with ours; empty without that program.
         executor: the device that did our steps.
     """
 
@@ -87,22 +87,22 @@ class Point:
 
     @property
     def total_steps(self) -> int:
-        """Steps over all chains."""
+        """Total number of steps of all chains."""
         return self.chains * self.steps
 
     @property
     def seconds(self) -> float:
-        """Our makespan, the mean of the runs."""
+        """Our makespan in seconds, the mean of the runs."""
         return statistics.fmean(run.seconds for run in self.ours)
 
     @property
     def scite_is_stored(self) -> bool:
-        """Whether SCITE's figure, if there is any, is a stored one: of another machine."""
+        """Return whether SCITE's value, if there is any, is a stored one from another machine."""
         return not self.scite
 
     @property
     def scite_seconds(self) -> float | None:
-        """SCITE's makespan: the mean of its runs, else from the stored throughput; None if not known."""
+        """SCITE's makespan in seconds: the mean of its runs, else from the stored throughput, else None."""
         if self.scite:
             return statistics.fmean(run.seconds for run in self.scite)
         stored = SCITE_KSTEPS.get((self.cells, self.mutations))
@@ -114,7 +114,7 @@ class Point:
         return None if self.scite_seconds is None else self.scite_seconds / self.seconds
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; makespans in seconds, throughputs in steps a second."""
+        """Return everything as plain values; makespans in seconds, throughputs in steps per second."""
         scite = self.scite_seconds
         return {
             **asdict(self),
@@ -131,16 +131,16 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class ThesisBench:
-    """All points, and what they were measured with.
+    """All points, and the conditions of the measurement.
 
     Attributes:
-        points: in the order of sizes, chains and steps.
-        device, device_name: filter string and name of the device that was asked for.
+        points: the points, ordered by size, chains and steps.
+        device, device_name: filter string and name of the requested device.
         encoding: how trees are stored in its memory.
         runs: timed runs of each program at each point.
-        seed: of the inputs and the chains.
+        seed: seed of the inputs and the chains.
         scite: the user's SCITE program (name and SHA-256), or None.
-        energy: how energy was measured, or why not; empty if that was not asked for.
+        energy: how energy was measured, or why not; empty if it was not requested.
     """
 
     points: tuple[Point, ...]
@@ -154,7 +154,7 @@ class ThesisBench:
 
     @property
     def work(self) -> dict[str, float]:
-        """Share of the points by executor: whichever device did our steps."""
+        """Share of the points by the executor that did our steps."""
         return mean_work([{point.executor: 1.0} for point in self.points])
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class ThesisBench:
 
 
 def mean_joules(runs: tuple[Run, ...]) -> float | None:
-    """Return the mean energy of runs in joules; None unless it was measured for all of them."""
+    """Return the mean energy of the runs in joules, or None unless it was measured for all of them."""
     joules = [run.joules for run in runs if run.joules is not None]
     return statistics.fmean(joules) if joules and len(joules) == len(runs) else None
 
@@ -200,20 +200,20 @@ def run_thesis(
 ) -> ThesisBench:
     """Measure all points of the thesis's figure 4.1.
 
-    With ten runs, ours take some minutes on two cores; SCITE's take hours.
+    With ten runs per point, our runs take some minutes on two cores; SCITE's take hours.
 
     Args:
-        device: a usable one.
+        device: a usable device.
         encoding: name of an encoding, or auto.
         runs: timed runs of each program at each point.
-        seed: of the inputs and the chains.
+        seed: seed of the inputs and the chains.
         scite: a SCITE program to measure in turns with ours.
         meter: measures the energy of each run.
         energy: how the meter measures, or why there is none.
         done: called after each point.
 
     Raises:
-        SycladeError: a number makes no sense, the device cannot run, or SCITE fails.
+        SycladeError: a number is invalid, the device cannot run, or SCITE fails.
     """
     runs = whole("runs (--runs)", runs, 1, 10**6)
     points = []
@@ -241,7 +241,7 @@ def _points_of(
     scite: Scite | None,
     meter: EnergyMeter | None,
 ) -> Iterator[Point]:
-    """Measure all lengths of so many chains, with one runner."""
+    """Measure all chain lengths for one number of chains, with one runner."""
     made = choose_encoding(encoding, device, plan.problem)
     runner = make_runner(device, plan, made, default_slots(device, plan, made, chains), seed)
     require_executor(runner.executor, device)
@@ -267,7 +267,7 @@ def _points_of(
 
 
 def _timed(meter: EnergyMeter | None, run: Callable[[], object]) -> Run:
-    """Run something and time it."""
+    """Run a function and time it."""
     before = None if meter is None else meter.joules()
     started = time.perf_counter()
     run()
@@ -278,10 +278,10 @@ def _timed(meter: EnergyMeter | None, run: Callable[[], object]) -> Run:
 def _scite_run(
     scite: Scite, matrix: Matrix, chains: int, steps: int, seed: int, meter: EnergyMeter | None
 ) -> Run:
-    """Time the user's SCITE on a matrix, as `syclade quality reference` calls it.
+    """Time the user's SCITE on a matrix, called as by `syclade quality reference`.
 
     Raises:
-        SciteError: it fails.
+        SciteError: SCITE fails.
     """
     settings = SciteSettings(Rates(FP_RATE, FN_RATE), chains, steps)
     with tempfile.TemporaryDirectory(prefix="syclade-scite-") as folder:

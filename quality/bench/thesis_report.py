@@ -21,7 +21,7 @@ STORED = " (stored)"
 
 
 def thesis_table(bench: ThesisBench) -> str:
-    """Return all points as a table in Markdown, with notes below."""
+    """Return all points as a Markdown table, with notes below."""
     with_energy = any(mean_joules(point.ours) is not None for point in bench.points)
     heads = ["cells x mutations", "chains", "steps each", "makespan s", "Msteps/s", "SCITE s", "speedup"]
     rows = [_row(point) + (_energy(point) if with_energy else []) for point in bench.points]
@@ -60,10 +60,10 @@ def _notes(bench: ThesisBench) -> Iterator[str]:
 
 
 def thesis_figure(bench: ThesisBench) -> Figure:
-    """Draw makespan, throughput and speedup against the steps of a chain, a row for each number of chains.
+    """Draw makespan, throughput and speedup against the steps per chain, one row per number of chains.
 
-    As in the thesis's figure 4.1, colours are sizes of the input; our lines are dashed and SCITE's solid, or
-    dotted where they are stored figures.
+    As in the thesis's figure 4.1, colours are sizes of the input. Our lines are dashed; SCITE's are solid, or
+    dotted if they are stored values.
     """
     counts = list(dict.fromkeys(point.chains for point in bench.points))
     sizes = list(dict.fromkeys((point.cells, point.mutations) for point in bench.points))
@@ -90,7 +90,7 @@ def thesis_figure(bench: ThesisBench) -> Figure:
 
 
 def _draw_size(row: list[Axes], line: list[Point], colour: str) -> None:
-    """Draw one size's line into the three panels."""
+    """Draw the lines of one size in the three panels."""
 
     def draw(axes: Axes, value: Callable[[Point], float | None], style: str, marker: str) -> None:
         known = [(point.steps / 1e6, found) for point in line if (found := value(point)) is not None]
@@ -110,7 +110,7 @@ def _ratio(above: float, below: float | None) -> float | None:
 
 
 def _legend(figure: Figure, sizes: list[tuple[int, int]], *, stored: bool) -> None:
-    """Explain colours and lines below the panels."""
+    """Draw a legend of colours and line styles below the panels."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=f"C{place}", linewidth=4) for place in range(len(sizes))]

@@ -1,1 +1,1 @@
-"""Commands of the program that belong to its quality side."""
+"""Commands for measurements, quality checks and the circuit model."""

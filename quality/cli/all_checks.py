@@ -1,4 +1,4 @@
-"""``syclade quality all``: every check that needs nothing but the package, and one table."""
+"""``syclade quality all``: run every check that needs only the package, and print one table."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["command"]
 @options.force_option()
 @options.json_option()
 def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
-    """Run all checks: our trees against SCITE's, by chains and by search, and the exact posterior.
+    """Run all checks: compare our trees with SCITE's, by chains and by search, and check the posterior.
 
-    DIR gets tost-chain.json, tost-search.json, posterior.json, a figure of each as PNG, and summary.json.
-    Nothing is taken from earlier runs.
+    Writes tost-chain.json, tost-search.json, posterior.json, a PNG figure for each, and summary.json to DIR.
+    Results of earlier runs are not reused.
     """
     import json
 

@@ -1,4 +1,4 @@
-"""``syclade bench``: chain steps per second."""
+"""``syclade bench``: measure chain steps per second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 Measured = tuple[Any, str, "Callable[[], Figure] | None"]
-"""A measurement's report for JSON, its text, and what draws its figure, if it has one."""
+"""Report of a measurement for JSON, its text, and the function that draws its figure, or None."""
 
 
 @click.command("bench")
@@ -96,8 +96,8 @@ def command(
 ) -> None:
     """Measure chain steps per second on a simulated input, after a warm-up.
 
-    Prints the median of the timed runs. The input has the rates of the ffSCITE thesis: false positives 1e-6,
-    false negatives 0.25, a quarter missing.
+    Prints the median of the timed runs. The input has the rates of the ffSCITE thesis: 1e-6 for false
+    positives, 0.25 for false negatives, and a quarter of the values missing.
     """
     _check_options(suite, scaling, runs, scite, energy, single)
     if plot is not None:
@@ -131,10 +131,10 @@ def _check_options(
     energy: bool,
     single: dict[str, Any],
 ) -> None:
-    """Refuse options that do not go together.
+    """Reject options that cannot be combined.
 
     Raises:
-        OptionError: some do not.
+        OptionError: options exclude each other.
     """
     many = scaling or suite is not None
     if suite is not None and scaling:
@@ -155,7 +155,7 @@ def _check_options(
 
 
 def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
-    """Raise an error now, before all measurements, if the plot could not be made after them."""
+    """Raise an error before the measurements start if the plot could not be made after them."""
     from syclade.host.output.files import check_output
     from syclade.quality.extras import require_extras
 

@@ -1,4 +1,4 @@
-"""``syclade design``: throughput, resources and pipeline of a circuit, by the model."""
+"""``syclade design``: predict throughput, resources and pipeline of a circuit with the model."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["command"]
 
 POSITIVE = click.IntRange(min=1)
 OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
-# The timeline shows how the pipeline fills, and some round trips of the slots after that.
+# Round trips in the timeline: enough to show how the pipeline fills, and some rounds of the slots after that.
 TIMELINE_ROUNDS = 3
 PIPE_WIDTH = 120
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What the user asked for, the design already changed as told.
+    """Options of one run, with the user's changes applied to the design.
 
     Attributes:
-        design: the design.
-        published: the same before any change or fit.
-        cells: cells of the input, or None for the most.
-        mutations: likewise.
-        as_json: print JSON rather than tables.
+        design: the changed design.
+        published: the design before any change or fit.
+        cells: cells of the input, or None for the largest number.
+        mutations: mutations of the input, or None for the largest number.
+        as_json: print JSON instead of tables.
     """
 
     design: Design
@@ -79,7 +79,7 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
     """Predict the throughput and resources of a circuit; with no PRESET, list the presets.
 
     A design is a file of facts: clock, unroll factors, resource table, and the source of each. Presets are
-    the published designs and models of this project's own. Nothing here needs a device.
+    the published designs and this project's own models. No device is needed.
     """
     from syclade.quality.design.reader import load_design
 
@@ -98,7 +98,7 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
 
 
 def _check_together(given: dict[str, Any], sweeping: bool) -> None:
-    """Options that would silently do nothing are refused."""
+    """Reject options that would silently have no effect."""
     if sweeping and given["simulate"]:
         raise OptionError("--simulate and --sweep do not go together", hint="give one of them")
     if given["csv_file"] and not sweeping:
@@ -120,7 +120,7 @@ def _prepare(design: Design, as_json: bool, given: dict[str, Any]) -> _Task:
 
 
 def _changes(design: Design, given: dict[str, Any]) -> dict[str, float]:
-    """Parameters that the options set."""
+    """Return the parameters that the options set, by name."""
     named = ("clock_mhz", "n_max", "rows_per_packet", "proposer_ii", "replication", "capacity")
     changes = {name: float(given[name]) for name in named if given[name] is not None}
     factors = {each for stage in design.stages for each in stage.loops.values() if isinstance(each, str)}
@@ -223,14 +223,14 @@ def _simulate(task: _Task, chains: int | None, steps: int, plot: Path | None) ->
 
 
 def _capacities(prediction: Prediction) -> list[int]:
-    """Powers of two up to what fills the pipeline, that number itself, and the design's own."""
+    """Return the powers of two up to the capacity that fills the pipeline, that capacity and the design's."""
     enough = prediction.smallest_capacity
     powers = {2**k for k in range(enough.bit_length())}
     return sorted(powers | {enough, prediction.design.capacity})
 
 
 def _by_size(design: Design) -> list[tuple[Prediction, Run]]:
-    """Runs at the published input sizes that the design holds, or at halves of its largest."""
+    """Simulate the published input sizes that the design holds; without any, halves of its largest size."""
     from syclade.quality.design.simulation import simulate
     from syclade.quality.design.throughput import predict
 
@@ -242,7 +242,7 @@ def _by_size(design: Design) -> list[tuple[Prediction, Run]]:
 
 
 def _console() -> Console:
-    """Standard output; wide enough for every table where no terminal sets the width."""
+    """Return a console on standard output; outside a terminal it is wide enough for every table."""
     from rich.console import Console
 
     console = Console(highlight=False)

@@ -1,4 +1,4 @@
-"""The option ``--energy``: an energy meter, or one message that says why there is none."""
+"""Option ``--energy``: an energy meter, or one message that explains why there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["energy_meter"]
 
 @contextmanager
 def energy_meter(wanted: bool) -> Iterator[tuple[EnergyMeter | None, str]]:
-    """Open an energy meter if it is wanted and there is one, and say how it measures, or why it does not."""
+    """Open an energy meter, if wanted and available, and describe how it measures or why there is none."""
     if not wanted:
         yield None, ""
         return

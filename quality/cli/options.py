@@ -1,4 +1,4 @@
-"""Options that several checks have, and how a check ends: its files, its text, its exit status."""
+"""Options shared by several checks, and the common end of a check: files, text and exit status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def reference_option() -> Callable[[Command], Command]:
-    """``--reference``."""
+    """Return the option ``--reference``."""
     return click.option(
         "--reference",
         type=INPUT_FILE,
@@ -32,14 +32,14 @@ def reference_option() -> Callable[[Command], Command]:
 
 
 def limit_option() -> Callable[[Command], Command]:
-    """``--limit``."""
+    """Return the option ``--limit``."""
     return click.option(
         "--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only."
     )
 
 
 def mutations_option() -> Callable[[Command], Command]:
-    """``--mutations``, several sizes."""
+    """Return the option ``--mutations``, which takes several sizes."""
     return click.option(
         "--mutations",
         type=click.IntRange(2, 5),
@@ -53,7 +53,7 @@ def mutations_option() -> Callable[[Command], Command]:
 
 
 def samples_option() -> Callable[[Command], Command]:
-    """``--samples``."""
+    """Return the option ``--samples``."""
     return click.option(
         "--samples",
         type=click.IntRange(min=1000),
@@ -69,18 +69,18 @@ def report(
     """Write a check's report and figure, print its outcome, and return the exit status.
 
     Args:
-        result: of the check.
-        out: the folder.
-        files: names of the report and of the figure.
-        force: replace files that are there.
-        as_json: print the report instead of lines.
+        result: result of the check.
+        out: output folder.
+        files: file names of the report and the figure.
+        force: replace existing files.
+        as_json: print the report instead of lines of text.
 
     Raises:
         OutputError: the files cannot be written.
     """
     from syclade.host.output.files import write_files
 
-    result.plot(out / files[1], force=True)  # the command has checked that it may
+    result.plot(out / files[1], force=True)  # the command has already checked for existing files
     text = json.dumps(result.to_dict(), indent=2)
     write_files(out, {files[0]: text + "\n"}, force)
     if as_json:

@@ -1,4 +1,4 @@
-"""``syclade quality posterior``: does the chain sample its posterior?"""
+"""``syclade quality posterior``: check that the chain samples its posterior."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ FILES = ("posterior.json", "posterior.png")
 @options.force_option()
 @options.json_option()
 def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
-    """Compare what the chain does on small trees with what it should do, exactly.
+    """Compare the chain on small trees with the exact posterior and the exact chain.
 
-    All trees of N mutations (or of N cells) are enumerated. Three things must hold: the proposals are in
-    detailed balance (exact fractions), the visit frequencies of independent reads are those of the posterior,
-    and single steps have the probabilities of the exact chain. DIR gets posterior.json and posterior.png.
+    Enumerates all trees of N mutations (or of N cells). Three conditions must hold: the proposals are in
+    detailed balance (in exact fractions), independent reads visit the trees with the frequencies of the
+    posterior, and single steps have the probabilities of the exact chain. Writes posterior.json and
+    posterior.png to DIR.
     """
     from syclade.host.output.files import check_output
     from syclade.quality import posterior

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where that is a terminal."""
+"""Progress bar on standard error, shown only in a terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 __all__ = ["Show", "progress_bar"]
 
 Show = Callable[[str, float, float], None]
-"""Takes what is being done, and how much of how much is done."""
+"""Called with the current activity, the amount done and the total."""
 
 
 @contextmanager
 def progress_bar() -> Iterator[Show]:
-    """A bar with a text, a percentage and the time that is left."""
+    """Show a bar with a text, a percentage and the remaining time, and yield the function that updates it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,4 +1,4 @@
-"""``syclade quality``: the checks that anyone can repeat, one module each."""
+"""``syclade quality``: checks that anyone can repeat, one module per check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 __all__ = ["command"]
 
-# Each check's module is imported when it is used, so that help comes at once.
+# A check's module is imported only when it is used, so that --help is fast.
 _CHECKS = {
     "all": ("syclade.quality.cli.all_checks", "Run all checks that need no SCITE, and print one table."),
     "tost": ("syclade.quality.cli.tost", "Compare optima with SCITE's: two one-sided t-tests."),
@@ -20,7 +20,7 @@ _CHECKS = {
 
 
 class _LazyChecks(click.Group):
-    """A group that knows its checks' names and summaries without importing them."""
+    """Command group that knows the names and summaries of its checks without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_CHECKS)
@@ -41,5 +41,5 @@ class _LazyChecks(click.Group):
 def command() -> None:
     """Check the quality of the results.
 
-    Exit status of a check: 0 it holds, 1 it does not, 2 it could not be made.
+    Exit status of a check: 0 if it holds, 1 if it does not, 2 if it could not be run.
     """

@@ -1,4 +1,4 @@
-"""``syclade quality race``: is our search ever beaten?"""
+"""``syclade quality race``: compare our search with chains and with third-party programs."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Let search, chains and other people's programs look for the most likely tree of simulated inputs.
+    """Find the most likely trees of simulated inputs with search, chains and third-party programs.
 
-    All trees are scored alike, and compared with the true one: precision and recall of its pairs of ancestor
-    and descendant, and of its pairs in different lineages. Times are processor time of all threads. DIR gets
-    race.json.
+    Scores all trees in the same way and compares them with the true tree: precision and recall of its
+    ancestor-descendant pairs, and of its pairs in different lineages. Times are processor times of all
+    threads. Writes race.json to DIR.
     """
     from syclade.host.devices.choice import choose_device
     from syclade.host.output.files import check_output
@@ -132,7 +132,7 @@ def _contestants(
     named: tuple[str, ...],
     peer_seconds: float,
 ) -> dict[str, Contestant]:
-    """All that run, by name, ours first."""
+    """Return all contestants by name, ours first."""
     from syclade.quality.race import ours
     from syclade.quality.race.peers import PEERS, peer
 
@@ -145,7 +145,7 @@ def _contestants(
 
 
 def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> str:
-    """Write the files; the report's text."""
+    """Write the files and return the text of the report."""
     import json
 
     from syclade.host.output.files import write_files

@@ -1,4 +1,4 @@
-"""``syclade quality reference``: what your own SCITE finds, for `syclade quality tost`."""
+"""``syclade quality reference``: run your own SCITE to make a reference for `syclade quality tost`."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Run your own SCITE on simulated matrices, or on yours, and keep what it finds.
+    """Run your own SCITE on simulated matrices, or on yours, and store its results.
 
-    DIR gets inputs/NN.csv, scite/NN_ml0.newick, scite/NN_ml0.gv and scite/NN.log of each, and
-    reference.json with the settings. When interrupted, the same command goes on where it stopped.
+    Writes inputs/NN.csv, scite/NN_ml0.newick, scite/NN_ml0.gv and scite/NN.log for each input to DIR, and
+    reference.json with the settings. After an interruption, run the same command again to resume.
     """
     from syclade.quality.reference.maker import make_reference
     from syclade.quality.reference.scite_program import SciteSettings, find_scite
@@ -84,7 +84,7 @@ def command(
 
 
 def _inputs(rates: Rates, given: dict[str, Any]) -> tuple[list[NamedInput], dict[str, Any]]:
-    """The inputs, and what reference.json says of where they come from."""
+    """Return the inputs and the description of their origin for reference.json."""
     from syclade.quality.reference.inputs import Recipe, read_inputs, simulate_inputs
 
     if (given["inputs"] is None) == (given["count"] is None):

@@ -1,4 +1,4 @@
-"""``syclade quality restarts``: how many chains does an input need?"""
+"""``syclade quality restarts``: find out how many chains an input needs."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def command(
 ) -> int:
     """Find out how many chains an input needs.
 
-    Runs the inference again and again with each number of chains, and counts how often it finds the best tree
-    of all runs. MATRIX is a file in SCITE's format, or - for standard input.
+    Repeats the inference with each number of chains, and counts how often it finds the best tree of all runs.
+    MATRIX is a file in SCITE's format, or - for standard input.
     """
     from syclade.host.input.door import read_matrix
     from syclade.quality.bench.restarts import rows_of, run_trials

@@ -1,4 +1,4 @@
-"""``syclade quality tost``: are our best trees as good as SCITE's?"""
+"""``syclade quality tost``: compare our best trees with SCITE's."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ KEPT = "inputs"
 def command(reference: Path | None, out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """Compare our best trees with SCITE's by two one-sided paired t-tests.
 
-    Each input is inferred, and both trees are scored by one scorer, which must agree with SCITE's logs. The
-    programs are equivalent if ours is better or worse by less than one flipped bit on the mean, each at
-    significance 0.01. DIR gets tost.json, tost.png and a file for each input in DIR/inputs; inputs that were
-    done with the same settings are not done again.
+    Infers a tree for each input, and scores it and SCITE's tree with the same scorer, which must agree with
+    SCITE's logs. The programs are equivalent if the mean difference is less than one bit flip in both
+    directions, each tested at significance 0.01. Writes tost.json, tost.png and one file per input in
+    DIR/inputs; inputs that were done with the same settings are not done again.
     """
     from syclade.host.output.files import check_output
     from syclade.quality import tost

@@ -1,4 +1,4 @@
-"""A model of the circuit: cycles, throughput and resources of a design, and a simulation of its pipeline.
+"""Model of the circuit: cycles, throughput and resources of a design, and a simulation of its pipeline.
 
-Designs are data (``presets/*.toml``); everything here is arithmetic on them and needs no device.
+Designs are data (``presets/*.toml``). The model only does arithmetic on them and needs no device.
 """

@@ -1,4 +1,4 @@
-"""A design whose stages all take one cycle: the schedule of `infer --stages separate`, for the simulation."""
+"""Design whose stages all take one cycle, to simulate the schedule of `infer --stages separate`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["equal_stages"]
 
 
 def equal_stages(names: Sequence[str]) -> Design:
-    """Return a design of these stages, one cycle each: a cycle is a tick of the host's schedule.
+    """Return a design with these stages, one cycle each; a cycle is a tick of the host's schedule.
 
     Args:
-        names: of the stages, in order.
+        names: names of the stages, in order.
     """
     base = load_design("syclade-ancestor").changed(
         {"ring_depth": 0}, "a tick ends when all stages have ended"

@@ -1,4 +1,4 @@
-"""What a design is: parameters, stages, resource rows and published results, all read from a file."""
+"""Data classes of a design: parameters, stages, resource rows and published results, all read from a file."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ class Resources:
         return Resources(*(getattr(self, name) + getattr(other, name) for name in RESOURCES))
 
     def times(self, factors: Mapping[str, float]) -> Resources:
-        """Each kind multiplied by its own factor."""
+        """Return each kind multiplied by its own factor."""
         return Resources(*(getattr(self, name) * factors[name] for name in RESOURCES))
 
     def relative_to(self, whole: Resources) -> Resources:
-        """Each kind as a fraction of the same kind of ``whole``; 0 where ``whole`` has none."""
+        """Return each kind as a fraction of the same kind in ``whole``; 0 where ``whole`` has none."""
         pairs = ((getattr(self, name), getattr(whole, name)) for name in RESOURCES)
         return Resources(*(part / all_ if all_ else 0.0 for part, all_ in pairs))
 
     def as_dict(self) -> dict[str, float]:
-        """The numbers by name."""
+        """Return the numbers by name."""
         return {name: getattr(self, name) for name in RESOURCES}
 
 
 @dataclass(frozen=True)
 class Device:
-    """A card: what it has, what its board support package takes of it, and where routing gets hard.
+    """FPGA card: its resources, the share of its board support package, and the limit of easy routing.
 
     Attributes:
         name: name of the device file.
-        title: what people call it.
-        available: everything on the chip.
-        static_partition: what the board support package takes in every design.
-        logic_limit: fraction of the look-up tables above which designs stop to route well.
-        source: where the numbers are from.
+        title: usual name of the card.
+        available: all resources on the chip.
+        static_partition: resources that the board support package takes in every design.
+        logic_limit: fraction of the look-up tables above which designs no longer route well.
+        source: source of the numbers.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Parameter:
     Attributes:
         value: the number.
         kind: ``published``, ``measured`` (by this project), ``derived``, ``assumed``, or ``set`` by a user.
-        source: where it is from, or why it was assumed.
+        source: source of the value, or reason for the assumption.
     """
 
     value: float
@@ -88,18 +88,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the macro-pipeline: a pipelined loop that every chain state passes once a step.
+    """One stage of the macro-pipeline: a pipelined loop that every chain state passes once per step.
 
     Attributes:
         name: name of the stage.
-        kernel: the kernel it is part of.
-        loops: loop dimension to unroll factor: a number, the name of a parameter, or ``all``. Dimensions are
-            ``nodes``, ``cells``, ``mutations``, ``packets`` or the name of a parameter. No loops: one trip.
+        kernel: name of the kernel that it belongs to.
+        loops: unroll factor by loop dimension: a number, the name of a parameter, or ``all``. Dimensions are
+            ``nodes``, ``cells``, ``mutations``, ``packets`` or the name of a parameter. Without loops there
+            is one trip.
         ii: initiation interval in cycles: a number or the name of a parameter.
         depth: latency in cycles from a trip's start to its result, beyond the trip itself.
-        streams: it starts with the first word of the stage before, not when that stage is done.
+        streams: whether it starts with the first word of the previous stage, not when that stage is done.
         share: fraction of the steps that use it: a number or the name of a parameter.
-        source: where the numbers are from.
+        source: source of the numbers.
     """
 
     name: str
@@ -114,16 +115,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class Component:
-    """One row of a resource table, and how it is assumed to scale.
+    """One row of a resource table, and its assumed scaling.
 
     Attributes:
         name: name of the row.
-        stage: the stage it belongs to, or None; it disappears with that stage.
+        stage: name of the stage that it belongs to, or None; the row is removed with that stage.
         resources: counts at the reference parameters.
-        scale: parameter to exponents by resource: the row grows with ``(value / reference) ** exponent``.
-        reference: parameter to the value for which ``resources`` holds.
+        scale: exponents by parameter and resource: the row grows with ``(value / reference) ** exponent``.
+        reference: values of the parameters for which ``resources`` holds.
         kind: as for `Parameter`.
-        source: where the numbers are from.
+        source: source of the numbers.
     """
 
     name: str
@@ -137,14 +138,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A published throughput of the design in ksteps/s, with input size.
+    """Published throughput of the design in ksteps/s for one input size.
 
     Attributes:
         cells: cells of the input.
         mutations: mutations (genes) of the input.
-        modelled: what its authors predicted, or None.
-        measured: what they measured, or None.
-        source: where it is from.
+        modelled: throughput that its authors predicted, or None.
+        measured: throughput that they measured, or None.
+        source: source of the numbers.
     """
 
     cells: int
@@ -160,16 +161,16 @@ class Design:
 
     Attributes:
         name: name of the preset, or of the file.
-        title: one line about it.
+        title: description in one line.
         status: ``published`` or ``model``.
-        trips: what loops run over: ``capacity`` (the size the design is built for) or ``input``.
+        trips: size that loops run over: ``capacity`` (the size the design is built for) or ``input``.
         device: the card.
         parameters: numbers by name.
         stages: stages in the order of a step; the first sends a state from IO, the last receives it.
         components: the resource table, without the board's static partition.
         benchmarks: published results.
-        sweep: the values to sweep by parameter.
-        notes: assumptions in words.
+        sweep: values to sweep, by parameter.
+        notes: assumptions as text.
     """
 
     name: str
@@ -185,7 +186,7 @@ class Design:
     notes: tuple[str, ...]
 
     def value(self, name: str | float) -> float:
-        """The parameter of that name; a number stands for itself.
+        """Return the value of the parameter with that name; a number stands for itself.
 
         Raises:
             OptionError: there is no such parameter.
@@ -199,16 +200,16 @@ class Design:
 
     @property
     def nodes_max(self) -> int:
-        """The largest number of tree nodes, root included."""
+        """Largest number of tree nodes, root included."""
         return int(self.value("n_max") - self.value("unusable_nodes"))
 
     @property
     def capacity(self) -> int:
-        """Chain states in flight, c."""
+        """Number of chain states in flight, c."""
         return int(self.value("capacity"))
 
     def changed(self, values: Mapping[str, float], source: str = "given by the user") -> Design:
-        """The same design with other parameters; ``n_max`` sets ``cells_max`` too, unless that is given.
+        """Return the design with other parameters; ``n_max`` also sets ``cells_max``, unless that is given.
 
         Raises:
             OptionError: a parameter is unknown or out of range.
@@ -225,7 +226,7 @@ class Design:
         return dataclasses.replace(self, parameters={**self.parameters, **changed})
 
     def without(self, stage: str) -> Design:
-        """The same design without one stage and its resources.
+        """Return the design without one stage and its resources.
 
         Raises:
             OptionError: there is no such stage.
@@ -244,7 +245,7 @@ _LARGEST = 1e9
 
 
 def problem_with(name: str, value: float) -> str | None:
-    """Why a parameter cannot have a value, or None when it can."""
+    """Return the reason why a parameter cannot have a value, or None if it can."""
     if not 0 <= value <= _LARGEST:
         return f"{value:g} is not between 0 and {_LARGEST:g}"
     if value == 0 and name not in _MAY_BE_ZERO:

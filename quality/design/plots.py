@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_front", "plot_simulation"]
 
-# Percent of the device; variants far beyond it would only squeeze the others.
+# Right end of the axis in percent of the device; variants far beyond it would squeeze the others.
 MOST_LOGIC = 120.0
 
 
 def plot_front(sweep: Sweep, path: Path) -> None:
-    """Throughput against logic: all variants, the Pareto front, and the published designs by name.
+    """Plot throughput against logic: all variants, the Pareto front, and the published designs by name.
 
     Raises:
-        OptionError: matplotlib is missing, or does not know the file's ending.
+        OptionError: matplotlib is missing, or does not support the file's suffix.
         OutputError: the file cannot be written.
     """
     figure, (axes,) = _figure(1, (7, 5))
@@ -44,7 +44,7 @@ def plot_front(sweep: Sweep, path: Path) -> None:
     )
     _scatter(axes, sweep.published, "published design", marker="D", color="C3")
     for index, point in enumerate(sweep.published):
-        # The names of neighbours go above and below, lest they overlap.
+        # Names alternate above and below the points, so that neighbours do not overlap.
         place = (5, -13) if index % 2 else (5, 6)
         axes.annotate(point.design, (point.logic * 100, _msteps(point)), place, textcoords="offset points")
     if sweep.points:
@@ -59,10 +59,10 @@ def plot_front(sweep: Sweep, path: Path) -> None:
 
 
 def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint], path: Path) -> None:
-    """The stages over time, coloured by slot, above utilisation against states in flight.
+    """Plot the stages over time, coloured by slot, above utilisation against states in flight.
 
     Raises:
-        OptionError: matplotlib is missing, or does not know the file's ending.
+        OptionError: matplotlib is missing, or does not support the file's suffix.
         OutputError: the file cannot be written.
     """
     figure, (above, below) = _figure(2, (9, 7))
@@ -88,7 +88,7 @@ def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint]
 
 
 def _figure(rows: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """A figure with axes below one another, drawn without any window system."""
+    """Return a figure and its axes, one below the other; it uses no window system."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Designs and devices from TOML files: the presets of the package, or a file of the user's."""
+"""Read designs and devices from TOML files: the presets of the package, or a user's file."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _HERE = files("syclade.quality.design")
 
 
 def preset_names() -> tuple[str, ...]:
-    """Names of the presets that come with the package, sorted."""
+    """Return the names of the presets that come with the package, sorted."""
     return tuple(sorted(entry.name[:-5] for entry in (_HERE / "presets").iterdir() if _is_toml(entry)))
 
 
 def load_design(name_or_path: str) -> Design:
-    """The design of a preset's name, or of a TOML file (recognised by its ending).
+    """Load a design by the name of a preset, or from a TOML file (recognised by its suffix).
 
     Raises:
-        DesignFileError: the file cannot be read or used; the message names file and key.
+        DesignFileError: the file cannot be read or used; the error names file and key.
         OptionError: there is no such preset.
     """
     if name_or_path.endswith(".toml"):
@@ -193,7 +193,7 @@ def _component(table: Table, values: Mapping[str, float], device: Device, stages
 
 
 def _scale(table: Table, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Exponents by parameter and resource; one number stands for all resources."""
+    """Return the exponents by parameter and resource; one number stands for all resources."""
     scale = {}
     for key in table.names():
         if key not in values:

@@ -1,4 +1,4 @@
-"""The model's results as plain values, for JSON."""
+"""Results of the model as plain values, for JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["prediction_report", "simulation_report", "sweep_report"]
 
 
 def prediction_report(prediction: Prediction, resources: ResourceEstimate) -> dict[str, Any]:
-    """Throughput and resources of one design at one input size."""
+    """Return throughput and resources of one design at one input size."""
     design = prediction.design
     return {
         **_head(prediction),
@@ -46,7 +46,7 @@ def simulation_report(
     shortfall: Shortfall | None,
     nominal: Design,
 ) -> dict[str, Any]:
-    """A simulated run, utilisation against slots and input size, and the fit to measurements, if any."""
+    """Return a simulated run, utilisation by slots and input size, and the fit to measurements, if any."""
     report = {
         **_head(prediction),
         "model_ksteps_per_s": prediction.ksteps_per_s,
@@ -81,7 +81,7 @@ def simulation_report(
 
 
 def sweep_report(sweep: Sweep, prediction: Prediction) -> dict[str, Any]:
-    """All points of a sweep, and which of them are on the front."""
+    """Return all points of a sweep, and those on the front."""
     return {
         **_head(prediction),
         "variants": [_point(point) for point in sweep.points],

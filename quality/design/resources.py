@@ -1,7 +1,7 @@
 """Resources of a design: the published table, scaled to the design's parameters.
 
-Each row of the table grows as a power of the parameters that replicate or widen its logic; the exponents are
-data, in the design's file. What is scaled, derived or assumed is marked as an estimate.
+Each row of the table grows as a power of the parameters that replicate or widen its logic. The exponents are
+data in the design's file. Rows that are scaled or assumed are marked as estimates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STATIC_PARTITION = "static partition"
 
 @dataclass(frozen=True)
 class ResourceRow:
-    """One row: counts, and whether they are an estimate rather than the published number."""
+    """One row of the table: counts, and whether they are an estimate rather than the published numbers."""
 
     name: str
     resources: Resources
@@ -31,9 +31,9 @@ class ResourceEstimate:
     """Resources of a whole design.
 
     Attributes:
-        rows: the table, the board's static partition first.
-        total: the sum of the rows, counts.
-        utilisation: the sum as fractions of the device.
+        rows: the table, with the board's static partition first.
+        total: sum of the rows, as counts.
+        utilisation: sum of the rows, as fractions of the device.
         estimated: whether any row is an estimate.
         fits: whether every kind fits the device.
         routable: whether it fits and uses no more logic than designs that route well.
@@ -48,7 +48,7 @@ class ResourceEstimate:
 
 
 def estimate(design: Design) -> ResourceEstimate:
-    """The design's resources. Everything but the static partition is there once a replication."""
+    """Estimate the design's resources; every row but the static partition counts once per replication."""
     device = design.device
     rows = [ResourceRow(STATIC_PARTITION, device.static_partition, False, device.source)]
     rows += [_row(design, component) for component in design.components]

@@ -1,14 +1,15 @@
-"""Why measured throughput falls short of the model, as far as the published numbers tell.
+"""Explanation of the gap between measured and modelled throughput, as far as published numbers allow.
 
 Two effects are fitted to a design's published measurements:
 
-- a **loop overhead**, cycles that every loop loses for each state; from the largest input, assumed to run
-  with a full pipeline;
-- a **ring depth**, latency in cycles beyond the loops' own cycles. A pipeline with c states in flight takes
-  at least round trip / c cycles a step. From the smallest input, when the overhead alone does not explain it.
+- a **loop overhead**: cycles that every loop loses for each state. It is fitted to the largest input, which
+  is assumed to run with a full pipeline.
+- a **ring depth**: latency in cycles beyond the loops' own cycles. A pipeline with c states in flight takes
+  at least round trip / c cycles per step. The depth is fitted to the smallest input, if the overhead alone
+  does not explain that measurement.
 
-Whatever measurement is left is a test of the fit. The measurements fix only the quotient of round trip and
-states in flight: the latency may lie anywhere, and fewer states in flight would look the same.
+The remaining measurements test the fit. The measurements determine only the ratio of round trip to states in
+flight: the latency may occur anywhere, and fewer states in flight would look the same.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from syclade.quality.design.throughput import predict
 
 __all__ = ["Shortfall", "ShortfallRow", "describe_shortfall", "explain_shortfall"]
 
-# Measurements are printed with five or six digits and repeat to some 0.1 %: less is no shortfall.
+# Measurements are printed with five or six digits and repeat to some 0.1 %: smaller gaps are no shortfall.
 NOTICEABLE = 0.01
 
 
@@ -33,14 +34,14 @@ class ShortfallRow:
     Attributes:
         cells: cells of the input.
         mutations: mutations of the input.
-        modelled: the model, full pipeline, no overhead.
+        modelled: the model with a full pipeline and no overhead.
         measured: the published measurement.
         accuracy: measured over modelled.
         fitted: the model with the fitted overhead and depth.
         role: ``fits the overhead``, ``fits the depth`` or ``test``.
-        cycles_per_step: measured cycles a step.
-        full_cycles: cycles a step of a full pipeline with the fitted overhead.
-        round_trip: fitted round trip of one state in cycles, or None when no latency shows.
+        cycles_per_step: measured cycles per step.
+        full_cycles: cycles per step of a full pipeline with the fitted overhead.
+        round_trip: fitted round trip of one state in cycles, or None if no latency is detected.
         capacity_needed: states in flight for a full pipeline with that round trip, or None.
     """
 
@@ -63,9 +64,9 @@ class Shortfall:
 
     Attributes:
         design: the design with the fitted parameters set.
-        loop_overhead: cycles a loop and state.
-        ring_depth: cycles, or None when no latency shows in the measurements.
-        rows: one a measurement, largest input first.
+        loop_overhead: cycles per loop and state.
+        ring_depth: cycles, or None if the measurements show no latency.
+        rows: one row per measurement, largest input first.
     """
 
     design: Design
@@ -100,7 +101,7 @@ def explain_shortfall(design: Design) -> Shortfall:
 
 
 def _cycles(design: Design, benchmark: Benchmark) -> float:
-    """Measured cycles a step."""
+    """Return the measured cycles per step."""
     assert benchmark.measured is not None
     return design.value("replication") * design.value("clock_mhz") * 1e3 / benchmark.measured
 
@@ -144,7 +145,7 @@ def _row(design: Design, fitted: Design, benchmark: Benchmark, role: str, latenc
 
 
 def describe_shortfall(design: Design, shortfall: Shortfall) -> tuple[str, ...]:
-    """What the fit says and what it cannot say, in sentences."""
+    """Describe the result of the fit and its limits, in sentences."""
     last = shortfall.rows[-1]
     plain = predict(design, last.cells, last.mutations)
     size = f"{last.cells} cells x {last.mutations} mutations"

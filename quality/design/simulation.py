@@ -1,10 +1,10 @@
 """Discrete-event simulation of the macro-pipeline with c chain states in flight.
 
-Chain states queue at the stages, in order; a stage works on one state at a time, for the cycles that the
-throughput model gives it. IO is the thesis's (algorithm 3.10): it fills the c slots with initial states, and
-sends each state that returns again, or the next initial state in its place, as the host's `SlotSchedule`
-says. Pipes hold as many states as wait in them. Cycles are exact; there is no randomness: a stage that only
-a share of the steps uses takes them evenly spread.
+Chain states queue at the stages, in order. A stage works on one state at a time, for as many cycles as the
+throughput model says. IO follows the thesis (algorithm 3.10): it fills the c slots with initial states. When
+a state returns, IO sends it again, or sends the next initial state instead, as the host's `SlotSchedule`
+decides. Pipes are unbounded. Cycles are exact, without randomness: if only a share of the steps uses a stage,
+these steps are evenly spread.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Interval", "Run", "UtilisationPoint", "simulate", "utilisation_by_ca
 
 @dataclass(frozen=True)
 class Interval:
-    """A stage at work on one state.
+    """Work of a stage on one state.
 
     Attributes:
         stage: name of the stage.
         slot: slot of the state.
         chain: chain in that slot.
         step: step of the chain, from 0.
-        start: cycle in which it starts.
+        start: cycle in which the work starts.
         end: cycle in which the stage is free again.
     """
 
@@ -45,19 +45,19 @@ class Interval:
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulated run did.
+    """Outcome of a simulated run.
 
     Attributes:
-        capacity: slots c.
-        chains: chains run.
+        capacity: number of slots, c.
+        chains: number of chains.
         steps: steps of each chain.
         cycles: cycles from the first send to the last return.
         cycles_per_step: cycles between returns late in the run.
-        ksteps_per_s: throughput at that rate, all replications together.
-        utilisation: that throughput over the full pipeline's.
-        occupancy: fraction of that time each stage works.
+        ksteps_per_s: throughput at that rate, over all replications.
+        utilisation: that throughput as a fraction of the full pipeline's.
+        occupancy: fraction of the time late in the run in which each stage works, by name of the stage.
         finished: (chain, steps done), in the order in which chains finished.
-        timeline: the intervals of the first cycles, as many as were asked for, in order of their start.
+        timeline: intervals that start within the requested first cycles, in order of their start.
     """
 
     capacity: int
@@ -74,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True)
 class UtilisationPoint:
-    """Simulated throughput with some number of states in flight."""
+    """Simulated throughput with one number of states in flight."""
 
     capacity: int
     ksteps_per_s: float
@@ -95,12 +95,12 @@ def simulate(
 
     Args:
         design: the design.
-        cells: cells of the input; the most by default.
-        mutations: mutations of the input; the most by default.
-        capacity: slots c; the design's own by default.
-        chains: number of chains; twice the slots by default.
+        cells: cells of the input; by default the largest number.
+        mutations: mutations of the input; by default the largest number.
+        capacity: number of slots, c; by default the design's own.
+        chains: number of chains; by default twice the slots.
         steps: steps of each chain.
-        timeline: cycles, from the start, of which to keep the intervals.
+        timeline: number of cycles, from the start, in which to record intervals.
 
     Raises:
         OptionError: a number is out of range, or the design cannot hold the input.
@@ -138,7 +138,7 @@ def utilisation_by_capacity(
     *,
     steps: int = 32,
 ) -> list[UtilisationPoint]:
-    """Simulated throughput for each number of slots."""
+    """Return the simulated throughput for each number of slots."""
     points = []
     for capacity in capacities:
         run = simulate(design, cells, mutations, capacity=capacity, steps=steps)
@@ -148,7 +148,7 @@ def utilisation_by_capacity(
 
 @dataclass
 class _State:
-    """A chain state on its way round."""
+    """A chain state on its way through the pipeline."""
 
     slot: int
     done: float
@@ -156,7 +156,7 @@ class _State:
 
 
 class _Pipeline:
-    """The stages' clocks and the event queue of one run."""
+    """Clocks of the stages and event queue of one run."""
 
     def __init__(self, design: Design, cells: int, mutations: int, keep: float) -> None:
         self._stages = design.stages
@@ -173,7 +173,7 @@ class _Pipeline:
         self.returns: list[float] = []
 
     def run(self, schedule: SlotSchedule) -> list[tuple[int, int]]:
-        """All steps of all chains; the (chain, steps) in the order in which they finished."""
+        """Run all steps of all chains, and return (chain, steps) in the order in which chains finished."""
         finished = []
         for slot, chain in enumerate(schedule.occupants):
             if chain is not None:
@@ -193,9 +193,9 @@ class _Pipeline:
         return finished
 
     def steady(self, group: int) -> tuple[float, dict[str, float]]:
-        """Cycles a step and occupancies late in the run, over whole rounds of the slots.
+        """Return cycles per step and occupancies late in the run, over whole rounds of the slots.
 
-        The last round is left out where there are others, for in it the pipeline runs empty.
+        If there are more than three rounds, the last one is left out because the pipeline drains in it.
         """
         rounds = len(self.returns) // group
         last = len(self.returns) - 1 - (group if rounds > 3 else 0)
@@ -215,12 +215,12 @@ class _Pipeline:
         self._order += 1
 
     def _enter(self, time: float, index: int, state: _State, schedule: SlotSchedule) -> None:
-        """A state reaches the head of a stage's queue at the earliest at ``time``."""
+        """Process a state that reaches the head of a stage's queue at ``time`` at the earliest."""
         stage, cycles = self._stages[index], self._cycles[index]
         if not self._uses(index):
             cycles = 0.0
         start = max(time, self._free[index])
-        # A streaming stage cannot end before the last word has come in.
+        # A streaming stage cannot end before the last word has arrived.
         end = max(start + cycles, state.done)
         self._free[index] = end
         self._record(index, state, start, end, schedule)
@@ -233,7 +233,7 @@ class _Pipeline:
             self._push(state.first_word if streams else state.done, following, state)
 
     def _uses(self, index: int) -> bool:
-        """Whether the next state uses the stage, evenly spread over its share of the states."""
+        """Return whether the next state uses the stage; uses are evenly spread over the states."""
         share, passed = self._shares[index], self._passed[index]
         self._passed[index] += 1
         return math.floor((passed + 1) * share + 1e-9) > math.floor(passed * share + 1e-9)

@@ -27,12 +27,12 @@ class Point:
 
     Attributes:
         design: name of the design.
-        settings: the swept parameters; empty for a published design as it is.
-        prediction: its throughput.
-        resources: its resources.
-        verdict: a variant is ``on`` the front when no routable variant beats it, else ``behind`` it, or
-            ``not routable``. A published design is ``on`` the front when a front variant equals it,
-            ``behind`` when one beats it, else ``beyond``.
+        settings: the swept parameters; empty for a published design.
+        prediction: its predicted throughput.
+        resources: its estimated resources.
+        verdict: a variant is ``on`` the front if no routable variant beats it, else ``behind`` it, or
+            ``not routable``. A published design is ``behind`` the front if a routable variant beats it,
+            ``on`` if one equals it, else ``beyond``.
     """
 
     design: str
@@ -43,7 +43,7 @@ class Point:
 
     @property
     def ksteps_per_s(self) -> float:
-        """Throughput in 1000 steps a second."""
+        """Throughput in 1000 steps per second."""
         return self.prediction.capacity_ksteps_per_s
 
     @property
@@ -58,7 +58,7 @@ class Sweep:
 
     Attributes:
         points: the variants of the swept design.
-        published: the published designs that hold the input, as they are.
+        published: the published designs that hold the input, unchanged.
         too_small: number of variants left out because they cannot hold the input.
         not_comparable: published designs that cannot hold the input.
     """
@@ -70,7 +70,7 @@ class Sweep:
 
     @property
     def front(self) -> tuple[Point, ...]:
-        """The Pareto front of the variants, by ascending logic; of equal variants the first."""
+        """Pareto front of the variants, by ascending logic; the first of equal variants."""
         unique: dict[tuple[float, float], Point] = {}
         for point in self.points:
             if point.verdict == "on":
@@ -84,14 +84,14 @@ def run_sweep(
     cells: int | None = None,
     mutations: int | None = None,
 ) -> Sweep:
-    """Every combination of the axes' values, and the published designs, at one input size.
+    """Evaluate every combination of the axes' values, and the published designs, at one input size.
 
-    Unless it is an axis, the capacity of each variant is the smallest that fills its pipeline.
+    Unless the capacity is an axis, each variant gets the smallest capacity that fills its pipeline.
 
     Args:
         design: the design to vary.
-        axes: parameter to values.
-        cells: cells of the input; the most that the design holds by default.
+        axes: values by parameter.
+        cells: cells of the input; by default the most that the design holds.
         mutations: mutations of the input; likewise.
 
     Raises:
@@ -121,7 +121,7 @@ def run_sweep(
 
 
 def write_csv(sweep: Sweep, path: Path) -> None:
-    """One line a point: settings, throughput, resources as fractions of the device, and the front.
+    """Write one line per point: settings, throughput, resources as fractions of the device, and verdict.
 
     Raises:
         OutputError: the file cannot be written.
@@ -177,7 +177,7 @@ def _point(design: Design, settings: Mapping[str, float], size: Prediction) -> P
 
 
 def _published(size: Prediction) -> tuple[list[Point], list[str]]:
-    """The published designs that hold the input, and the names of those that do not."""
+    """Return the published designs that hold the input, and the names of those that do not."""
     designs = [load_design(name) for name in preset_names()]
     designs = [design for design in designs if design.status == "published"]
     points = [_point(each, {}, size) for each in designs if _holds(each, size.cells, size.mutations)]
@@ -186,14 +186,14 @@ def _published(size: Prediction) -> tuple[list[Point], list[str]]:
 
 
 def _beats(one: Point, other: Point) -> bool:
-    """Whether one is at least as fast with at most as much logic, and better in one of the two."""
+    """Return whether `one` is at least as fast with at most as much logic, and better in one of the two."""
     equal = one.ksteps_per_s == other.ksteps_per_s and one.logic == other.logic
     return one.ksteps_per_s >= other.ksteps_per_s and one.logic <= other.logic and not equal
 
 
 def _judge_variants(points: Sequence[Point]) -> tuple[Point, ...]:
     routable = [point for point in points if point.resources.routable]
-    # By logic, then speed, a point is on the front iff it is faster than all before it, or equals the last.
+    # By logic, then speed: a point is on the front iff it is faster than all before it, or equals the last.
     front: list[Point] = []
     for point in sorted(routable, key=lambda each: (each.logic, -each.ksteps_per_s)):
         if not front or not _beats(front[-1], point):
@@ -220,7 +220,7 @@ def _judge_published(published: Sequence[Point], variants: Sequence[Point]) -> t
 
 
 def _equal(one: Point, other: Point) -> bool:
-    """Equal within 0.1 %, the precision of the published numbers."""
+    """Return whether two points are equal within 0.1 %, the precision of the published numbers."""
     return math.isclose(one.ksteps_per_s, other.ksteps_per_s, rel_tol=1e-3) and math.isclose(
         one.logic, other.logic, rel_tol=1e-3
     )

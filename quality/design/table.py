@@ -1,4 +1,4 @@
-"""Reading TOML tables strictly: every error names the file and the key."""
+"""Strict reader of TOML tables: every error names the file and the key."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class DesignFileError(OptionError):
     """A design file cannot be used.
 
     Attributes:
-        path: the file.
-        key: dotted key in it, or None.
+        path: path of the file.
+        key: dotted key in the file, or None.
     """
 
     def __init__(
@@ -27,12 +27,12 @@ class DesignFileError(OptionError):
         self.key = key
 
     def location(self) -> str:
-        """``path: key``, as far as they are known."""
+        """Return ``path: key``, as far as they are known."""
         return self.path if self.key is None else f"{self.path}: {self.key}"
 
 
 class Table:
-    """One table of a TOML file. Each key is taken once; `finish` refuses the keys that nobody took."""
+    """One table of a TOML file; `finish` rejects the keys that were never read."""
 
     def __init__(self, data: Mapping[str, Any], path: str, where: str = "") -> None:
         self._data = dict(data)
@@ -46,15 +46,15 @@ class Table:
         raise DesignFileError(message, path=self._path, key=full, hint=hint)
 
     def has(self, key: str) -> bool:
-        """Whether the key is there."""
+        """Return whether the key exists."""
         return key in self._data
 
     def names(self) -> tuple[str, ...]:
-        """All keys, in the order of the file."""
+        """Return all keys, in the order of the file."""
         return tuple(self._data)
 
     def take(self, key: str, default: object = None) -> Any:
-        """The value as it is; without a default the key must be there."""
+        """Return the value unchecked; without a default the key must exist."""
         self._taken.add(key)
         if key not in self._data:
             if default is None:
@@ -63,60 +63,60 @@ class Table:
         return self._data[key]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string."""
+        """Return a string."""
         value = self.take(key, default)
         if not isinstance(value, str):
             self.refuse(key, f"expected a text, found {value!r}")
         return value
 
     def choice(self, key: str, choices: Collection[str], default: str | None = None) -> str:
-        """One of some words."""
+        """Return a string that is one of the choices."""
         value = self.text(key, default)
         if value not in choices:
             self.refuse(key, f"{value!r} is not one of {', '.join(sorted(choices))}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings; none when the key is absent."""
+        """Return the strings of a list; none if the key is absent."""
         values = self.take(key, [])
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             self.refuse(key, f"expected a list of texts, found {values!r}")
         return tuple(values)
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A finite number, at least 0."""
+        """Return a finite number, at least 0."""
         value = self.take(key, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             self.refuse(key, f"expected a number of at least 0, found {value!r}")
         return float(value)
 
     def count(self, key: str) -> int:
-        """A whole number, at least 1."""
+        """Return a whole number, at least 1."""
         value = self.number(key)
         if value < 1 or value != int(value):
             self.refuse(key, f"expected a whole number of at least 1, found {value:g}")
         return int(value)
 
     def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Return true or false."""
         value = self.take(key, default)
         if not isinstance(value, bool):
             self.refuse(key, f"expected true or false, found {value!r}")
         return value
 
     def number_or_name(self, key: str, default: float | str) -> float | str:
-        """A number, or the name of a parameter."""
+        """Return a number, or the name of a parameter."""
         return self.text(key) if isinstance(self._data.get(key), str) else self.number(key, _number(default))
 
     def table(self, key: str, *, optional: bool = False) -> Table:
-        """A table inside this one; empty when it is optional and absent."""
+        """Return a table inside this one; empty if it is optional and absent."""
         value = self.take(key, {} if optional else None)
         if not isinstance(value, dict):
             self.refuse(key, f"expected a table, found {value!r}")
         return Table(value, self._path, f"{self._where}.{key}" if self._where else key)
 
     def tables(self, key: str, *, optional: bool = False) -> list[Table]:
-        """A list of tables, ``[[key]]`` in the file; each is named ``key[0]``, ``key[1]``, …"""
+        """Return a list of tables, ``[[key]]`` in the file, named ``key[0]``, ``key[1]``, …"""
         values = self.take(key, [] if optional else None)
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             self.refuse(key, "expected a list of tables")
@@ -125,7 +125,7 @@ class Table:
         return [Table(value, self._path, f"{key}[{index}]") for index, value in enumerate(values)]
 
     def finish(self) -> None:
-        """Refuse keys that nobody has taken: a misspelt key must not pass in silence."""
+        """Reject keys that were never read: a misspelt key must not go unnoticed."""
         for key in self._data:
             if key not in self._taken:
                 known = ", ".join(sorted(self._taken))
@@ -133,10 +133,10 @@ class Table:
 
 
 def parse_toml(text: str, path: str) -> Table:
-    """The top table of a TOML text.
+    """Parse a TOML text and return its top table.
 
     Raises:
-        DesignFileError: the text is no TOML; the message tells line and column.
+        DesignFileError: the text is not TOML; the message names line and column.
     """
     try:
         return Table(tomllib.loads(text), path)

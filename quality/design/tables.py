@@ -1,4 +1,4 @@
-"""The model's results as tables for a terminal."""
+"""Results of the model as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["show_designs", "show_prediction", "show_shortfall", "show_simulation
 
 
 def show_designs(console: Console, designs: Sequence[Design]) -> None:
-    """One line a design."""
+    """Print one line per design."""
     table = _table("preset", "status", "what it is")
     for design in designs:
         table.add_row(design.name, design.status, design.title)
@@ -26,7 +26,7 @@ def show_designs(console: Console, designs: Sequence[Design]) -> None:
 
 
 def show_prediction(console: Console, prediction: Prediction, resources: ResourceEstimate) -> None:
-    """Stages, throughput, capacity, resources and assumptions."""
+    """Print stages, throughput, capacity, resources and assumptions."""
     design = prediction.design
     _show_head(console, prediction)
     table = _table("stage", "kernel", ">trips", ">II", ">cycles/step", ">occupancy")
@@ -66,7 +66,7 @@ def show_simulation(
     by_capacity: Sequence[UtilisationPoint],
     by_size: Sequence[tuple[Prediction, Run]],
 ) -> None:
-    """One run, and utilisation against slots and input size."""
+    """Print one run, and utilisation by slots and input size."""
     _show_head(console, prediction)
     console.print(
         f"[bold]{run.ksteps_per_s:.2f} ksteps/s[/bold] simulated, {run.utilisation:.1%} of the model's "
@@ -93,7 +93,7 @@ def show_simulation(
 
 
 def show_shortfall(console: Console, nominal: Design, shortfall: Shortfall) -> None:
-    """Measurements against the model, and what the difference tells."""
+    """Print measurements against the model, and an explanation of the difference."""
     table = _table(">cells", ">mutations", ">model", ">measured", ">accuracy", ">fitted", "role in the fit")
     for row in shortfall.rows:
         table.add_row(
@@ -111,7 +111,7 @@ def show_shortfall(console: Console, nominal: Design, shortfall: Shortfall) -> N
 
 
 def show_sweep(console: Console, sweep: Sweep, prediction: Prediction) -> None:
-    """The Pareto front, and where the published designs lie."""
+    """Print the Pareto front, and the positions of the published designs relative to it."""
     _show_head(console, prediction)
     routable = sum(point.resources.routable for point in sweep.points)
     console.print(f"{len(sweep.points)} variants, {routable} likely to route. The front:")
@@ -166,7 +166,7 @@ def _front_line(point: Point) -> tuple[str, ...]:
 
 
 def _table(*heads: str) -> Table:
-    """A table; heads that start with ``>`` are right-aligned."""
+    """Return an empty table; columns whose heads start with ``>`` are right-aligned."""
     table = Table()
     for head in heads:
         table.add_column(head.removeprefix(">"), justify="right" if head.startswith(">") else "left")

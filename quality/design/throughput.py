@@ -1,12 +1,13 @@
 """Cycles per chain step of every stage, the bottleneck, and the chain states that fill the pipeline.
 
-The macro-pipeline's stages work at the same time on different chain states, so a full pipeline finishes a
-step every time its slowest stage does (thesis, section 4.2):
+The stages of the macro-pipeline work concurrently on different chain states, so a full pipeline finishes a
+step whenever its slowest stage does (thesis, section 4.2):
 
     cycles(stage) = ii * product over its loops of ceil(trips / unroll) + loop overhead
     steps/s = replication * clock / max over stages of share * cycles
 
-The states in flight needed for that are the round trip of one state over the bottleneck's cycles, rounded up.
+The number of states in flight needed for that is the round trip of one state divided by the bottleneck's
+cycles, rounded up.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ class StageTiming:
     """One stage at one input size.
 
     Attributes:
-        name: the stage.
-        kernel: its kernel.
+        name: name of the stage.
+        kernel: name of its kernel.
         trips: trips of its loop for one state.
         ii: cycles between trips.
-        cycles: cycles for one state that uses it.
-        mean_cycles: cycles a step, over states that use it and those that do not.
-        occupancy: fraction of the time it works when the pipeline is full.
+        cycles: cycles for one state that uses the stage.
+        mean_cycles: cycles per step, averaged over states that use the stage and states that do not.
+        occupancy: fraction of the time in which it works if the pipeline is full.
     """
 
     name: str
@@ -45,18 +46,18 @@ class StageTiming:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model says of a design at one input size.
+    """Prediction of the model for a design at one input size.
 
     Attributes:
         design: the design.
         cells: cells of the input.
         mutations: mutations of the input.
-        stages: one timing a stage, in the order of a step.
-        bottleneck: the slowest stage; the first of equals.
-        cycles_per_step: its cycles a step.
-        ksteps_per_s: throughput of the full pipeline, all replications together, in 1000 steps a second.
+        stages: one timing per stage, in the order of a step.
+        bottleneck: name of the slowest stage; the first of equals.
+        cycles_per_step: cycles per step of the bottleneck.
+        ksteps_per_s: throughput of the full pipeline, over all replications, in 1000 steps per second.
         round_trip: cycles of one state alone from IO back to IO.
-        smallest_capacity: chain states in flight from which the pipeline is full.
+        smallest_capacity: smallest number of chain states in flight that fills the pipeline.
         capacity_ksteps_per_s: throughput with the design's own capacity.
     """
 
@@ -73,7 +74,7 @@ class Prediction:
 
 
 def predict(design: Design, cells: int | None = None, mutations: int | None = None) -> Prediction:
-    """The model's prediction for one input size; without a size, for the largest input.
+    """Predict the throughput for one input size, by default for the largest input.
 
     Raises:
         OptionError: the design cannot hold the input, or none of its stages takes any time.
@@ -114,7 +115,7 @@ def predict(design: Design, cells: int | None = None, mutations: int | None = No
 
 
 def input_size(design: Design, cells: int | None, mutations: int | None) -> tuple[int, int]:
-    """The input's cells and mutations, by default the largest.
+    """Return the input's cells and mutations, by default the largest numbers.
 
     Raises:
         OptionError: the design cannot hold the input.
@@ -131,15 +132,15 @@ def input_size(design: Design, cells: int | None, mutations: int | None) -> tupl
 
 
 def stage_cycles(design: Design, stage: Stage, cells: int, mutations: int) -> float:
-    """Cycles in which a stage works on one state that uses it."""
+    """Return the cycles that a stage works on one state that uses it."""
     overhead = design.value("loop_overhead") if stage.loops else 0.0
     return design.value(stage.ii) * _trips(design, stage, cells, mutations) + overhead
 
 
 def round_trip(design: Design, cells: int, mutations: int) -> float:
-    """Cycles of one state alone in the pipeline, from IO back to IO, averaged over steps.
+    """Return the cycles of one state alone in the pipeline, from IO back to IO, averaged over steps.
 
-    A stage starts when the one before is done, except that a streaming stage starts with its first word.
+    A stage starts when the previous one is done; a streaming stage starts with the previous one's first word.
     """
     done = first_word = 0.0
     for stage in design.stages:

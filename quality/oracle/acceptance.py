@@ -1,7 +1,7 @@
-"""The acceptance test in integers: a logarithm from a table, then a comparison.
+"""Acceptance test in integers: a logarithm from a table, then a comparison.
 
-Metropolis and Hastings accept iff u <= f · exp(γ · Δ); divided by γ and in units of 2^-f nat this reads
-Δ + E + (ln|C| - ln|B|)/γ >= 0 with E = -ln(u)/γ.
+Metropolis-Hastings accepts iff u <= |C|/|B| · exp(γ · Δ). The logarithm of this, divided by γ and in units of
+2^-f nat, is Δ + E + (ln|C| - ln|B|)/γ >= 0 with E = -ln(u)/γ.
 """
 
 import math
@@ -28,7 +28,10 @@ class Tables(NamedTuple):
 
 
 def tables(f: int, gamma: float, n: int) -> Tables:
-    """Tables for scores in units of 2^-f nat, exponent γ and n mutations. ValueError if γ is not positive."""
+    """Return the tables for scores in units of 2^-f nat, exponent γ and n mutations.
+
+    ValueError if γ is not positive.
+    """
     if not gamma > 0:
         raise ValueError(f"gamma {gamma} is not positive")
     unit = 2.0**f / gamma
@@ -38,11 +41,12 @@ def tables(f: int, gamma: float, n: int) -> Tables:
 
 
 def exponential(word: int, logs: Tables) -> int:
-    """E = -ln(u)/γ with u = (word + 1/2) / 2^32, in units of 2^-f; at least 0, falling as the word grows.
+    """Return E = -ln(u)/γ with u = (word + 1/2) / 2^32, in units of 2^-f nat.
 
-    With x = 2·word + 1 = u · 2^33 and its top bit p, -ln u = (33 - p) ln 2 - ln(x / 2^p); the last logarithm,
-    of a number in [1, 2), is interpolated. Off by at most (33 - p)/2 + 3/2 units from rounding, and by
-    2^-19 · 2^f/γ from the interpolation (h²/8 · max|ln''|, h = 1/256), which only makes E greater.
+    E is at least 0 and falls as the word grows. With x = 2·word + 1 = u · 2^33 and its top bit p,
+    -ln u = (33 - p) ln 2 - ln(x / 2^p). The last logarithm, of a number in [1, 2), is interpolated. The error
+    is at most (33 - p)/2 + 3/2 units from rounding, plus 2^-19 · 2^f/γ from the interpolation
+    (h²/8 · max|ln''|, h = 1/256), which can only increase E.
     """
     x = 2 * word + 1
     p = x.bit_length() - 1
@@ -54,14 +58,15 @@ def exponential(word: int, logs: Tables) -> int:
 
 
 def accepts(delta: int, sizes: tuple[int, int], word: int, logs: Tables) -> bool:
-    """Whether a step is accepted that changes the score by `delta` and has the sizes (|C|, |B|)."""
+    """Return whether a step is accepted that changes the score by `delta` and has the sizes (|C|, |B|)."""
     return delta + exponential(word, logs) + logs.size[sizes[0]] - logs.size[sizes[1]] >= 0
 
 
 def accepted_words(delta: int, sizes: tuple[int, int], logs: Tables) -> int:
-    """How many of the 2^32 words accept: the exact acceptance probability of the integer chain, times 2^32.
+    """Return how many of the 2^32 words accept.
 
-    E falls as the word grows, so the accepted words are 0 … k - 1, and k is found by bisection.
+    This is the exact acceptance probability of the integer chain, times 2^32. E falls as the word grows, so
+    the accepted words are 0 … k - 1; bisection finds k.
     """
     low, high = 0, 1 << 32
     while low < high:

@@ -1,4 +1,4 @@
-"""One whole chain, step by step: draws, proposal, score, acceptance, best tree."""
+"""A whole chain, step by step: draws, proposal, score, acceptance, best tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from syclade.quality.oracle.trees import ParentsLike, ParentVector, parent_vecto
 
 
 class Step(NamedTuple):
-    """What came out of a step: the score after it, whether the move was accepted, and which it was.
+    """Outcome of a step: the score after it, whether the move was accepted, and the kind of move.
 
-    A null move changes nothing and so counts as accepted.
+    A null move changes nothing and counts as accepted.
     """
 
     score: int
@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """A chain's steps, its last tree, and the first tree that attained its best score."""
+    """Steps of a chain, its last tree, and the first tree with its best score."""
 
     steps: list[Step]
     final: ParentVector
@@ -46,10 +46,10 @@ def run(
     tables: Tables,
     first_step: int = 0,
 ) -> Trace:
-    """Run `steps` steps of chain number `chain` from the tree `parents0`, which is the first best tree.
+    """Run `steps` steps of chain number `chain` from the tree `parents0`, which is the initial best tree.
 
-    `matrix` has shape (n, m), `weights` four integers by observed value (see `score.tree_score`); scores are
-    relative to the root and in units of 2^-f nat.
+    `matrix` has shape (n, m). `weights` holds four integers, one per observed value (see `score.tree_score`).
+    Scores are relative to the root and in units of 2^-f nat.
     """
     tree = parent_vector(parents0)
     score = tree_score(tree, matrix, weights)

@@ -13,11 +13,11 @@ ROUNDS: Final = 10
 WORD: Final = 0xFFFFFFFF
 
 CHAIN_DOMAIN: Final = 0
-"""Fourth counter word of the chain's own draws; other uses of the same seed take another one."""
+"""Fourth counter word of the chain's own draws; other uses of the same seed have another value."""
 
 
 def philox(counter: Words4, key: tuple[int, int]) -> Words4:
-    """The four 32-bit words at this counter of the stream of this key; all arguments are 32-bit words."""
+    """Return the four 32-bit words at this counter of this key's stream; all arguments are 32-bit words."""
     for done in range(ROUNDS):
         low_key = (key[0] + done * KEY_INCREMENTS[0]) & WORD
         high_key = (key[1] + done * KEY_INCREMENTS[1]) & WORD
@@ -33,7 +33,7 @@ def philox(counter: Words4, key: tuple[int, int]) -> Words4:
 
 
 def step_words(seed: int, chain: int, step: int) -> Words4:
-    """The random words of one step of one chain; seed and step have 64 bits, chain has 32.
+    """Return the random words of one step of one chain; seed and step have 64 bits, chain has 32.
 
     ValueError if one of them does not fit.
     """

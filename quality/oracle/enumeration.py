@@ -1,7 +1,7 @@
-"""The proposal kernel and the posterior over all trees of a few mutations, exactly.
+"""Exact proposal kernel and posterior over all trees of a few mutations.
 
-Written from the definition of the moves (Jahn, Kuipers, Beerenwinkel 2016, Methods), not from the random
-words: these must come out with the same probabilities. Up to 4 mutations (125 trees) take a moment, 5 (1296
+The kernel follows the definition of the moves (Jahn, Kuipers, Beerenwinkel 2016, Methods), not the random
+words; the random words must give the same probabilities. Up to 4 mutations (125 trees) take a moment, 5 (1296
 trees) take seconds.
 """
 
@@ -24,7 +24,7 @@ from syclade.quality.oracle.trees import ParentVector, all_trees, descendants, i
 
 
 class Proposal(NamedTuple):
-    """One way to a tree: its probability, and the factor f of its acceptance min(1, f · π(T')/π(T))."""
+    """One way to propose a tree: probability, and factor f of its acceptance min(1, f · π(T')/π(T))."""
 
     target: ParentVector
     probability: Fraction
@@ -32,24 +32,27 @@ class Proposal(NamedTuple):
 
 
 Factor = Callable[[ParentVector, int, int], Fraction]
-"""f of a swap of related subtrees from the old tree, the lower and the upper node."""
+"""Function that returns f of a swap of related subtrees, given the old tree, the lower and the upper node."""
 
 Kernel = dict[ParentVector, list[Proposal]]
-"""For every tree all its proposals; several may lead to one tree, with different factors."""
+"""All proposals of every tree; several may lead to the same tree, with different factors."""
 
 
 def neighbourhood_factor(tree: ParentVector, lower: int, upper: int) -> Fraction:
-    """f = |C| / |B|, the right one."""
+    """Return f = |C| / |B|, the correct factor."""
     return Fraction(*neighbourhood_sizes(tree, lower, upper))
 
 
 def thesis_factor(tree: ParentVector, lower: int, upper: int) -> Fraction:
-    """f = |C| / |desc(w)| as the ffSCITE thesis prints it: breaks detailed balance, a negative control."""
+    """Return f = |C| / |desc(w)| as printed in the ffSCITE thesis.
+
+    It breaks detailed balance and serves as a negative control.
+    """
     return Fraction(len(descendants(tree, lower)), len(descendants(tree, upper)))
 
 
 def move_probabilities(cuts: Cuts) -> tuple[Fraction, Fraction, Fraction]:
-    """Probabilities of prune and reattach, swap labels, swap subtrees that the thresholds stand for."""
+    """Return the probabilities of prune and reattach, swap labels, swap subtrees from the thresholds."""
     return (
         Fraction(cuts.labels, 65536),
         Fraction(cuts.subtrees - cuts.labels, 65536),
@@ -58,7 +61,7 @@ def move_probabilities(cuts: Cuts) -> tuple[Fraction, Fraction, Fraction]:
 
 
 def kernel(n: int, cuts: Cuts, factor: Factor = neighbourhood_factor) -> Kernel:
-    """All proposals of all trees of n mutations. The probabilities of a tree's proposals sum to 1."""
+    """Return all proposals of all trees of n mutations; the probabilities of a tree's proposals sum to 1."""
     probabilities = move_probabilities(cuts)
     return {tree: list(proposals(tree, probabilities, factor)) for tree in all_trees(n)}
 
@@ -68,7 +71,7 @@ def proposals(
     probabilities: tuple[Fraction, Fraction, Fraction],
     factor: Factor = neighbourhood_factor,
 ) -> Iterator[Proposal]:
-    """All proposals of one tree."""
+    """Yield all proposals of one tree."""
     n = len(tree) - 1
     prune, labels, subtrees = probabilities
     for v in range(n):
@@ -98,7 +101,7 @@ def _subtree_swaps(tree: ParentVector, v: int, w: int, share: Fraction, factor: 
 
 
 def proposal_probabilities(tree_proposals: Sequence[Proposal]) -> dict[ParentVector, Fraction]:
-    """Q(T, T') of one tree T: the probability to propose T', by whatever way."""
+    """Return Q(T, T') of one tree T: the probability to propose T', summed over all ways."""
     row: dict[ParentVector, Fraction] = {}
     for proposal in tree_proposals:
         row[proposal.target] = row.get(proposal.target, Fraction(0)) + proposal.probability
@@ -106,9 +109,10 @@ def proposal_probabilities(tree_proposals: Sequence[Proposal]) -> dict[ParentVec
 
 
 def imbalance(chain_kernel: Kernel, weight: Mapping[ParentVector, Fraction]) -> Fraction:
-    """max over T, T' of |π(T) P(T, T') - π(T') P(T', T)|, π = weight: exactly 0 iff detailed balance holds.
+    """Return max over T, T' of |π(T) P(T, T') - π(T') P(T', T)|, π = weight.
 
-    A way of probability q and factor f carries π(T) q min(1, f π(T')/π(T)) = q min(π(T), f π(T')) to T'.
+    The result is exactly 0 iff detailed balance holds. A way of probability q and factor f carries the flow
+    π(T) q min(1, f π(T')/π(T)) = q min(π(T), f π(T')) to T'.
     """
     net: dict[tuple[ParentVector, ParentVector], Fraction] = {}
     for tree, ways in chain_kernel.items():
@@ -120,9 +124,9 @@ def imbalance(chain_kernel: Kernel, weight: Mapping[ParentVector, Fraction]) -> 
 
 
 def is_ergodic(chain_kernel: Kernel) -> bool:
-    """Whether every tree leads to every other (irreducible) and some tree to itself (aperiodic).
+    """Return whether every tree leads to every other (irreducible) and some tree to itself (aperiodic).
 
-    Acceptance probabilities are positive whenever all likelihoods are, so the proposals decide it.
+    Acceptance probabilities are positive whenever all likelihoods are, so only the proposals matter.
     """
     forwards = {
         tree: {way.target for way in ways if way.probability > 0} for tree, ways in chain_kernel.items()
@@ -136,7 +140,7 @@ def is_ergodic(chain_kernel: Kernel) -> bool:
 
 
 def _reachable(edges: Mapping[ParentVector, set[ParentVector]]) -> set[ParentVector]:
-    """The trees that can be reached from the first one."""
+    """Return the trees that can be reached from the first one."""
     frontier = {next(iter(edges))}
     reached: set[ParentVector] = set()
     while frontier:
@@ -146,9 +150,10 @@ def _reachable(edges: Mapping[ParentVector, set[ParentVector]]) -> set[ParentVec
 
 
 def transition_matrix(chain_kernel: Kernel, scores: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
-    """P(T, T') of the Metropolis-Hastings chain with these scores in nats, trees in the order of the kernel.
+    """Return P(T, T') of the Metropolis-Hastings chain, trees in the order of the kernel.
 
-    Rejected proposals stay where they are. Shape (N, N), rows sum to 1.
+    `scores`: float64, shape (N,), in nats. A rejected proposal leaves the tree unchanged. The result is
+    float64 of shape (N, N); its rows sum to 1.
     """
     index = {tree: position for position, tree in enumerate(chain_kernel)}
     matrix = np.zeros((len(index), len(index)))
@@ -164,7 +169,10 @@ def transition_matrix(chain_kernel: Kernel, scores: NDArray[np.float64], gamma: 
 
 
 def exact_posterior(scores: Sequence[float] | NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
-    """π(T) proportional to exp(γ · score(T)) over all trees given, scores in nats; sums to 1."""
+    """Return π(T) proportional to exp(γ · score(T)) over all given trees; scores in nats.
+
+    The result is float64 of shape (N,) and sums to 1.
+    """
     exponents = gamma * np.asarray(scores, dtype=np.float64)
     weights = np.exp(exponents - exponents.max())
     return np.asarray(weights / weights.sum(), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The log-likelihood of a tree in float64 by loops over every cell and node: slow and obviously right."""
+"""Log-likelihood of a tree in float64, by loops over every cell and node: slow and obviously correct."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["cell_log_likelihood", "log_likelihood"]
 
 
 def cell_log_likelihood(parents: Sequence[int], node: int, column: Sequence[int], table: ArrayLike) -> float:
-    """log P(a cell's values | it is attached to this node), in nats.
+    """Return log P(a cell's values | it is attached to this node), in nats.
 
     `column`: the cell's n observed values; `table`: shape (4, 2), log P(observed d | true e).
     """
@@ -22,7 +22,7 @@ def cell_log_likelihood(parents: Sequence[int], node: int, column: Sequence[int]
 
 
 def log_likelihood(matrix: NDArray[np.integer[Any]], table: ArrayLike, parents: ArrayLike) -> float:
-    """The sum over the cells of the best node's log-likelihood, in nats (max score of SCITE).
+    """Return the sum over the cells of the log-likelihood at the best node, in nats (max score of SCITE).
 
     `matrix`: observed values, shape (n, m); `parents`: shape (n + 1,).
     """

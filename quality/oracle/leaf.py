@@ -1,7 +1,7 @@
-"""A step of a chain of cell-leaf trees, and all of these trees: from sets of cells, slow and obviously right.
+"""A chain step on cell trees, and all cell trees, from sets of cells: slow and obviously correct.
 
-A tree is the set of its clades, each the frozenset of the cells below a node. Only the random words name
-nodes by number, so that a step begins with a parent vector; what comes of it is a set of clades.
+A tree is the set of its clades; each clade is the frozenset of the cells below a node. Only the random words
+refer to nodes by number, so a step starts from a parent vector; its result is a set of clades.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ Clades = frozenset[Clade]
 
 
 class LeafStep(NamedTuple):
-    """What comes of a step.
+    """Outcome of a step.
 
     Attributes:
         kind: 0 prune and reattach, 1 swap leaves, 2 the null move.
-        proposed: the tree that is proposed.
+        proposed: the proposed tree.
         score: its score, in units of 2^-f nat.
-        accepted: whether it is taken.
+        accepted: whether it is accepted.
     """
 
     kind: int
@@ -31,7 +31,7 @@ class LeafStep(NamedTuple):
 
 
 def clades_below(parents: Sequence[int]) -> list[Clade]:
-    """The cells below each node of a parent vector, the node itself included."""
+    """Return the cells below each node of a parent vector, the node itself included."""
     below: list[set[int]] = [set() for _ in parents]
     for cell in range((len(parents) + 1) // 2):
         node = cell
@@ -43,15 +43,15 @@ def clades_below(parents: Sequence[int]) -> list[Clade]:
 
 
 def leaf_score(tree: Clades, rows: Sequence[Sequence[int]]) -> int:
-    """The sum over the mutations of the best sum over a clade; `rows[c][g]` is cell c's weight of g."""
+    """Return the sum over mutations of the best sum over a clade; `rows[c][g]` is cell c's weight of g."""
     return sum(max(sum(rows[cell][gene] for cell in clade) for clade in tree) for gene in range(len(rows[0])))
 
 
 def reattached(tree: Clades, moved: Clade, place: Clade) -> Clades:
-    """The tree in which a subtree stands beside another one; `place` may have the moved cells in it.
+    """Return the tree with a subtree attached beside another one; `place` may contain the moved cells.
 
-    Without the moved cells, the clades of the rest are a tree. The moved cells then join all its clades that
-    have more than the place's, and one clade is new: the place and the moved cells.
+    With the moved cells removed everywhere, the remaining clades form a tree. The moved cells then join every
+    clade that strictly contains `place`, and one clade is new: the union of `place` and the moved cells.
     """
     rest = {clade - moved for clade in tree if not clade <= moved}
     target = place - moved
@@ -60,17 +60,17 @@ def reattached(tree: Clades, moved: Clade, place: Clade) -> Clades:
 
 
 def swapped(tree: Clades, one: int, other: int) -> Clades:
-    """The tree in which two cells have changed places."""
+    """Return the tree with two cells swapped."""
     name = {one: other, other: one}
     return frozenset(frozenset(name.get(cell, cell) for cell in clade) for clade in tree)
 
 
 def leaf_proposal(parents: Sequence[int], words: Words4, cut: int) -> tuple[int, Clades]:
-    """(kind, the tree that is proposed), of a step's words.
+    """Return (kind, proposed tree) for the random words of a step.
 
     Args:
-        parents: 2m - 1 of them.
-        words: of the step.
+        parents: parent vector of 2m - 1 nodes.
+        words: random words of the step.
         cut: 2^16 times the probability of prune and reattach.
     """
     others = len(parents) - 1
@@ -90,7 +90,7 @@ def leaf_proposal(parents: Sequence[int], words: Words4, cut: int) -> tuple[int,
 def leaf_step(
     parents: Sequence[int], rows: Sequence[Sequence[int]], words: Words4, cut: int, logs: Tables
 ) -> LeafStep:
-    """A whole step; arguments as above."""
+    """Run a whole step; for the arguments see `leaf_proposal` and `leaf_score`."""
     kind, proposed = leaf_proposal(parents, words, cut)
     score = leaf_score(proposed, rows)
     delta = score - leaf_score(frozenset(clades_below(parents)), rows)
@@ -98,7 +98,7 @@ def leaf_step(
 
 
 def all_leaf_trees(cells: int) -> Iterator[Clades]:
-    """All (2m - 3)!! of them: each cell comes beside every clade of every tree of those before it."""
+    """Yield all (2m - 3)!! trees of m cells: attach each cell beside every clade of every smaller tree."""
     if cells == 1:
         yield frozenset({frozenset({0})})
         return
@@ -109,7 +109,7 @@ def all_leaf_trees(cells: int) -> Iterator[Clades]:
 
 
 def parents_of(tree: Clades) -> list[int]:
-    """A parent vector of the tree; joints by size, the root last."""
+    """Return a parent vector of the tree; internal nodes are ordered by size, the root last."""
     joints = sorted(
         (clade for clade in tree if len(clade) > 1), key=lambda clade: (len(clade), sorted(clade))
     )

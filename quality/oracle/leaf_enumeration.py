@@ -1,6 +1,6 @@
-"""The proposal kernel over all cell-leaf trees of a few cells, exactly: from the definition of the moves.
+"""Exact proposal kernel over all cell trees of a few cells, from the definition of the moves.
 
-A tree is named by one of its parent vectors, that of `leaf.parents_of`: the numbers of joints mean nothing.
+A tree is named by its parent vector from `leaf.parents_of`; the numbers of internal nodes are arbitrary.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from syclade.quality.oracle.trees import ParentVector
 
 
 def leaf_kernel(cells: int, cut: int) -> Kernel:
-    """All proposals of all (2m - 3)!! trees of m cells; the probabilities of a tree's proposals sum to 1.
+    """Return all proposals of all (2m - 3)!! trees of m cells; a tree's probabilities sum to 1.
 
     Args:
-        cells: m, at least 2.
-        cut: 2^16 times the probability of prune and reattach; else two leaves are swapped.
+        cells: number of cells m, at least 2.
+        cut: 2^16 times the probability of prune and reattach; otherwise two leaves are swapped.
     """
     prune = Fraction(cut, 65536)
     return {
@@ -29,7 +29,7 @@ def leaf_kernel(cells: int, cut: int) -> Kernel:
 
 
 def tree_name(tree: Clades) -> ParentVector:
-    """The parent vector that stands for a tree."""
+    """Return the parent vector that names a tree."""
     return tuple(parents_of(tree))
 
 
@@ -43,7 +43,11 @@ def _proposals(tree: Clades, cells: int, prune: Fraction) -> Iterator[tuple[Clad
 
 
 def _prunes(tree: Clades, moved: Clade, share: Fraction) -> Iterator[tuple[Clades, Fraction]]:
-    """The first of two candidates, uniform among all nodes, that is a place; else the tree stays."""
+    """Yield the proposals that move one subtree.
+
+    The subtree is attached to the first valid one of two candidates, each uniform among all nodes. If neither
+    is valid, the tree stays the same.
+    """
     joint = min((clade for clade in tree if clade > moved), key=len)
     places = [clade for clade in tree if clade != joint and not clade <= moved]
     none = 1 - Fraction(len(places), len(tree))

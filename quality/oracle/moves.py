@@ -1,13 +1,13 @@
-"""SCITE's tree moves on parent vectors, each as a new tree (Jahn, Kuipers, Beerenwinkel 2016, Methods).
+"""SCITE's tree moves on parent vectors; each returns a new tree (Jahn, Kuipers, Beerenwinkel 2016, Methods).
 
-The root n is never moved. Which move is drawn with which nodes is the business of `proposal`.
+The root n is never moved. `proposal` decides which move is drawn with which nodes.
 """
 
 from syclade.quality.oracle.trees import ParentsLike, ParentVector, descendants, is_ancestor, parent_vector
 
 
 def prune_and_reattach(parents: ParentsLike, v: int, t: int) -> ParentVector:
-    """Hang the subtree of v below t. ValueError if v is the root or t lies in the subtree of v."""
+    """Attach the subtree of v below t. ValueError if v is the root or t is in the subtree of v."""
     tree = _movable(parents, v)
     if is_ancestor(tree, v, t):
         raise ValueError(f"{t} lies in the subtree of {v}")
@@ -15,7 +15,7 @@ def prune_and_reattach(parents: ParentsLike, v: int, t: int) -> ParentVector:
 
 
 def swap_labels(parents: ParentsLike, v: int, w: int) -> ParentVector:
-    """Let v and w exchange their places. ValueError if they are equal or one is the root."""
+    """Swap the labels v and w. ValueError if they are equal or one is the root."""
     tree = _movable(parents, v, w)
     renamed = {v: w, w: v}
     swapped = list(tree)
@@ -25,7 +25,7 @@ def swap_labels(parents: ParentsLike, v: int, w: int) -> ParentVector:
 
 
 def swap_subtrees_unrelated(parents: ParentsLike, v: int, w: int) -> ParentVector:
-    """Let v and w exchange parents. ValueError if one is an ancestor of the other, or the root."""
+    """Swap the parents of v and w. ValueError if one is an ancestor of the other, or the root."""
     tree = _movable(parents, v, w)
     if is_ancestor(tree, v, w) or is_ancestor(tree, w, v):
         raise ValueError(f"{v} and {w} are on one lineage")
@@ -33,9 +33,9 @@ def swap_subtrees_unrelated(parents: ParentsLike, v: int, w: int) -> ParentVecto
 
 
 def swap_subtrees_related(parents: ParentsLike, v: int, w: int, t: int) -> ParentVector:
-    """Hang v, which is below w, on the parent of w, and w below t, a descendant of v.
+    """Attach v, which is below w, to the parent of w, and attach w below t, a descendant of v.
 
-    ValueError if w is no ancestor of v, t no descendant of v, or a node the root.
+    ValueError if w is not an ancestor of v, t is not a descendant of v, or a node is the root.
     """
     tree = _movable(parents, v, w)
     if not is_ancestor(tree, w, v):
@@ -46,18 +46,18 @@ def swap_subtrees_related(parents: ParentsLike, v: int, w: int, t: int) -> Paren
 
 
 def neighbourhood_sizes(parents: ParentsLike, v: int, w: int) -> tuple[int, int]:
-    """|C| and |B| of a swap of related subtrees, v below w, in the old tree.
+    """Return |C| and |B| of a swap of related subtrees, v below w, in the old tree.
 
-    C = desc(v) are the nodes that w can go to, one of |C|; B = desc(w) without C are those that v can go to
-    when the move is undone, one of |B|. So the ratio of the proposal probabilities, back over forth, is
-    |C| / |B|.
+    C = desc(v) are the nodes that w can be attached to, each with probability 1/|C|. B = desc(w) without C
+    are the nodes that v can be attached to in the reverse move, each with probability 1/|B|. So the ratio of
+    the proposal probabilities, reverse over forward, is |C| / |B|.
     """
     lower = len(descendants(parents, v))
     return lower, len(descendants(parents, w)) - lower
 
 
 def _movable(parents: ParentsLike, *nodes: int) -> ParentVector:
-    """The tree as a tuple, when the nodes are distinct mutations of it."""
+    """Return the tree as a tuple. ValueError unless the nodes are distinct mutations of it."""
     tree = parent_vector(parents)
     if len(set(nodes)) != len(nodes) or not all(0 <= node < len(tree) - 1 for node in nodes):
         raise ValueError(f"{nodes} are not distinct mutations of a tree of {len(tree) - 1}")

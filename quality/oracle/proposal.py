@@ -1,4 +1,4 @@
-"""What the four random words of a step propose (docs/architecture.md, "One chain step")."""
+"""Proposal of a step from its four random words (docs/architecture.md, "One chain step")."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -24,7 +24,7 @@ UNUSED = -1
 
 
 class Kind(IntEnum):
-    """The moves; NULL is a swap in a tree of one mutation."""
+    """Kinds of moves; NULL is a swap in a tree of one mutation."""
 
     PRUNE = 0
     SWAP_LABELS = 1
@@ -34,7 +34,7 @@ class Kind(IntEnum):
 
 
 class Move(NamedTuple):
-    """A move and its nodes; nodes that it does not need are UNUSED. In SWAP_RELATED v is below w."""
+    """A move and its nodes; nodes that it does not need are UNUSED. In SWAP_RELATED, v is below w."""
 
     kind: Kind
     v: int
@@ -50,7 +50,7 @@ class Cuts(NamedTuple):
 
 
 def move_cuts(prune: float, labels: float, subtrees: float) -> Cuts:
-    """Thresholds for the weights of the three moves, which need not sum to 1.
+    """Return the thresholds for the weights of the three moves, which need not sum to 1.
 
     ValueError if a weight is negative or all are 0.
     """
@@ -61,7 +61,7 @@ def move_cuts(prune: float, labels: float, subtrees: float) -> Cuts:
 
 
 def propose(words: Words4, parents: ParentsLike, cuts: Cuts) -> Move:
-    """The move that the words mean for this tree; word 3 is left to the acceptance."""
+    """Return the move that the words select for this tree; word 3 is for the acceptance test."""
     tree = parent_vector(parents)
     n = len(tree) - 1
     selector = words[0] >> 16
@@ -80,7 +80,7 @@ def propose(words: Words4, parents: ParentsLike, cuts: Cuts) -> Move:
 
 
 def apply(move: Move, parents: ParentsLike) -> ParentVector:
-    """The proposed tree."""
+    """Return the proposed tree."""
     match move.kind:
         case Kind.PRUNE:
             return prune_and_reattach(parents, move.v, move.t)
@@ -95,14 +95,17 @@ def apply(move: Move, parents: ParentsLike) -> ParentVector:
 
 
 def correction_sizes(move: Move, parents: ParentsLike) -> tuple[int, int]:
-    """(|C|, |B|) of a swap of related subtrees in the old tree, (1, 1) of any other move."""
+    """Return (|C|, |B|) of a swap of related subtrees in the old tree, (1, 1) for any other move."""
     if move.kind is Kind.SWAP_RELATED:
         return neighbourhood_sizes(parents, move.v, move.w)
     return 1, 1
 
 
 def _new_parent(word: int, extra: int, tree: ParentVector, v: int) -> int:
-    """A uniform non-descendant of v: a uniform node or, when that is a descendant, a try that cannot fail."""
+    """Return a uniform non-descendant of v.
+
+    First try a uniform node. If it is a descendant, pick from the list of non-descendants.
+    """
     candidate = word * len(tree) >> 32
     if not is_ancestor(tree, v, candidate):
         return candidate

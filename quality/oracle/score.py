@@ -1,4 +1,4 @@
-"""The score of a tree by brute force, in the chain's integer units."""
+"""Score of a tree by brute force, in the chain's integer units."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,23 +10,23 @@ from syclade.quality.oracle.trees import ParentsLike, path_to_root
 
 
 def node_scores(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> list[int]:
-    """Score of one cell at each node, relative to the root: the sum along the path.
+    """Return the score of one cell at each node, relative to the root: the sum along the path.
 
-    `column` has the cell's n observed values; `weights[d]` is the worth of carrying a mutation observed as d.
+    `column` has the cell's n observed values; `weights[d]` is the score of a carried mutation observed as d.
     """
-    carried = [path_to_root(parents, node)[:-1] for node in range(len(parents))]  # at the root, nothing
+    carried = [path_to_root(parents, node)[:-1] for node in range(len(parents))]  # none at the root
     return [sum(weights[column[mutation]] for mutation in mutations) for mutations in carried]
 
 
 def cell_score(parents: ParentsLike, column: Sequence[int], weights: Sequence[int]) -> int:
-    """Score of one cell at its best node, relative to the root."""
+    """Return the score of one cell at its best node, relative to the root."""
     return max(node_scores(parents, column, weights))
 
 
 def tree_score(parents: ParentsLike, matrix: NDArray[np.integer[Any]], weights: Sequence[int]) -> int:
-    """Sum over the cells of their best scores (max score of SCITE), relative to all cells at the root.
+    """Return the sum over the cells of their best scores (max score of SCITE), relative to all at the root.
 
-    `matrix`: observed values, shape (n, m); `weights`: four integers, by observed value,
+    `matrix`: observed values, integer, shape (n, m); `weights`: four integers, one per observed value d,
     logP(d|1) - logP(d|0) in units of 2^-f nat.
     """
     columns = [[int(value) for value in column] for column in matrix.T]

@@ -1,6 +1,6 @@
-"""Rooted labelled trees as parent vectors, and all of them for a small number of mutations.
+"""Rooted labelled trees as parent vectors, and the enumeration of all trees of a few mutations.
 
-Mutations are 0 … n-1, the root is n and its own parent; a node is an ancestor and a descendant of itself.
+Mutations are 0 … n-1; the root is n and its own parent. A node is an ancestor and a descendant of itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ ParentVector = tuple[int, ...]
 """n + 1 parents; hashable, so that trees can be counted."""
 
 ParentsLike = Sequence[int] | NDArray[np.integer[Any]]
-"""What the oracle takes for a parent vector: a list, a tuple or an integer array of shape (n + 1,)."""
+"""Parent vectors that the oracle accepts: a list, a tuple or an integer array of shape (n + 1,)."""
 
 
 def parent_vector(parents: ParentsLike) -> ParentVector:
-    """The same tree as a tuple of Python integers. ValueError if it is not a tree with root n."""
+    """Return the tree as a tuple of Python integers. ValueError if it is not a tree with root n."""
     vector = tuple(int(parent) for parent in parents)
     root = len(vector) - 1
     if root < 1 or vector[root] != root:
@@ -32,9 +32,9 @@ def parent_vector(parents: ParentsLike) -> ParentVector:
 
 
 def path_to_root(parents: ParentsLike, node: int) -> list[int]:
-    """The nodes from `node` to the root, both included.
+    """Return the nodes from `node` to the root, both included.
 
-    In a vector that is no tree the walk stops after n + 1 nodes, elsewhere than at the root.
+    If the vector is not a tree, the walk may stop after n + 1 nodes without reaching the root.
     """
     path = [node]
     while int(parents[path[-1]]) != path[-1] and len(path) < len(parents):
@@ -43,31 +43,31 @@ def path_to_root(parents: ParentsLike, node: int) -> list[int]:
 
 
 def is_ancestor(parents: ParentsLike, upper: int, lower: int) -> bool:
-    """Whether `upper` is `lower` or an ancestor of it."""
+    """Return whether `upper` is `lower` or an ancestor of it."""
     return upper in path_to_root(parents, lower)
 
 
 def descendants(parents: ParentsLike, v: int) -> list[int]:
-    """The nodes of the subtree of v, v included, in the order of their labels."""
+    """Return the nodes of the subtree of v, v included, in the order of their labels."""
     return [node for node in range(len(parents)) if is_ancestor(parents, v, node)]
 
 
 def non_descendants(parents: ParentsLike, v: int) -> list[int]:
-    """The nodes outside the subtree of v, in the order of their labels."""
+    """Return the nodes outside the subtree of v, in the order of their labels."""
     return [node for node in range(len(parents)) if not is_ancestor(parents, v, node)]
 
 
 def ancestor_matrix(parents: ParentsLike) -> NDArray[np.bool_]:
-    """Boolean, shape (n + 1, n + 1): entry [x, y] says that x is y or an ancestor of y."""
+    """Return a bool array of shape (n + 1, n + 1): entry [x, y] is true iff x is y or an ancestor of y."""
     nodes = range(len(parents))
     return np.array([[is_ancestor(parents, x, y) for y in nodes] for x in nodes], dtype=np.bool_)
 
 
 def from_pruefer(code: Sequence[int], n: int) -> ParentVector:
-    """The tree on the nodes 0 … n with this Prüfer code (n - 1 nodes), rooted at n.
+    """Return the tree on the nodes 0 … n with this Prüfer code (n - 1 nodes), rooted at n.
 
-    Prüfer (1918): take the smallest leaf away again and again and write down its neighbour. Node n is the
-    greatest and a tree has two leaves, so n is never taken away: the neighbour lies towards n, the parent.
+    Prüfer (1918): repeatedly remove the smallest leaf and write down its neighbour. Node n is the largest,
+    and a tree has at least two leaves, so n is never removed. The neighbour is towards n: it is the parent.
     """
     if n < 1 or len(code) != n - 1:
         raise ValueError(f"the Prüfer code of a tree of {n} mutations has {n - 1} entries, not {len(code)}")
@@ -81,7 +81,7 @@ def from_pruefer(code: Sequence[int], n: int) -> ParentVector:
 
 
 def all_trees(n: int) -> Iterator[ParentVector]:
-    """Every tree of n mutations once: (n + 1)^(n - 1) parent vectors (Cayley's formula)."""
+    """Yield every tree of n mutations once: (n + 1)^(n - 1) parent vectors (Cayley's formula)."""
     if n < 1:
         raise ValueError("a tree has at least one mutation")
     for code in product(range(n + 1), repeat=n - 1):

@@ -1,1 +1,1 @@
-"""Does the chain sample its posterior exactly?"""
+"""Check that the chain samples its posterior exactly."""

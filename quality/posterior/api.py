@@ -1,6 +1,6 @@
-"""`syclade.quality.posterior`: does the chain sample its posterior exactly?
+"""`syclade.quality.posterior`: check that the chain samples its posterior exactly.
 
-What takes time to import is imported inside the functions, so that ``import syclade.quality`` is quick.
+Slow imports are inside the functions, so that ``import syclade.quality`` is fast.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DEFAULT_SAMPLES = 1_000_000
 DEFAULT_GAMMA = 1.5
 
 MOVES_BELOW = 65536
-"""Moves are drawn by 16 bits: probabilities are multiples of 1/65536."""
+"""Moves are drawn with 16 bits: probabilities are multiples of 1/65536."""
 
 
 def posterior(
@@ -43,34 +43,34 @@ def posterior(
     seed: int = DEFAULT_SEED,
     progress: Callable[[str, float, float], None] | None = None,
 ) -> PosteriorResult:
-    """Compare what the chain does on small trees with what it should do, exactly.
+    """Compare the chain on small trees with the exact posterior and the exact chain.
 
-    All trees of a size are enumerated, and their exact posterior and the exact probability of each step are
-    computed from the definition of the moves. Three things must hold: the proposals are in detailed balance
+    This enumerates all trees of a size, and computes their exact posterior and the exact probability of each
+    step from the definition of the moves. Three conditions must hold: the proposals are in detailed balance
     (in exact fractions), independent reads visit the trees with the frequencies of the posterior, and single
     steps have the probabilities of the exact chain. The last two are chi-square tests at significance 0.001.
 
-    Equal arguments give equal figures on every device. The defaults take about a minute on two cores.
+    Equal arguments give equal results on every device. The defaults take about a minute on two cores.
 
     Args:
         mutations: sizes of the trees: 2 to 5 mutations (2 to 4 with `learn`), or 3 to 5 cells of cell trees.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         samples: independent reads for each size, each with the step that follows it; at least 1000.
-        gamma: exponent of the likelihood; with 1 a chain that forgets it would not be detected.
-        move_probabilities: weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without.
-        tree: mutation, or leaf for trees of cells.
-        zygosity: some observations are homozygous, with their own error rates.
+        gamma: exponent of the likelihood; with 1, a chain that ignores it would not be detected.
+        move_probabilities: weights of prune and reattach, swap labels, swap subtrees; default 0.3, 0.3, 0.4.
+        tree: mutation, or leaf for cell trees.
+        zygosity: let some observations be homozygous, with their own error rates.
         learn: learn the error rates too, on grids of few points.
-        score: of mutation trees: max or sum, as for `syclade.infer`.
-        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
-        seed: 0 … 2^64-1.
-        progress: called with the current activity, and how much of how much is done.
+        score: score of mutation trees: max or sum, as for `syclade.infer`.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Affects speed only.
+        seed: random seed, 0 … 2^64-1.
+        progress: called with the current activity, the amount done and the total.
 
     Returns:
         The verdict, and for each size the target, the counts and the three tests.
 
     Raises:
-        OptionError: a setting makes no sense, settings exclude each other, or there are too few samples.
+        OptionError: an option is invalid, options exclude each other, or there are too few samples.
         DeviceError: the device cannot run.
 
     Source: Billingsley 1961 for the test of single steps.
@@ -117,10 +117,10 @@ def _plans(
     score: str,
     learn: bool,
 ) -> list[Plan]:
-    """Return the chains to check.
+    """Return the plans of the chains to check, one per size.
 
     Raises:
-        OptionError: settings do not go with the trees.
+        OptionError: options do not apply to the kind of tree.
     """
     from syclade.quality.posterior.small_target import MOVE_PROBABILITIES, small_leaf_plan, small_plan
 

@@ -1,4 +1,4 @@
-"""The verdict on a sampler: balance of the proposals, visit frequencies, and single steps."""
+"""Verdict on a sampler: balance of the proposals, visit frequencies, and single steps."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["PosteriorCase", "judge"]
 
 @dataclass(frozen=True)
 class PosteriorCase:
-    """One target, what the chain did on it, and whether that agrees.
+    """One target, the chains' samples of it, and the results of the checks.
 
     Attributes:
         target: the small problem, enumerated.
-        samples: what the chains did.
-        balanced: detailed balance of the proposal kernel holds exactly.
-        visits: whether the reads are samples of the posterior.
-        steps: whether single steps have the exact probabilities.
+        samples: counts of visits and steps of the chains.
+        balanced: whether detailed balance of the proposal kernel holds exactly.
+        visits: test that the reads are samples of the posterior.
+        steps: test that single steps have the exact probabilities.
     """
 
     target: Target
@@ -32,12 +32,12 @@ class PosteriorCase:
 
     @property
     def holds(self) -> bool:
-        """All three checks hold."""
+        """Return whether all three checks hold."""
         return self.balanced and self.visits.holds and self.steps.holds
 
 
 def judge(target: Target, samples: ChainSamples) -> PosteriorCase:
-    """Test what the chains did against the target.
+    """Test the chains' samples against the target.
 
     Raises:
         ValueError: too few samples for a test.

@@ -1,6 +1,6 @@
-"""The same target where rates are learned: states are trees with places of the rates, on grids of few points.
+"""Target with learned rates: states are trees with grid positions of the rates, on grids of few points.
 
-Jumps are walked step by step, and turn where a grid ends; the chain's own arithmetic is nowhere used.
+Jumps are walked step by step, and turn where a grid ends. The chain's own arithmetic is not used.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from syclade.quality.oracle.trees import ParentVector
 __all__ = ["few_points", "joint_scores", "joint_transitions", "jump_imbalance", "places_of"]
 
 POINTS = {2: (8, 4), 3: (8, 4), 4: (8, 1)}
-"""Of both grids, by mutations: more states than some thousand make too large a matrix."""
+"""Points of the fn and fp grids, by mutations: more than some thousand states make too large a matrix."""
 
 ALL = 65536
 
 
 def few_points(rates: Rates, mutations: int) -> Learned:
-    """Rates that are learned on coarse grids, of wide priors, so that the data and they both tell.
+    """Return learned rates with coarse grids and wide priors, so that both the data and the priors matter.
 
     Args:
-        rates: the priors' means.
-        mutations: one of POINTS.
+        rates: means of the priors; that of the false negative rate also includes `fn_rate_hom`.
+        mutations: a key of POINTS.
     """
     fn_points, fp_points = POINTS[mutations]
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
@@ -42,14 +42,14 @@ def few_points(rates: Rates, mutations: int) -> Learned:
 
 
 def places_of(plan: Plan) -> list[tuple[int, int]]:
-    """All places of both rates, in the order in which states count them."""
+    """Return all pairs of grid positions of both rates, in the order of the states."""
     assert plan.problem.learned is not None
     fn, fp = plan.problem.learned.learned.points
     return [(one, other) for one in range(fn) for other in range(fp)]
 
 
 def joint_scores(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
-    """The integer scores of all trees with all places: float64, shape (trees, places)."""
+    """Return the integer scores of all trees with all grid positions: float64, shape (trees, places)."""
     return np.array(
         [
             [plan.score_of(np.array(tree, dtype=np.int32), rate_at=places) for places in places_of(plan)]
@@ -60,7 +60,7 @@ def joint_scores(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.floa
 
 
 def joint_transitions(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
-    """Probability of each step between states: float64, shape (states, states), rows sum to 1."""
+    """Return the probability of each step between states: float64, shape (states, states), rows sum to 1."""
     nats = joint_scores(plan, trees) * plan.problem.unit
     of_trees, of_places = nats.shape
     joint = np.zeros((of_trees, of_places, of_trees, of_places))
@@ -80,19 +80,19 @@ def joint_transitions(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np
 
 
 def jump_imbalance(plan: Plan) -> Fraction:
-    """How far a jump is more probable there than back: 0 for a symmetric one."""
+    """Return the largest difference between the probabilities of a jump and its reverse; 0 if symmetric."""
     return max(Fraction(float(np.abs(jumps - jumps.T).max())) for jumps in _jumps(plan))
 
 
 def _accepted(jumps: NDArray[np.float64], nats: NDArray[np.float64], gamma: float) -> NDArray[np.float64]:
-    """Metropolis: what is not accepted stays."""
+    """Return the jump probabilities after Metropolis acceptance; rejected jumps stay where they are."""
     taken = jumps * np.exp(np.minimum(0.0, gamma * (nats[None, :] - nats[:, None])))
     taken[np.diag_indices_from(taken)] += 1.0 - taken.sum(axis=1)
     return np.asarray(taken)
 
 
 def _jumps(plan: Plan) -> list[NDArray[np.float64]]:
-    """Of each learned rate, the probability of each jump between places: shape (places, places)."""
+    """Return, for each learned rate, the probability of each jump: float64, shape (places, places)."""
     assert plan.problem.learned is not None
     learned, places = plan.problem.learned.learned, places_of(plan)
     number = {place: at for at, place in enumerate(places)}
@@ -113,7 +113,7 @@ def _jumps(plan: Plan) -> list[NDArray[np.float64]]:
 
 
 def walked(place: int, way: int, length: int, points: int) -> int:
-    """Where a walk ends that turns, and loses a step, where it would leave the grid."""
+    """Return the end of a walk that turns around, and loses a step, where it would leave the grid."""
     for _ in range(length):
         if 0 <= place + way < points:
             place += way

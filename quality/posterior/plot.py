@@ -1,4 +1,4 @@
-"""The figure of the posterior check: visit frequencies against the exact posterior, and their deviations."""
+"""Figure of the posterior check: visit frequencies against the exact posterior, and their deviations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["posterior_figure"]
 
 BAND = 3.0
-"""Standard errors that the lower panels mark."""
+"""Deviation marked in the lower panels, in standard errors."""
 
 
 def posterior_figure(cases: Sequence[PosteriorCase]) -> Figure:
-    """Draw a column of two panels for each case."""
+    """Draw one column of two panels per case."""
     figure = new_figure(max(4.0 * len(cases), 6.0), 6.5)
     panels = figure.subplots(2, len(cases), squeeze=False, sharex="col", height_ratios=(3, 2))
     for (above, below), case in zip(panels.T, cases, strict=True):
@@ -33,7 +33,7 @@ def posterior_figure(cases: Sequence[PosteriorCase]) -> Figure:
         above.set(xscale="log", yscale="log")
         above.set_title(_title(case), fontsize=9)
         error = np.sqrt(samples * exact * (1 - exact))
-        # Trees that expect fewer visits are far from normal, and pooled in the test.
+        # Visit counts of trees with fewer expected visits are far from normal; the test pools them.
         often = samples * exact >= 5
         below.plot(exact[often], ((visits - samples * exact) / error)[often], ".", markersize=4)
         for height in (-BAND, BAND):

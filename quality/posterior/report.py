@@ -1,4 +1,4 @@
-"""The outcome of the posterior check, as plain values and as text."""
+"""Outcome of the posterior check, as plain values and as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EFFECTS = {
     "steps": "the same of a step's probability, over what the chain does",
     "balance": "none is too small: the test is in exact fractions",
 }
-"""Quantities of the detectable deviations."""
+"""Definitions of the detectable deviations, by test."""
 
 
 def posterior_report(result: PosteriorResult) -> dict[str, Any]:

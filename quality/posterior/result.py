@@ -1,4 +1,4 @@
-"""The outcome of the posterior check: a value with a report, a text and a figure."""
+"""Outcome of the posterior check: a value with a report, a text and a figure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["PosteriorResult"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PosteriorResult:
-    """The outcome of `syclade.quality.posterior`.
+    """Outcome of `syclade.quality.posterior`.
 
     Attributes:
-        cases: for each size of the trees the exact target, what the chains did, and the three tests.
-        settings: of the check, with the device, the encoding and the version of syclade.
-        device_name: name of the device, as its driver gives it.
+        cases: for each size of the trees, the exact target, the chains' samples, and the three tests.
+        settings: options of the check, with the device, the encoding and the version of syclade.
+        device_name: name of the device, as given by its driver.
     """
 
     cases: tuple[PosteriorCase, ...]
@@ -31,17 +31,17 @@ class PosteriorResult:
 
     @property
     def holds(self) -> bool:
-        """Whether all tests of all sizes hold."""
+        """Return whether all tests of all sizes hold."""
         return all(case.holds for case in self.cases)
 
     @property
     def seconds(self) -> float:
-        """Wall time of the chains, over all sizes."""
+        """Wall time of the chains in seconds, over all sizes."""
         return sum(case.samples.seconds for case in self.cases)
 
     @property
     def work(self) -> dict[str, float]:
-        """Share of the chain steps by executor: whichever device did them."""
+        """Share of the chain steps by the executor that did them."""
         total = sum(case.samples.steps for case in self.cases)
         shares: dict[str, float] = {}
         for case in self.cases:
@@ -50,7 +50,7 @@ class PosteriorResult:
         return shares
 
     def __repr__(self) -> str:
-        """One line with the sizes and the verdict."""
+        """Return one line with the sizes and the verdict."""
         sizes = ", ".join(case.target.size for case in self.cases)
         return f"<PosteriorResult: {sizes}: {'holds' if self.holds else 'does not hold'}>"
 
@@ -70,15 +70,15 @@ class PosteriorResult:
         """Draw visit frequencies against the exact posterior, and their deviations in standard errors.
 
         Args:
-            path: a PNG file to write the figure to as well.
-            force: replace a file that is there.
+            path: also write the figure to this PNG file.
+            force: replace an existing file.
 
         Returns:
-            A figure of matplotlib that belongs to no window, with a column of two panels for each size.
+            A matplotlib figure without a window, with one column of two panels per size.
 
         Raises:
             OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file is there and force is not given, or it cannot be written.
+            OutputError: the file exists and `force` is not set, or it cannot be written.
         """
         from syclade.quality.figures import drawn_figure
         from syclade.quality.posterior.plot import posterior_figure

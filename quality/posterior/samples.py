@@ -1,4 +1,4 @@
-"""Samples of the chain on a small target: thinned visits, and single steps from them."""
+"""Samples of the chain on a small target: thinned visits, and the single steps that follow them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from syclade.quality.posterior.tree_index import StateIndex, TreeIndex
 __all__ = ["ChainSamples", "sample_chain"]
 
 SLOTS = 2048
-"""Chains at once: enough that a launch of some fifty steps is long against what surrounds it."""
+"""Number of concurrent chains: enough to make a launch of some fifty steps long compared to its overhead."""
 
 
 @dataclass(frozen=True)
 class ChainSamples:
-    """What the chains did, by number of the state in the target's list.
+    """Counts of visits and steps of the chains, by number of the state in the target's list.
 
     Attributes:
-        visits: int64, shape (states,): reads that found each state.
-        moves: int64, shape (states, states): from the state of a read to that of the next step.
+        visits: int64, shape (states,): number of reads that found each state.
+        moves: int64, shape (states, states): number of steps from the state of a read to the next state.
         chains: number of independent chains.
         thinning: steps between reads.
         steps: steps over all chains, burn-in included.
         seconds: wall time of the steps and reads.
-        executor: what executed all steps: a dpctl filter string, native, numpy or python.
+        executor: executor of all steps: a dpctl filter string, native, numpy or python.
     """
 
     visits: NDArray[np.int64]
@@ -58,13 +58,13 @@ def sample_chain(
     """Run independent chains from uniform trees and read them at intervals that make the reads independent.
 
     Args:
-        target: what to sample.
-        device: where.
+        target: the target to sample.
+        device: the device to run on.
         encoding: name of the encoding.
-        samples: reads over all chains, rounded up to a multiple of the chains.
-        seed: of the random numbers.
-        slots: chains at once, at most as many as samples.
-        progress: called after each read with the steps done and in all.
+        samples: number of reads over all chains, rounded up to a multiple of the chains.
+        seed: seed of the random numbers.
+        slots: number of concurrent chains; limited to the number of samples.
+        progress: called after each read with the number of steps done and the total.
 
     Raises:
         DeviceError: see `make_runner`; or the runner executes on another device.

@@ -1,7 +1,7 @@
-"""A target that can be enumerated: a small problem, all its trees, their posterior, the chain's transitions.
+"""Enumerable target: a small problem, all its trees, their posterior, and the chain's transitions.
 
-Everything follows from the definition of the moves (`oracle.enumeration`) and the problem's integer scores,
-so the target is exactly that of the chain, not of slightly different error rates.
+Everything follows from the definition of the moves (`oracle.enumeration`) and the problem's integer scores.
+So the target is exactly that of the chain, not that of slightly different error rates.
 """
 
 from __future__ import annotations
@@ -46,56 +46,59 @@ __all__ = [
 ]
 
 MUTATIONS = range(2, 6)
-"""Numbers of mutations with 3, 16, 125 and 1296 trees; 6 have 16807, too many for a dense matrix."""
+"""Numbers of mutations, with 3, 16, 125 and 1296 trees; 6 have 16807, too many for a dense matrix."""
 
 MOVE_PROBABILITIES = (0.3, 0.3, 0.4)
-"""Far more subtree swaps than by default: they alone have a neighbourhood correction to get wrong."""
+"""Far more subtree swaps than by default: only they have a neighbourhood correction that could be wrong."""
 
 LEAF_MOVE_PROBABILITIES = (0.4, 0.6)
-"""Prune and reattach, swap leaves: those of SCITE."""
+"""Prune and reattach, swap leaves: SCITE's values."""
 
 LEAVES = range(3, 6)
-"""Numbers of cells with 3, 15 and 105 cell-leaf trees."""
+"""Numbers of cells, with 3, 15 and 105 cell trees."""
 
 CELLS = 8
-"""The other side of the matrix: cells of mutation trees, mutations of cell-leaf trees."""
+"""Other dimension of the matrix: cells for mutation trees, mutations for cell trees."""
 
 RATES = Rates(0.1, 0.3)
 ZYGOSITY_RATES = Rates(0.1, 0.2, 0.25, 0.15)
-"""A homozygous observation tells much less than a heterozygous one, so that to confuse them shows."""
+"""A homozygous observation tells much less than a heterozygous one, so that confusing them is detected."""
 LEARNED_ZYGOSITY_RATES = Rates(0.1, 0.2, 0.2, 0.05)
-"""Both rates of false negatives are a half of one that is learned."""
+"""Both false negative rates are half of the learned one."""
 MISSING = 0.1
 MATRIX_SEED = 1
-"""Few cells and high error rates: a posterior with many trees in it, among which the chain moves quickly."""
+"""Seed of the matrix. With few cells and high error rates, the posterior covers many trees, and the chain
+moves quickly between them."""
 
 DEPENDENCE = 0.02
-"""By how many of its standard deviations the correlation of reads may raise the expected chi-square."""
+"""Allowed increase of the expected chi-square by the correlation of reads, in its standard deviations."""
 
 START_LEFT = 1e-3
-"""What is left of the uniform start at the first read: root mean square, over the posterior, of the relative
-error of a tree's probability."""
+"""Influence of the uniform start that is left at the first read: root mean square, over the posterior, of the
+relative error of a tree's probability."""
 
 SLOWEST = 1 - 1e-7
-"""Greatest modulus of an eigenvalue with which sampling is not hopeless."""
+"""Largest modulus of an eigenvalue at which sampling is feasible."""
 
 BALANCE_WEIGHTS = 3
-"""Sets of random rational weights of the trees, besides the posterior, to check detailed balance with."""
+"""Number of sets of random rational tree weights, besides the posterior, for checking detailed balance."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a chain on a small problem must sample, and how.
+    """Exact distribution and transitions of a chain on a small problem.
 
     Attributes:
         plan: the chain, with its moves, score and gamma.
-        trees: all (n + 1)^(n - 1) parent vectors; of cell-leaf trees, one for each tree.
-        starts: float64, shape (states,): of a chain before its first step. States are trees; where rates are
-            learned trees with all places of the rates (`learned_target.py`), a tree's together.
+        trees: all (n + 1)^(n - 1) parent vectors; for cell trees, one parent vector per tree.
+        starts: float64, shape (states,): distribution of a chain before its first step. States are trees;
+            with learned rates, they are trees with all grid positions of the rates (`learned_target.py`),
+            grouped by tree.
         posterior: float64, shape (states,): exp(gamma * score), normalised.
         transitions: float64, shape (states, states): probability of each step, rows sum to 1.
-        imbalance: how far detailed balance fails, exactly: 0 iff it holds (`enumeration.imbalance`).
-        spectrum: float64, shape (states - 1,): moduli of the transitions' other eigenvalues, descending.
+        imbalance: exact violation of detailed balance: 0 iff it holds (`enumeration.imbalance`).
+        spectrum: float64, shape (states - 1,): moduli of the transitions' eigenvalues except the largest, 1;
+            descending.
     """
 
     plan: Plan
@@ -108,35 +111,36 @@ class Target:
 
     @property
     def size(self) -> str:
-        """What there are so few of, in words."""
+        """Size of the trees as text."""
         problem = self.plan.problem
         return f"{len(problem.column_of)} cells" if problem.of_cells else f"{problem.mutations} mutations"
 
     def name_of(self, parents: NDArray[np.int32]) -> ParentVector:
-        """The parent vector in `trees` that stands for this tree."""
+        """Return the parent vector in `trees` that names this tree."""
         named: list[int] = parents.tolist()
         return tree_name(frozenset(clades_below(named))) if self.plan.problem.of_cells else tuple(named)
 
     @property
     def relaxation_steps(self) -> float:
-        """Steps in which the slowest correlation falls to 1/e."""
+        """Number of steps in which the slowest correlation falls to 1/e."""
         return -1 / math.log(self.spectrum[0])
 
     @property
     def burn_in(self) -> int:
-        """Steps before the first read, from `starts` (`START_LEFT`).
+        """Number of steps before the first read, from `starts` (see `START_LEFT`).
 
-        In that norm a reversible chain comes nearer to its posterior at least as fast as its slowest mode.
+        In that norm, a reversible chain approaches its posterior at least as fast as its slowest mode decays.
         """
         distance = math.sqrt(float((self.starts**2 / self.posterior).sum()) - 1)
         return max(1, math.ceil(math.log(distance / START_LEFT) * self.relaxation_steps))
 
     @property
     def thinning(self) -> int:
-        """Steps between reads, at least 2, so that they count as independent.
+        """Number of steps between reads, at least 2, so that the reads count as independent.
 
-        Pearson's statistic of a reversible chain has the mean Σ (1 + ρ) / (1 - ρ) over the eigenvalues, ρ
-        each one's power to the steps; it may exceed that of independent samples by DEPENDENCE deviations.
+        For a reversible chain, Pearson's statistic has the mean Σ (1 + ρ) / (1 - ρ) over the eigenvalues,
+        where ρ is the eigenvalue to the power of the number of steps. The mean may exceed that of independent
+        samples by DEPENDENCE standard deviations.
         """
         allowed = DEPENDENCE * math.sqrt(2 * len(self.spectrum))
         steps = 2
@@ -156,17 +160,17 @@ def small_plan(
     score: str = "max",
     learn: bool = False,
 ) -> Plan:
-    """The chain of the check, on a fixed simulated matrix of CELLS cells.
+    """Return the chain of the check, on a fixed simulated matrix of CELLS cells.
 
     Args:
-        mutations: one of MUTATIONS.
-        gamma, move_probabilities: of the chain.
-        zygosity: whether some observations are homozygous, and have rates of their own.
+        mutations: one of MUTATIONS; with `learn`, a key of POINTS.
+        gamma, move_probabilities: parameters of the chain.
+        zygosity: whether some observations are homozygous, with their own rates.
         score: max or sum.
         learn: whether the error rates are learned.
 
     Raises:
-        OptionError: `mutations` is not in MUTATIONS, or gamma or the move probabilities make no sense.
+        OptionError: the number of mutations is not allowed, or gamma or the move probabilities are invalid.
     """
     if mutations not in MUTATIONS:
         raise OptionError(
@@ -194,14 +198,14 @@ def small_leaf_plan(
     *,
     zygosity: bool = False,
 ) -> Plan:
-    """The same of cell-leaf trees, on a fixed simulated matrix of CELLS mutations.
+    """Return the chain of the check for cell trees, on a fixed simulated matrix of CELLS mutations.
 
     Args:
         cells: one of LEAVES.
         gamma, move_probabilities, zygosity: as for `small_plan`.
 
     Raises:
-        OptionError: `cells` is not in LEAVES, or gamma or the move probabilities make no sense.
+        OptionError: `cells` is not in LEAVES, or gamma or the move probabilities are invalid.
     """
     if cells not in LEAVES:
         raise OptionError(
@@ -216,10 +220,10 @@ def small_leaf_plan(
 
 
 def make_target(plan: Plan) -> Target:
-    """Enumerate a small problem: a moment for 4 mutations, some ten seconds for 5.
+    """Enumerate a small problem; this takes a moment for 4 mutations, some ten seconds for 5.
 
     Raises:
-        OptionError: with the plan's gamma and move probabilities the chain hardly moves between the trees.
+        OptionError: with the plan's gamma and move probabilities, the chain hardly moves between the trees.
     """
     problem, gamma = plan.problem, plan.gamma
     kernel = _kernel(plan)
@@ -255,30 +259,30 @@ def make_target(plan: Plan) -> Target:
 
 
 def _kernel(plan: Plan) -> enumeration.Kernel:
-    """All proposals of all trees."""
+    """Return all proposals of all trees."""
     if plan.problem.of_cells:
         return leaf_kernel(len(plan.problem.column_of), plan.move_below[0])
     return enumeration.kernel(plan.problem.mutations, Cuts(*plan.move_below[:2]))
 
 
 def score_of(plan: Plan, tree: ParentVector) -> int:
-    """The integer score of a tree."""
+    """Return the integer score of a tree."""
     return plan.score_of(np.array(tree, dtype=np.int32))
 
 
 def _imbalance(
     kernel: enumeration.Kernel, trees: tuple[ParentVector, ...], posterior: NDArray[np.float64]
 ) -> Fraction:
-    """The worst imbalance, for the posterior (as float64 has it, which is a fraction) and random weights."""
+    """Return the largest imbalance for the posterior (its float64 values as fractions) and random weights."""
     draw = random.Random(MATRIX_SEED)
     weights = [{tree: Fraction(float(p)) for tree, p in zip(trees, posterior, strict=True)}]
-    if len(trees) <= 125:  # exact fractions of 1296 trees take their time
+    if len(trees) <= 125:  # exact fractions are slow for 1296 trees
         weights += [{tree: Fraction(draw.randint(1, 1000)) for tree in trees} for _ in range(BALANCE_WEIGHTS)]
     return max(enumeration.imbalance(kernel, each) for each in weights)
 
 
 def _spectrum(transitions: NDArray[np.float64], posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Moduli of the eigenvalues but the largest, 1; a reversible chain is symmetric once scaled."""
+    """Return the moduli of all eigenvalues but the largest, 1; scaling makes a reversible chain symmetric."""
     root = np.sqrt(posterior)
     scaled = root[:, None] * transitions / root
     moduli = np.sort(np.abs(np.linalg.eigvalsh((scaled + scaled.T) / 2)))[::-1]

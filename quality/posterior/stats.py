@@ -1,6 +1,6 @@
-"""Do visit frequencies agree with an exact posterior: total variation distance and goodness of fit.
+"""Agreement of visit frequencies with an exact posterior: total variation distance and goodness of fit.
 
-Both want independent samples, so a chain is thinned by its autocorrelation time first.
+Both tests need independent samples, so a chain must first be thinned by its autocorrelation time.
 """
 
 import math
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SIGNIFICANCE = 0.001
-"""Of each of the two tests; a sampler that is right fails the check about twice in a thousand fresh runs."""
+"""Significance of each of the two tests; a correct sampler fails about twice in a thousand fresh runs."""
 
 POWER = 0.95
-"""With which probability a deviation is found that is called detectable."""
+"""Probability of finding a deviation that is called detectable."""
 
 LEAST_EXPECTED = 5.0
-"""Visits that a cell of the chi-square test expects at least (Cochran 1954)."""
+"""Minimum number of expected visits per cell of the chi-square test (Cochran 1954)."""
 
 WINDOW = 5.0
 """Autocorrelations are summed up to this many autocorrelation times (Sokal 1997)."""
@@ -28,7 +28,7 @@ THINNING = 4.0
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Pearson's chi-square test; `cells` after pooling."""
+    """Pearson's chi-square test; `cells` is the number of cells after pooling."""
 
     statistic: float
     cells: int
@@ -37,30 +37,30 @@ class GoodnessOfFit:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The verdict on visit frequencies and what led to it."""
+    """Verdict on visit frequencies and the values behind it."""
 
     samples: int
     total_variation: float
     expected_total_variation: float
-    """Of as many independent samples of the posterior."""
+    """Expected distance of as many independent samples of the posterior."""
     total_variation_limit: float
     fit: GoodnessOfFit
     significance: float
     detectable_deviation: float
-    """See `detectable_deviation`, for these samples and cells."""
+    """Result of the function `detectable_deviation` for these samples and cells."""
     holds: bool
 
 
 def total_variation(counts: ArrayLike, probabilities: ArrayLike) -> float:
-    """½ Σ |visits / samples - probability|, from 0 to 1; `counts` and `probabilities` of shape (trees,)."""
+    """Return ½ Σ |visits / samples - probability|, from 0 to 1; both arguments have shape (trees,)."""
     visits, exact = _checked(counts, probabilities)
     return float(0.5 * np.abs(visits / visits.sum() - exact).sum())
 
 
 def expected_total_variation(probabilities: ArrayLike, samples: int) -> float:
-    """Mean total variation distance of independent samples: ½ Σ sqrt(2 p (1 - p) / (π N)).
+    """Return the mean total variation distance of independent samples: ½ Σ sqrt(2 p (1 - p) / (π N)).
 
-    A visit frequency is taken as normal, whose mean absolute deviation is sqrt(2/π) standard deviations.
+    Visit frequencies are treated as normal, with a mean absolute deviation of sqrt(2/π) standard deviations.
     """
     variances = _variances(probabilities, samples)
     return float(0.5 * np.sqrt(2 * variances / math.pi).sum())
@@ -69,10 +69,10 @@ def expected_total_variation(probabilities: ArrayLike, samples: int) -> float:
 def total_variation_limit(
     probabilities: ArrayLike, samples: int, significance: float = SIGNIFICANCE
 ) -> float:
-    """What the distance of independent samples exceeds with about this probability.
+    """Return the limit that the distance of independent samples exceeds with about this probability.
 
-    The mean plus a normal quantile of its standard deviation ½ sqrt((1 - 2/π) Σ p (1 - p) / N), for which the
-    frequencies are taken as independent.
+    It is the mean plus a normal quantile times the standard deviation ½ sqrt((1 - 2/π) Σ p (1 - p) / N),
+    where the frequencies are treated as independent.
     """
     from scipy import stats
 
@@ -83,7 +83,7 @@ def total_variation_limit(
 def goodness_of_fit(
     counts: ArrayLike, probabilities: ArrayLike, least_expected: float = LEAST_EXPECTED
 ) -> GoodnessOfFit:
-    """Chi-square test of the visits, with the improbable trees pooled into one cell.
+    """Test the visits by chi-square, with the improbable trees pooled into one cell.
 
     ValueError if fewer than two cells are left.
     """
@@ -100,10 +100,10 @@ def goodness_of_fit(
 def detectable_deviation(
     cells: int, samples: int, significance: float = SIGNIFICANCE, power: float = POWER
 ) -> float:
-    """Smallest deviation that the chi-square test finds with this power.
+    """Return the smallest deviation that the chi-square test finds with this power.
 
-    As the root mean square, over the posterior, of the relative error of a tree's probability (Cohen's w).
-    The statistic then has a noncentral chi-square distribution with noncentrality N w².
+    The deviation is the root mean square, over the posterior, of the relative error of a tree's probability
+    (Cohen's w). The statistic then has a noncentral chi-square distribution with noncentrality N w².
     """
     from scipy import optimize, stats
 
@@ -116,7 +116,7 @@ def detectable_deviation(
 
 
 def verdict(counts: ArrayLike, probabilities: ArrayLike, significance: float = SIGNIFICANCE) -> Agreement:
-    """Whether independent samples, counted by tree, are of the posterior: both tests must not reject.
+    """Test whether independent samples, counted by tree, are from the posterior: neither test may reject.
 
     `counts`: visits, shape (trees,), of thinned samples; `probabilities`: the posterior, same shape, sum 1.
     ValueError on shapes, negative counts, no samples, or probabilities that do not sum to 1.
@@ -139,10 +139,10 @@ def verdict(counts: ArrayLike, probabilities: ArrayLike, significance: float = S
 
 
 def integrated_autocorrelation_time(series: ArrayLike) -> float:
-    """1 + 2 Σ ρ(k) in steps, at least 1, of an observable; shape (steps,) or (chains, steps).
+    """Return 1 + 2 Σ ρ(k) in steps, at least 1, of an observable; shape (steps,) or (chains, steps).
 
-    Window after Sokal 1997: up to the first lag k >= 5 τ(k). The mean is that of all chains, so that chains
-    which stay apart show. ValueError for a series that never changes, which says nothing about the time.
+    The window follows Sokal 1997: up to the first lag k >= 5 τ(k). The mean is that of all chains, so that
+    chains which stay apart are detected. ValueError if the series never changes, because the time is unknown.
     """
     values = np.atleast_2d(np.asarray(series, dtype=np.float64))
     covariance = _autocovariance(values - values.mean())
@@ -155,16 +155,19 @@ def integrated_autocorrelation_time(series: ArrayLike) -> float:
 
 
 def thinning_interval(observables: Sequence[ArrayLike]) -> int:
-    """Steps between samples that count as independent, by the slowest of several observables.
+    """Return the number of steps between independent samples, from the slowest of several observables.
 
-    Take the score and the indicators of some probable trees: the score alone does not see the chain move
-    between trees that score alike.
+    Use the score and the indicators of some probable trees: the score alone does not show moves between trees
+    with similar scores.
     """
     return math.ceil(THINNING * max(integrated_autocorrelation_time(series) for series in observables))
 
 
 def _autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By lag, up to half the steps, mean over the chains; by Fourier transform, padded against wrapping."""
+    """Return the autocovariance by lag, up to half the steps, as the mean over the chains.
+
+    It uses the Fourier transform, padded against wrap-around.
+    """
     steps = centred.shape[1]
     size = 1 << (2 * steps - 1).bit_length()
     power = np.abs(np.fft.rfft(centred, size, axis=1)) ** 2
@@ -175,7 +178,7 @@ def _autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
 def _pooled(
     observed: NDArray[np.float64], expected: NDArray[np.float64], least: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same visits in cells of which each expects at least `least`: the least probable are added up."""
+    """Pool the least probable cells, so that each cell expects at least `least` visits."""
     order = np.argsort(expected, kind="stable")
     observed, expected = observed[order], expected[order]
     pool = int(np.searchsorted(expected, least))
@@ -190,7 +193,7 @@ def _pooled(
 
 
 def _variances(probabilities: ArrayLike, samples: int) -> NDArray[np.float64]:
-    """Variance of every tree's visit frequency in independent samples."""
+    """Return the variance of every tree's visit frequency in independent samples."""
     exact = np.asarray(probabilities, dtype=np.float64)
     return np.asarray(exact * (1 - exact) / samples, dtype=np.float64)
 

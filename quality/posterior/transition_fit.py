@@ -1,7 +1,8 @@
-"""Do single steps have the probabilities of the exact chain: a chi-square test over all rows.
+"""Chi-square test that single steps have the probabilities of the exact chain, over all rows.
 
-Given how often a Markov chain was in each state, what it did next is independent from visit to visit, so each
-row is tested by itself and the statistics add up (Billingsley, "Statistical methods in Markov chains", 1961).
+Given the number of visits to each state, the next steps of a Markov chain are independent between visits. So
+each row is tested by itself, and the statistics add up (Billingsley, "Statistical methods in Markov chains",
+1961).
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ __all__ = ["TransitionFit", "fit_transitions"]
 
 @dataclass(frozen=True)
 class TransitionFit:
-    """The test of all rows together.
+    """Test of all rows together.
 
     Attributes:
-        steps: steps that the test saw.
-        rows: trees with visits enough for a test.
-        statistic: Pearson's, summed over the rows.
+        steps: number of steps in the test.
+        rows: number of trees with enough visits for a test.
+        statistic: Pearson's statistic, summed over the rows.
         freedom: degrees of freedom, summed over the rows.
-        p_value: of the statistic.
-        impossible: steps of probability 0 that happened.
-        detectable_deviation: see `posterior_stats.detectable_deviation`, of a step's probability.
-        holds: nothing impossible happened, and the p-value is not below the significance.
+        p_value: p-value of the statistic.
+        impossible: number of steps with probability 0 that occurred.
+        detectable_deviation: see `stats.detectable_deviation`, for the probability of a step.
+        holds: whether nothing impossible occurred and the p-value is not below the significance.
     """
 
     steps: int
@@ -48,7 +49,7 @@ def fit_transitions(
     """Test counts of single steps, shape (trees, trees), against the exact probabilities, same shape.
 
     Raises:
-        ValueError: no tree has visits enough.
+        ValueError: no tree has enough visits.
     """
     from scipy import stats
 

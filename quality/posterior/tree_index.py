@@ -1,4 +1,4 @@
-"""Which tree each slot holds, for thousands of slots at once, in any encoding."""
+"""Identify the tree in each slot, for thousands of slots at once, in any encoding."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def _itself(parents: NDArray[np.int32]) -> ParentVector:
 
 
 class TreeIndex:
-    """Numbers the trees of a list by what they look like in a runner's memory.
+    """Number of a tree in a list, by its representation in a runner's memory.
 
-    A tree may have several looks (orders of its nodes, say): each is decoded once, when it is first met.
+    A tree may have several representations (orders of its nodes, for example). Each is decoded once, when it
+    first occurs.
 
     Args:
-        encoding: of the runner.
+        encoding: encoding of the runner.
         trees: the list.
-        name_of: the parent vector in the list that stands for a tree; without, its own.
+        name_of: returns the parent vector in the list that names a tree; by default the tree's own.
     """
 
     def __init__(
@@ -43,10 +44,10 @@ class TreeIndex:
         self._met: dict[bytes, int] = {}
 
     def of(self, runner: Runner) -> NDArray[np.int64]:
-        """The number of the tree in each slot: int64, shape (slots,).
+        """Return the number of the tree in each slot: int64, shape (slots,).
 
         Raises:
-            KeyError: a slot's tree is none of the list.
+            KeyError: a slot's tree is not in the list.
         """
         arrays = {name: runner.read_all(name) for name in self._names}
         parts = [np.ascontiguousarray(a).reshape(runner.slots, -1).view(np.uint8) for a in arrays.values()]
@@ -64,11 +65,11 @@ class TreeIndex:
 
 
 class StateIndex:
-    """Numbers states: trees, or trees with the places of learned rates.
+    """Number of a state: of a tree, or of a tree with the grid positions of learned rates.
 
     Args:
-        trees: of the trees.
-        plan: of the chain.
+        trees: index of the trees.
+        plan: plan of the chain.
     """
 
     def __init__(self, trees: TreeIndex, plan: Plan) -> None:
@@ -77,7 +78,7 @@ class StateIndex:
         self._points = None if tables is None else tables.learned.points
 
     def of(self, runner: Runner) -> NDArray[np.int64]:
-        """The number of the state in each slot: int64, shape (slots,)."""
+        """Return the number of the state in each slot: int64, shape (slots,)."""
         trees = self._trees.of(runner)
         if self._points is None:
             return trees

@@ -1,1 +1,1 @@
-"""A race for the most likely tree: search, chains and other people's programs on simulated inputs."""
+"""Race for the most likely tree: search, chains and third-party programs on simulated inputs."""

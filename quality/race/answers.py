@@ -1,4 +1,4 @@
-"""What a contestant gives, and what that is worth: all trees are scored alike."""
+"""Results of the contestants and their evaluation; all trees are scored in the same way."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Answer", "Contestant", "Found", "judge", "processor_seconds"]
 
 @dataclass(frozen=True)
 class Found:
-    """What a contestant has found.
+    """Result of a contestant.
 
     Attributes:
-        parents: int32, shape (n + 1,).
-        curve: (processor seconds, best log-likelihood by then), where it tells of them.
-        told: what else it says, as plain values.
+        parents: parent vector of its tree, int32, shape (n + 1,).
+        curve: (processor seconds, best log-likelihood by then), if the contestant reports them.
+        told: everything else that it reports, as plain values.
     """
 
     parents: NDArray[np.int32]
@@ -37,15 +37,15 @@ Contestant = Callable[[RaceInput, Simulation], Found]
 
 @dataclass(frozen=True)
 class Answer:
-    """What an answer is worth.
+    """Evaluation of a contestant's result.
 
     Attributes:
-        name: the contestant's.
-        log_likelihood: natural log, float64, every cell at its best node.
-        seconds: processor time, of all threads and of child processes.
+        name: name of the contestant.
+        log_likelihood: natural log, float64, every cell at its best node; None without a result.
+        seconds: processor time of all threads and child processes.
         ancestors, lineages: precision and recall of the pairs (`trees.distances`).
-        curve, told: as it was found.
-        problem: why there is no answer.
+        curve, told: as in `Found`.
+        problem: reason why there is no result, or None.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Answer:
 
 
 def processor_seconds() -> float:
-    """Of this process and of its children that have ended."""
+    """Return the processor time of this process and of its children that have ended, in seconds."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def judge(name: str, contestant: Contestant, given: RaceInput, simulation: Simulation) -> Answer:
-    """Let a contestant run, and say what its answer is worth; a failure is an answer too."""
+    """Run a contestant and evaluate its result; a failure is reported as an answer too."""
     from syclade.host.errors import SycladeError
 
     began = processor_seconds()

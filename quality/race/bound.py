@@ -1,9 +1,9 @@
-"""A bound from above: no tree can be more likely than the best trees of groups of its mutations together.
+"""Upper bound: no tree can be more likely than the best trees of groups of its mutations together.
 
-What is left of a tree when mutations are taken out is a tree of the others, and every cell scores there as it
-did. So a tree scores no more than the sum, over groups of its mutations, of each group's most likely tree,
-which for a few mutations is found among all trees. Groups are chosen so that what their mutations cost each
-other is large: pairs by a matching of the greatest weight, then pairs of pairs.
+Removing mutations from a tree leaves a tree of the other mutations, in which every cell scores as before on
+these. So a tree scores at most the sum, over groups of its mutations, of the score of each group's most
+likely tree. For a few mutations, that tree is found by enumeration. Groups are chosen so that the conflicts
+within them are costly: pairs by a maximum-weight matching, then pairs of pairs.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from syclade.quality.oracle.trees import all_trees
 __all__ = ["MOST_MUTATIONS", "UpperBound", "upper_bound"]
 
 MOST_MUTATIONS = 200
-"""All pairs of pairs are looked at: some hundred million sums."""
+"""Largest number of mutations: all pairs of pairs are evaluated, some hundred million sums."""
 
 
 @dataclass(frozen=True)
 class UpperBound:
-    """What no tree exceeds.
+    """Upper bound on the log-likelihood of all trees.
 
     Attributes:
-        log_likelihood: natural log.
-        free: the same if every entry could be what is likeliest: what a bound has to be better than.
+        log_likelihood: the bound, natural log.
+        free: the trivial bound, if every entry could have its likeliest value.
         groups: sizes of the groups, largest first.
     """
 
@@ -43,16 +43,16 @@ class UpperBound:
 
 
 def upper_bound(matrix: Matrix, rates: Rates) -> UpperBound:
-    """The bound by groups of up to four mutations.
+    """Return the bound from groups of up to four mutations.
 
     Args:
-        matrix: at most MOST_MUTATIONS mutations.
+        matrix: the observed values, at most MOST_MUTATIONS mutations.
         rates: the error rates.
     """
     table = rates.log_table()
     values = scored_values(matrix, rates)
     base = float(np.bincount(values.ravel(), minlength=4) @ table[:, 0])
-    gains = rates.weights()[values]  # of having the mutation, (mutations, cells)
+    gains = rates.weights()[values]  # gain of having the mutation, (mutations, cells)
     alone = np.maximum(gains, 0.0).sum(axis=1)
     singles = [(gene,) for gene in range(len(gains))]
     pairs = _matched(singles, gains, alone)
@@ -65,7 +65,7 @@ def upper_bound(matrix: Matrix, rates: Rates) -> UpperBound:
 def _matched(
     groups: Sequence[tuple[int, ...]], gains: NDArray[np.float64], alone: NDArray[np.float64]
 ) -> list[tuple[int, ...]]:
-    """Groups in pairs, such that the pairs' costs are greatest; those that cost nothing stay alone."""
+    """Pair the groups so that the total cost of the pairs is largest; groups without cost stay alone."""
     import networkx
 
     graph: networkx.Graph[int] = networkx.Graph()
@@ -82,7 +82,7 @@ def _matched(
 
 
 def _best(gains: NDArray[np.float64]) -> float:
-    """The best tree's gain, among all trees of these mutations; cells at their best nodes."""
+    """Return the gain of the best among all trees of these mutations, with cells at their best nodes."""
     count = len(gains)
     if count == 1:
         return float(np.maximum(gains, 0.0).sum())
@@ -94,12 +94,15 @@ _KNOWN: dict[int, tuple[NDArray[np.float64], NDArray[np.intp]]] = {}
 
 
 def _subsets(count: int) -> NDArray[np.float64]:
-    """All sets of so many mutations, (2^count, count)."""
+    """Return all subsets of `count` mutations: float64, shape (2^count, count)."""
     return _known(count)[0]
 
 
 def _trees(count: int) -> NDArray[np.intp]:
-    """The sets of mutations that trees allow, each tree's nodes', (trees, count + 1); equal ones once."""
+    """Return the subsets (rows of `_subsets`) at the nodes of each tree: intp, shape (trees, count + 1).
+
+    Trees with equal subsets are listed once.
+    """
     return _known(count)[1]
 
 

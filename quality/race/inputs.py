@@ -1,4 +1,4 @@
-"""What the race is run on: simulated inputs whose true trees are known."""
+"""Inputs of the race: simulated, so that their true trees are known."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ class RaceInput:
     """A simulated input.
 
     Attributes:
-        cells, mutations: its size.
-        fp_rate, fn_rate, missing: of the simulation, and of the inference.
-        seed: of the simulation.
+        cells, mutations: size of the input.
+        fp_rate, fn_rate: error rates of the simulation and of the inference.
+        missing: probability that a value is missing in the simulation.
+        seed: seed of the simulation.
     """
 
     cells: int
@@ -30,20 +31,20 @@ class RaceInput:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Name for display."""
         return f"{self.cells} × {self.mutations}"
 
     @property
     def rates(self) -> Rates:
-        """The error rates."""
+        """Error rates."""
         return Rates(self.fp_rate, self.fn_rate)
 
     def simulated(self) -> Simulation:
-        """The matrix and the true tree."""
+        """Simulate the matrix and the true tree."""
         return simulate(self.cells, self.mutations, self.fp_rate, self.fn_rate, self.missing, self.seed)
 
     def told(self) -> dict[str, float]:
-        """As plain values."""
+        """Return the attributes as plain values."""
         return asdict(self)
 
 
@@ -61,15 +62,15 @@ SUITE = (
 
 
 def input_of(size: str, rates: tuple[float, float, float], seed: int) -> RaceInput:
-    """An input by its size.
+    """Return an input of the given size.
 
     Args:
         size: CELLSxMUTATIONS.
-        rates: of false positives, of false negatives, of missing values.
-        seed: of the simulation.
+        rates: rates of false positives, false negatives and missing values.
+        seed: seed of the simulation.
 
     Raises:
-        OptionError: it is no size.
+        OptionError: `size` is not a size.
     """
     cells, _, mutations = size.partition("x")
     if not (cells.isdecimal() and mutations.isdecimal() and int(cells) and int(mutations)):

@@ -12,12 +12,12 @@ __all__ = ["chains", "search"]
 
 
 def search(device: str, seed: int) -> Contestant:
-    """`infer` with its defaults."""
+    """Return a contestant that runs the search with the defaults of `infer`."""
     return _inference(device, {"seed": seed, "method": "search"})
 
 
 def chains(device: str, seed: int, count: int, steps: int) -> Contestant:
-    """So many chains of so many steps."""
+    """Return a contestant that runs `count` chains of `steps` steps each."""
     return _inference(device, {"seed": seed, "method": "chain", "chains": count, "steps": steps})
 
 

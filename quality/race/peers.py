@@ -1,4 +1,4 @@
-"""Other people's programs, by a Python that has them: what they need is not what we need."""
+"""Third-party programs, run by a separate Python because their dependencies differ from ours."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["PEERS", "peer", "tree_of_genotypes"]
 _PROGRAMS = Path(__file__).parent / "programs"
 
 PEERS = {"ScisTree2": "scistree2.py", "HUNTRESS": "huntress.py"}
-"""Programs that call them, in `programs/`: one a file."""
+"""Scripts in `programs/` that call the third-party programs, one script each."""
 
 
 def peer(name: str, python: Path, seconds: float) -> Contestant:
-    """A contestant that takes a matrix and gives each mutation's cells.
+    """Return a contestant that runs a third-party program, which maps a matrix to each mutation's cells.
 
     Args:
         name: one of PEERS.
-        python: an interpreter that can import it.
-        seconds: that it may take.
+        python: an interpreter that can import the program.
+        seconds: time limit in seconds.
     """
 
     def run(given: RaceInput, simulation: Simulation) -> Found:
@@ -49,10 +49,10 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
 
 
 def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> object:
-    """What the program says on its last line of standard output.
+    """Return the program's answer from its last line of standard output.
 
     Raises:
-        OptionError: it cannot be run, fails, takes too long, or says something else.
+        OptionError: the program cannot be run, fails, takes too long, or prints something else.
     """
     command = [str(python), "-P", str(_PROGRAMS / PEERS[name])]
     try:
@@ -62,7 +62,7 @@ def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> o
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # it may have processes of its own, which end with it
+            start_new_session=True,  # it may start child processes, which are killed with it
         )
     except OSError as error:
         raise OptionError(f"{python} does not run: {error}", hint="see --peers") from error
@@ -80,7 +80,7 @@ def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> o
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a program and whatever it has started."""
+    """Kill a program and all processes that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -90,13 +90,15 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def tree_of_genotypes(cells: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The mutation tree of genotypes without conflicts: below the smallest set of cells that holds one's own.
+    """Return the mutation tree of genotypes without conflicts.
+
+    The parent of a mutation is the one with the smallest set of cells that contains the mutation's own set.
 
     Args:
         cells: bool, shape (n, m): the cells that have each mutation. Of equal rows, the first is above.
 
     Returns:
-        The parent vector. A mutation without cells is below the root.
+        The parent vector, int32, shape (n + 1,). A mutation without cells is attached to the root.
     """
     count = len(cells)
     parents = np.full(count + 1, count, dtype=np.int32)

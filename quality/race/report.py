@@ -1,4 +1,4 @@
-"""The race's outcome: as data, as a table, as curves."""
+"""Outcome of the race as data, as a table and as curves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from syclade.quality.race.inputs import RaceInput
 __all__ = ["Round", "plot_rounds", "report_of", "round_of", "table_of", "unbeaten"]
 
 SAME = 1e-6
-"""Nats by which equal log-likelihoods may differ."""
+"""Log-likelihoods that differ by no more than this, in nats, are equal."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Round:
 
     Attributes:
         given: the input.
-        true_log_likelihood: of the tree that it was simulated from.
-        bound: no tree is more likely; None where there are too many mutations to say.
-        answers: of all contestants, in their order.
+        true_log_likelihood: log-likelihood of the tree that the input was simulated from.
+        bound: upper bound on the log-likelihood of all trees; None if there are too many mutations.
+        answers: answers of all contestants, in their order.
     """
 
     given: RaceInput
@@ -37,12 +37,12 @@ class Round:
 
     @property
     def best(self) -> float:
-        """The best log-likelihood of all answers."""
+        """Best log-likelihood of all answers."""
         return max(one.log_likelihood for one in self.answers if one.log_likelihood is not None)
 
 
 def round_of(given: RaceInput, simulation: Simulation, answers: Sequence[Answer]) -> Round:
-    """All that is known of an input."""
+    """Collect an input's answers, the log-likelihood of its true tree, and its upper bound."""
     few = given.mutations <= MOST_MUTATIONS
     return Round(
         given,
@@ -53,13 +53,13 @@ def round_of(given: RaceInput, simulation: Simulation, answers: Sequence[Answer]
 
 
 def unbeaten(rounds: Sequence[Round], name: str) -> int:
-    """On how many inputs no other contestant has found a more likely tree."""
+    """Return the number of inputs on which no other contestant found a more likely tree."""
     own = ((one, each.best) for each in rounds for one in each.answers if one.name == name)
     return sum(one.log_likelihood is not None and one.log_likelihood >= best - SAME for one, best in own)
 
 
 def report_of(rounds: Sequence[Round], settings: dict[str, object]) -> dict[str, object]:
-    """As plain values, for JSON."""
+    """Return the outcome as plain values, for JSON."""
     names = [one.name for one in rounds[0].answers]
     return {
         "settings": settings,
@@ -77,7 +77,7 @@ def report_of(rounds: Sequence[Round], settings: dict[str, object]) -> dict[str,
 
 
 def table_of(rounds: Sequence[Round]) -> Iterator[str]:
-    """Lines for people: a line an answer, differences to the best one."""
+    """Yield the outcome as lines of text: one line per answer, with the difference from the best one."""
     for each in rounds:
         bound = "" if each.bound is None else f", no tree above {each.bound:.4f}"
         yield (
@@ -100,7 +100,7 @@ def _words(one: Answer, best: float) -> str:
 
 
 def plot_rounds(rounds: Sequence[Round], path: Path) -> None:
-    """Curves of the distance to the best log-likelihood against processor time, an input a panel (PNG)."""
+    """Plot the distance to the best log-likelihood against processor time, one panel per input (PNG)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

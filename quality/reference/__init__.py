@@ -1,1 +1,1 @@
-"""Reference folders: inputs, and what SCITE made of each."""
+"""Reference folders: inputs, and SCITE's results for each."""

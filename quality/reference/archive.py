@@ -1,7 +1,7 @@
-"""Pack a reference folder into one archive, and unpack it: the form in which the package carries it.
+"""Pack a reference folder into one archive, and unpack it; the package contains its reference in this form.
 
-With one version of zlib, the same files give the same bytes: names are sorted, and times, owners and modes
-are fixed. `archive_digest` depends on the files alone.
+With the same version of zlib, the same files give the same bytes: names are sorted, and times, owners and
+modes are fixed. `archive_digest` depends only on the files.
 
 ``python -m syclade.quality.reference.archive FOLDER ARCHIVE`` packs a folder.
 """
@@ -28,7 +28,7 @@ def pack_reference(folder: Path, archive: Path) -> str:
 
     Args:
         folder: a complete reference folder.
-        archive: the file to write; an earlier one is replaced.
+        archive: the file to write; an existing file is replaced.
 
     Returns:
         The digest of the files, see `archive_digest`.
@@ -53,7 +53,7 @@ def pack_reference(folder: Path, archive: Path) -> str:
 
 
 def read_archive(content: bytes) -> dict[str, bytes]:
-    """Return the files of an archive by their names, such as ``inputs/01.csv``.
+    """Return the files of an archive by name, such as ``inputs/01.csv``.
 
     Raises:
         ReferenceFolderError: the archive is damaged.
@@ -71,7 +71,7 @@ def read_archive(content: bytes) -> dict[str, bytes]:
 
 
 def archive_digest(files: dict[str, bytes]) -> str:
-    """Return the SHA-256 of the files' names and contents, in hexadecimal, however they are compressed."""
+    """Return the SHA-256 of the files' names and contents, in hexadecimal, regardless of compression."""
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{len(files[name])}\0".encode())

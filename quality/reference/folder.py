@@ -1,7 +1,7 @@
-"""A reference folder: inputs, and what SCITE made of each.
+"""Reference folder: inputs, and SCITE's results for each.
 
-Layout: ``inputs/NN.csv`` (matrices in SCITE's format), ``scite/NN_ml0.newick`` or ``.gv`` (its best tree) and
-``scite/NN.log`` (its standard output); ``reference.json`` tells the settings where `syclade quality
+Layout: ``inputs/NN.csv`` (matrices in SCITE's format), ``scite/NN_ml0.newick`` or ``.gv`` (SCITE's best tree)
+and ``scite/NN.log`` (SCITE's standard output). ``reference.json`` has the settings if `syclade quality
 reference` made the folder.
 """
 
@@ -31,10 +31,10 @@ class ReferenceInput:
     """One input and SCITE's results.
 
     Attributes:
-        name: NN.
-        matrix: the file of the observed values.
-        tree: the file of SCITE's best tree.
-        log: SCITE's standard output.
+        name: NN, the stem of the file names.
+        matrix: file of the observed values.
+        tree: file of SCITE's best tree.
+        log: file of SCITE's standard output.
     """
 
     name: str
@@ -45,12 +45,12 @@ class ReferenceInput:
 
 @dataclass(frozen=True)
 class Reference:
-    """A folder's content.
+    """Content of a reference folder.
 
     Attributes:
-        folder: where it is.
-        inputs: in the order of their names.
-        settings: what reference.json says, empty without one.
+        folder: path of the folder.
+        inputs: the inputs, in the order of reference.json, else sorted by name.
+        settings: content of reference.json; empty without that file.
     """
 
     folder: Path
@@ -58,10 +58,10 @@ class Reference:
     settings: dict[str, Any]
 
     def rate(self, name: str, given: float | None, fallback: Fallback) -> float | Fallback:
-        """An error rate of SCITE's runs: as reference.json has it, else as given, else the fallback.
+        """Return an error rate of SCITE's runs: from reference.json, else as given, else the fallback.
 
         Raises:
-            ReferenceFolderError: reference.json and the user say different things.
+            ReferenceFolderError: reference.json and `given` differ.
         """
         recorded = self.settings.get(name)
         if recorded is None:
@@ -76,11 +76,11 @@ class Reference:
 
 
 def read_reference(folder: str | os.PathLike[str]) -> Reference:
-    """Find the files of a reference folder; they are read later.
+    """Find the files of a reference folder; their content is read later.
 
     Raises:
-        ReferenceFolderError: there is no such folder, no input, a file is missing, or reference.json is
-            damaged.
+        ReferenceFolderError: there is no such folder, it has fewer than two inputs, a file is missing, or
+            reference.json is damaged.
     """
     place = Path(folder)
     matrices = {path.stem: path for path in sorted((place / "inputs").glob("*.csv"))}
@@ -96,7 +96,7 @@ def read_reference(folder: str | os.PathLike[str]) -> Reference:
 
 
 def _find_input(place: Path, name: str) -> ReferenceInput:
-    """The files of one input; all must be there."""
+    """Return the files of one input; all must exist."""
     matrix, log = place / "inputs" / f"{name}.csv", place / "scite" / f"{name}.log"
     trees = [place / "scite" / f"{name}_ml0.{ending}" for ending in ("newick", "gv")]
     tree = next((path for path in trees if path.is_file()), trees[0])

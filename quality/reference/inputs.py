@@ -1,4 +1,4 @@
-"""The inputs of a new reference folder: simulated, or matrices of the user's own."""
+"""Inputs of a new reference folder: simulated, or the user's own matrices."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["NamedInput", "Recipe", "read_inputs", "simulate_inputs", "write_inpu
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to simulate inputs.
+    """Parameters of simulated inputs.
 
     Attributes:
-        count: how many.
-        cells, mutations: their size.
+        count: number of inputs.
+        cells, mutations: size of each input.
         missing: probability that a value is missing.
-        seed: of the first; each further one has the next.
+        seed: seed of the first input; each further input has the next seed.
     """
 
     count: int
@@ -40,8 +40,8 @@ class NamedInput:
     """One input.
 
     Attributes:
-        name: NN, its files' name.
-        seed: SCITE's seed: the name where it is a number, else its place in the list, from 1.
+        name: NN, the stem of its file names.
+        seed: SCITE's seed: the name if it is a number, else its position in the list, from 1.
         matrix: the observed values.
     """
 
@@ -51,7 +51,7 @@ class NamedInput:
 
 
 def simulate_inputs(recipe: Recipe, rates: Rates) -> list[NamedInput]:
-    """Inputs 01, 02, … as the recipe says.
+    """Simulate the inputs 01, 02, … of the recipe.
 
     Raises:
         OptionError: see `simulate`.
@@ -69,11 +69,11 @@ def _simulated(recipe: Recipe, rates: Rates, number: int) -> Matrix:
 
 
 def read_inputs(folder: Path) -> list[NamedInput]:
-    """All ``*.csv`` of a folder, by name.
+    """Read all ``*.csv`` files of a folder, sorted by name.
 
     Raises:
-        ReferenceFolderError: there is none.
-        MatrixError: one cannot be used.
+        ReferenceFolderError: there is no such file.
+        MatrixError: a file cannot be used.
     """
     paths = sorted(folder.glob("*.csv"))
     if not paths:
@@ -91,10 +91,10 @@ def _is_number(name: str) -> bool:
 
 
 def write_inputs(inputs: Iterable[NamedInput], folder: Path, force: bool) -> list[str]:
-    """Write each matrix as NAME.csv, unless it is there already; names of the inputs that are new.
+    """Write each matrix as NAME.csv, unless the same file exists, and return the names of the new inputs.
 
     Raises:
-        OutputError: another matrix is there and `force` is not given, or it cannot be written.
+        OutputError: a file has another matrix and `force` is not set, or it cannot be written.
     """
     written = []
     for each in inputs:

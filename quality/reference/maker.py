@@ -1,4 +1,4 @@
-"""Makes a reference folder: SCITE on every input, several processes at once, going on where it stopped."""
+"""Make a reference folder: run SCITE on every input, in parallel processes, and resume interrupted work."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ def make_reference(
     force: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Write inputs, settings and SCITE's results; runs that are done are not done again.
+    """Write inputs, settings and SCITE's results; finished runs are not repeated.
 
     Args:
         scite: the user's binary.
-        settings: of its runs.
+        settings: settings of its runs.
         inputs: the matrices.
-        folder: made if need be.
-        origin: where the inputs come from, for reference.json.
-        processes: SCITE's runs at once.
+        folder: output folder, created if it does not exist.
+        origin: origin of the inputs, for reference.json.
+        processes: number of concurrent SCITE runs.
         force: replace the results of other settings or matrices.
-        progress: called with the runs done, and in all.
+        progress: called with the number of finished runs and the total.
 
     Returns:
-        How many runs were done already.
+        The number of runs that were already finished.
 
     Raises:
-        OutputError: the folder has something else and `force` is not given, or cannot be written.
-        SciteError: a run failed; the others are stopped, and those that are done stay.
+        OutputError: the folder has other content and `force` is not set, or it cannot be written.
+        SciteError: a run failed; the other runs are stopped, and finished runs are kept.
     """
     outputs = check_output(folder / "scite", (), force)
     described = _describe(scite, settings, inputs, origin)
@@ -72,7 +72,7 @@ def make_reference(
 def _describe(
     scite: Scite, settings: SciteSettings, inputs: Sequence[NamedInput], origin: dict[str, Any]
 ) -> dict[str, Any]:
-    """The content of reference.json."""
+    """Return the content of reference.json."""
     return {
         **settings.rates.told(),
         "chains": settings.chains,
@@ -87,7 +87,7 @@ def _describe(
 
 
 def _changed_settings(path: Path, described: dict[str, Any]) -> list[str]:
-    """What an earlier reference.json says otherwise; our own version does not matter to SCITE."""
+    """Return the keys that differ in an earlier reference.json; our own version does not matter to SCITE."""
     if not path.exists():
         return []
     try:
@@ -98,7 +98,7 @@ def _changed_settings(path: Path, described: dict[str, Any]) -> list[str]:
 
 
 def _is_done(outputs: Path, name: str) -> bool:
-    """A log takes its place when all is well (`Scite.run`)."""
+    """Return whether a run is finished: its log gets its final name only after success (`Scite.run`)."""
     return (outputs / f"{name}.log").is_file() and _tree(outputs, name).is_file()
 
 
@@ -107,7 +107,7 @@ def _tree(outputs: Path, name: str) -> Path:
 
 
 def _forget(outputs: Path, names: Sequence[str], force: bool) -> None:
-    """Take away the logs of results that are no more those of the inputs, so that they are made again."""
+    """Remove the logs of outdated results, so that these runs are repeated."""
     logs = [outputs / f"{name}.log" for name in names]
     present = [log for log in logs if log.exists()]
     if present and not force:
@@ -127,7 +127,7 @@ def _run_all(
     total: int,
     progress: Progress | None,
 ) -> None:
-    """Run SCITE on the inputs that are left; the first failure stops all."""
+    """Run SCITE on the pending inputs; the first failure stops all runs."""
     done = total - len(pending)
     stop = threading.Event()
     with ThreadPoolExecutor(processes) as pool:
@@ -138,7 +138,7 @@ def _run_all(
                 done += 1
                 if progress is not None:
                     progress(done, total)
-        except BaseException:  # Ctrl-C too must end SCITE's processes
+        except BaseException:  # Ctrl-C must also end SCITE's processes
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise

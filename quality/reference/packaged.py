@@ -1,4 +1,4 @@
-"""The reference that comes with the package: SCITE's results on 64 inputs (`quality/data/README.md`)."""
+"""Reference that comes with the package: SCITE's results on 64 inputs (`quality/data/README.md`)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["DIGEST", "packaged_files", "reference_at"]
 ARCHIVE = "tost64.tar.gz"
 
 DIGEST = "04da294d2dbc3e20fcc99107eb4124360cbc50c2012ba228dffce1d409e3644a"
-"""Of the archive's files (`archive_digest`): the published figures are those of exactly these inputs."""
+"""Digest of the archive's files (`archive_digest`): the published figures are for exactly these inputs."""
 
 
 def packaged_files() -> dict[str, bytes]:
-    """Return the packaged reference's files by their names, such as ``inputs/01.csv``.
+    """Return the packaged reference's files by name, such as ``inputs/01.csv``.
 
     Raises:
         ReferenceFolderError: the archive is missing, or its content is not the published one.
@@ -40,7 +40,7 @@ def packaged_files() -> dict[str, bytes]:
 
 @contextmanager
 def reference_at(folder: str | os.PathLike[str] | None) -> Iterator[Reference]:
-    """Open a reference folder; without one, the packaged reference, unpacked for as long as it is open.
+    """Open a reference folder; without one, unpack the packaged reference for as long as it is open.
 
     Raises:
         ReferenceFolderError: the folder or the package's archive cannot be used.

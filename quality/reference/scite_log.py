@@ -1,4 +1,4 @@
-"""The score that SCITE's standard output ends with."""
+"""Score at the end of SCITE's standard output."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from syclade.quality.reference.folder import ReferenceFolderError
 
 __all__ = ["LoggedScore", "logged_score"]
 
-# As findBestTrees.cpp's output looks: "best log score for tree:", a tab, the number.
+# Output format of findBestTrees.cpp: "best log score for tree:", a tab, the number.
 _LINE = re.compile(r"^best log score for tree:\s*(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class LoggedScore:
-    """A log-likelihood as it was printed.
+    """A log-likelihood as printed.
 
     Attributes:
-        value: nats.
-        half_unit: half a unit of the last digit that was printed: how far the number itself may be away.
+        value: the printed log-likelihood in nats.
+        half_unit: half a unit of the last printed digit: the largest rounding error.
     """
 
     value: float
@@ -29,7 +29,7 @@ class LoggedScore:
 
 
 def logged_score(log: Path) -> LoggedScore:
-    """The score of SCITE's best tree.
+    """Return the score of SCITE's best tree.
 
     Raises:
         ReferenceFolderError: the file cannot be read, or has no such line: SCITE did not finish.
@@ -46,5 +46,5 @@ def logged_score(log: Path) -> LoggedScore:
         )
     printed = Decimal(found[-1])
     exponent = printed.as_tuple().exponent
-    assert isinstance(exponent, int)  # the pattern lets no NaN through
+    assert isinstance(exponent, int)  # the pattern excludes NaN
     return LoggedScore(float(printed), 0.5 * 10.0**exponent)

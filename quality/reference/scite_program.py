@@ -1,4 +1,4 @@
-"""Runs a user's own SCITE binary on one input, as a process of its own."""
+"""Run a user's own SCITE binary on one input, in a subprocess."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Scite", "SciteError", "SciteSettings", "find_scite"]
 
 MOVE_PROBABILITIES = ("0.55", "0.4", "0.05")
 TAIL_LINES = 5
-"""Lines of standard error that an error shows."""
+"""Number of lines of standard error in an error message."""
 
 
 class SciteError(SycladeError):
-    """SCITE cannot be run, or fails."""
+    """SCITE cannot be run or fails."""
 
 
 @dataclass(frozen=True)
 class SciteSettings:
-    """What all runs have in common.
+    """Settings common to all runs.
 
     Attributes:
         rates: the error rates.
-        chains, steps: SCITE's repetitions, and the length of each.
+        chains, steps: number of SCITE's repetitions, and steps of each.
     """
 
     rates: Rates
@@ -45,8 +45,8 @@ class Scite:
     """A SCITE binary.
 
     Attributes:
-        path: where it is, absolute.
-        digest: SHA-256 of the file, in hexadecimal: SCITE tells no version.
+        path: absolute path of the binary.
+        digest: SHA-256 of the file, in hexadecimal, because SCITE reports no version.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class Scite:
     def arguments(
         self, settings: SciteSettings, matrix: Path, size: tuple[int, int], seed: int, prefix: Path
     ) -> list[str]:
-        """The command line for a matrix of `size` (mutations, cells); its files are named after `prefix`."""
+        """Return the command line for a matrix of `size` (mutations, cells); `prefix` names the output."""
         rates = settings.rates
         return [
             *(str(self.path), "-i", str(matrix), "-n", str(size[0]), "-m", str(size[1])),
@@ -66,16 +66,16 @@ class Scite:
         ]
 
     def run(self, arguments: list[str], log: Path, tree: Path, stop: threading.Event) -> None:
-        """Run it and keep its standard output as `log`, once all is well; nothing there means not done.
+        """Run SCITE and store its standard output as `log` after success; without that file it is not done.
 
         Args:
-            arguments: see `arguments`.
-            log: where standard output goes.
-            tree: file that it must have written.
-            stop: ends the run early when set; then nothing is kept.
+            arguments: the command line, from `arguments`.
+            log: path for the standard output.
+            tree: file that SCITE must have written.
+            stop: ends the run early when set; then no log is stored.
 
         Raises:
-            SciteError: it cannot be started, fails, or leaves no tree or score.
+            SciteError: SCITE cannot be started, fails, or writes no tree or score.
         """
         passing, complaints = log.with_name(f".{log.name}.tmp"), log.with_name(f".{log.name}.stderr")
         try:
@@ -98,7 +98,7 @@ class Scite:
             complaints.unlink(missing_ok=True)
 
     def _wait(self, arguments: list[str], output: int, errors: int, stop: threading.Event) -> int:
-        """The exit status; the process is ended when `stop` is set."""
+        """Run the command and return its exit status; kill the process when `stop` is set."""
         try:
             process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
         except OSError as problem:
@@ -115,7 +115,7 @@ class Scite:
                         process.kill()
 
     def _failure(self, arguments: list[str], status: int, tree: Path, complaints: Path) -> SciteError:
-        """What to say of a run that failed: its status, and the end of its standard error."""
+        """Return the error for a failed run, with its status and the end of its standard error."""
         if status < 0:
             what = f"was ended by signal {-status}"
         elif status:
@@ -130,17 +130,17 @@ class Scite:
 
 
 def _zygosity(rates: Rates) -> tuple[str, ...]:
-    """The second value of ``-ad``, and ``-cc``, where there are rates for zygosity."""
+    """Return the second value of ``-ad``, and ``-cc``, if there are rates for zygosity."""
     if rates.fn_rate_hom is None:
         return ()
     return (repr(rates.fn_rate_hom), "-cc", repr(rates.hom_rate))
 
 
 def find_scite(path: str | os.PathLike[str]) -> Scite:
-    """The binary at a path, or with a name on the search path.
+    """Find the binary at a path, or by name on the search path.
 
     Raises:
-        SciteError: there is none, or it is not executable.
+        SciteError: there is no such program, or it is not executable.
     """
     found = shutil.which(os.fspath(path))
     if found is None:

@@ -1,4 +1,4 @@
-"""SCITE's trees under our scorer, which must say what SCITE's own log says."""
+"""Score SCITE's trees with our scorer, which must agree with SCITE's own logs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ScoredInput:
     """An input and SCITE's result for it.
 
     Attributes:
-        name: of the input.
+        name: name of the input.
         matrix: the observed values.
-        digest: of the observed values, SHA-256 in hexadecimal.
-        log_likelihood: of SCITE's tree, nats, float64, by our scorer.
-        logged: the same as SCITE's log prints it.
+        digest: SHA-256 of the shape and the observed values, in hexadecimal.
+        log_likelihood: log-likelihood of SCITE's tree by our scorer, nats, float64.
+        logged: log-likelihood of that tree as printed in SCITE's log, nats.
     """
 
     name: str
@@ -38,7 +38,7 @@ class ScoredInput:
 
     @property
     def discrepancy(self) -> float:
-        """Our score less the logged one, nats."""
+        """Our score minus the logged one, in nats."""
         return self.log_likelihood - self.logged
 
 
@@ -47,8 +47,8 @@ def score_reference(inputs: Sequence[ReferenceInput], rates: Rates) -> list[Scor
 
     Raises:
         MatrixError, TreeError: a file cannot be used.
-        ReferenceFolderError: a log cannot, or a tree's score is not the logged one: within half a unit of
-            its last digit and the tolerance of what counts as equal, 1e-6 nat.
+        ReferenceFolderError: a log cannot be used, or a tree's score differs from the logged one by more than
+            half a unit of the last printed digit plus 1e-6 nat (the tolerance for equal scores).
     """
     return [_score(each, rates) for each in inputs]
 

@@ -1,1 +1,1 @@
-"""Are the trees as good as SCITE's? Two one-sided t-tests."""
+"""Comparison of our trees with SCITE's by two one-sided t-tests."""

@@ -1,6 +1,6 @@
-"""`syclade.quality.tost`: are our best trees as good as SCITE's?
+"""`syclade.quality.tost`: compare our best trees with SCITE's.
 
-What takes time to import is imported inside the functions, so that ``import syclade.quality`` is quick.
+Slow imports are inside the functions, so that ``import syclade.quality`` is fast.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FP_RATE, FN_RATE, CHAINS, STEPS = 1e-6, 0.25, 6, 1_000_000
 """Settings of the thesis's test, for a reference folder without reference.json."""
 
 Progress = Callable[[str, float, float], None]
-"""Takes the current activity, and how much of how much is done."""
+"""Called with the current activity, the amount done and the total."""
 
 
 def tost(
@@ -52,40 +52,41 @@ def tost(
 ) -> TostResult:
     """Compare our best trees with SCITE's by two one-sided paired t-tests (TOST).
 
-    Each input of the reference is inferred, and both programs' trees are scored by one float64 scorer, which
+    This infers a tree for each input of the reference. One float64 scorer scores both programs' trees; it
     must agree with the scores in SCITE's logs. The programs are equivalent if the mean difference is shown to
-    be less than one bit flip either way, each at significance 0.01. A bit flip is the largest effect that one
-    flipped entry of the mutation matrix has on the log-likelihood.
+    be less than one bit flip in both directions, each at significance 0.01. A bit flip is the largest effect
+    that one flipped entry of the mutation matrix has on the log-likelihood.
 
     Equal arguments give equal log-likelihoods on every device. With the packaged reference and 6 chains of
     1,000,000 steps this takes about a minute on two cores.
 
     Args:
-        reference: a reference folder (docs/quality.md); without it, SCITE's results on 64 inputs that come
+        reference: a reference folder (docs/quality.md); by default SCITE's results on 64 inputs, which come
             with the package.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         method: chain, to run chains as SCITE does, or search.
-        chains: number of chains; without it, that of SCITE's runs. For method chain only.
-        steps: steps of each chain; without it, that of SCITE's runs. For method chain only.
-        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
+        chains: number of chains; by default that of SCITE's runs. For method chain only.
+        steps: steps of each chain; by default those of SCITE's runs. For method chain only.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Affects speed only.
         fp_rate, fn_rate: error rates of SCITE's runs, for a folder without reference.json; 1e-6 and 0.25
             by default.
-        fn_rate_hom, hom_rate, merge_homozygous: as for `syclade.infer`, likewise.
-        seed: 0 … 2^64-1.
-        limit: take the first so many inputs only, at least 2.
-        keep: a folder for the result of each input; results that are there and were made with the same
-            settings are taken again. Without it nothing is written.
+        fn_rate_hom, hom_rate: as for `syclade.infer`, for a folder without reference.json.
+        merge_homozygous: as for `syclade.infer`.
+        seed: random seed, 0 … 2^64-1.
+        limit: use only the first `limit` inputs, at least 2.
+        keep: folder for the result of each input; existing results that were made with the same settings are
+            reused. Without it nothing is written.
         force: replace results in `keep` that were made with other settings.
-        progress: called with the current activity, and how much of how much is done.
+        progress: called with the current activity, the amount done and the total.
 
     Returns:
         Counts of equal, better and worse inputs, p-values, the verdict, and every single comparison.
 
     Raises:
-        OptionError: a setting makes no sense, or statsmodels is not installed (the extra `quality`).
-        ReferenceFolderError: the reference cannot be used, or its scores are not those of its logs.
+        OptionError: an option is invalid, or statsmodels is not installed (the extra `quality`).
+        ReferenceFolderError: the reference cannot be used, or its scores do not agree with its logs.
         DeviceError: the device cannot run.
-        OutputError: `keep` has a result of other settings and `force` is not given, or cannot be written.
+        OutputError: `keep` has a result of other settings and `force` is not set, or it cannot be written.
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
@@ -150,7 +151,7 @@ def _rates(
     hom_rate: float | None,
     merge_homozygous: bool,
 ) -> Rates:
-    """Return SCITE's error rates: as the reference has them, else as given, else the thesis's."""
+    """Return SCITE's error rates: from the reference, else as given, else the thesis's."""
     from syclade.host.model.rates import Rates
 
     return Rates(

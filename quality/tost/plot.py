@@ -1,4 +1,4 @@
-"""The histogram of differences in bit flips (figure 4.2 of the ffSCITE thesis)."""
+"""Histogram of differences in bit flips (figure 4.2 of the ffSCITE thesis)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["tost_figure"]
 
 WIDTHS = ((2.0, 0.05), (8.0, 0.25), (math.inf, 1.0))
-"""Up to which difference a bar is how wide, in bit flips; zero and whole flips are in the middle of one.
+"""Pairs of largest difference and width of a bar, in bit flips; zero and whole flips are centres of bars.
 
 The smaller kind of flip, one that a false negative explains, is a tenth of a bit flip at the usual rates.
 """
 
 COLOURS = {-1: "#c44e52", 0: "#8c8c8c", 1: "#4c72b0"}
-"""Of inputs on which SCITE is better, both are equal, and syclade is better."""
+"""Colours of inputs on which SCITE is better (-1), both are equal (0), and syclade is better (1)."""
 
 
 def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figure:
-    """Draw how many inputs have each difference, with the margin and the confidence interval of the mean.
+    """Draw the number of inputs by difference, with the margin and the confidence interval of the mean.
 
-    TOST rejects both hypotheses iff the interval of confidence 1 - 2 · significance lies within the margin.
+    TOST rejects both hypotheses iff the interval of confidence 1 - 2 · significance is within the margin.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -71,7 +71,7 @@ def tost_figure(result: Equivalence, comparisons: Sequence[Comparison]) -> Figur
 
 
 def _draw_bars(axes: Axes, result: Equivalence, comparisons: Sequence[Comparison]) -> int:
-    """Draw the bars of worse, equal and better inputs, and return the greatest count."""
+    """Draw the bars of worse, equal and better inputs, and return the largest count."""
     differences = np.array([each.ours - each.scite for each in comparisons])
     flips = differences / result.delta
     width = next(width for most, width in WIDTHS if np.abs(flips).max() <= most)

@@ -1,4 +1,4 @@
-"""The outcome of the comparison with SCITE, as plain values and as text."""
+"""Outcome of the comparison with SCITE, as plain values and as text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["mean_interval", "tost_lines", "tost_report"]
 
 
 def mean_interval(result: Equivalence) -> tuple[float, float]:
-    """Confidence interval of the mean difference, in bit flips, with confidence 1 - 2 · significance.
+    """Return the confidence interval of the mean difference, in bit flips.
 
-    TOST rejects both hypotheses iff it lies within -1 to 1; whether it contains 0 is another question.
+    The confidence is 1 - 2 · significance. TOST rejects both hypotheses iff the interval is within -1 to 1,
+    whether or not it contains 0.
     """
     from scipy import stats
 
@@ -91,5 +92,5 @@ def tost_lines(result: TostResult) -> list[str]:
 
 
 def _discrepancy(result: TostResult) -> float:
-    """Return how far our scores of SCITE's trees are from its logs, at most, in nats."""
+    """Return the largest difference between our scores of SCITE's trees and its logs, in nats."""
     return max(abs(each.discrepancy) for each in result.scored)

@@ -1,4 +1,4 @@
-"""The outcome of the comparison with SCITE: a value with a report, a text and a figure."""
+"""Outcome of the comparison with SCITE: a value with a report, a text and a figure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["TostResult"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TostResult:
-    """The outcome of `syclade.quality.tost`.
+    """Outcome of `syclade.quality.tost`.
 
     Attributes:
         test: counts, mean difference, p-values and verdict of the two one-sided t-tests.
-        comparisons: for each input the log-likelihoods of both programs' trees in nats, our tree, the seconds
-            that our run took, and which device did the work.
-        scored: the inputs, with the scores that SCITE's logs print.
-        settings: of our runs.
-        device_name: name of the device, as its driver gives it.
+        comparisons: for each input, the log-likelihoods of both programs' trees in nats, our tree, the
+            seconds that our run took, and the device that did the work.
+        scored: the inputs, with the scores from SCITE's logs.
+        settings: settings of our runs.
+        device_name: name of the device, as given by its driver.
     """
 
     test: Equivalence
@@ -37,23 +37,23 @@ class TostResult:
 
     @property
     def holds(self) -> bool:
-        """Whether the programs are equivalent: both one-sided tests reject."""
+        """Return whether the programs are equivalent: both one-sided tests reject."""
         return self.test.equivalent
 
     @property
     def seconds(self) -> float:
-        """Wall time of our runs, over all inputs."""
+        """Wall time of our runs in seconds, over all inputs."""
         return sum(each.seconds for each in self.comparisons)
 
     @property
     def work(self) -> dict[str, float]:
-        """Share of our work by executor, the mean over the inputs: whichever device did it."""
+        """Share of our work by the executor that did it; mean over the inputs."""
         from syclade.quality.work import mean_work
 
         return mean_work([each.work for each in self.comparisons])
 
     def __repr__(self) -> str:
-        """One line with the counts and the verdict."""
+        """Return one line with the counts and the verdict."""
         test = self.test
         verdict = "equivalent" if self.holds else "not shown to be equivalent"
         return (
@@ -74,19 +74,19 @@ class TostResult:
         return tost_lines(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw how many inputs have which difference, as in figure 4.2 of the ffSCITE thesis.
+        """Draw the number of inputs by difference, as in figure 4.2 of the ffSCITE thesis.
 
         Args:
-            path: a PNG file to write the figure to as well.
-            force: replace a file that is there.
+            path: also write the figure to this PNG file.
+            force: replace an existing file.
 
         Returns:
-            A figure of matplotlib that belongs to no window; x is our log-likelihood minus SCITE's in bit
-            flips, y the number of inputs.
+            A matplotlib figure without a window; x is our log-likelihood minus SCITE's in bit flips, y the
+            number of inputs.
 
         Raises:
             OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file is there and force is not given, or it cannot be written.
+            OutputError: the file exists and `force` is not set, or it cannot be written.
         """
         from syclade.quality.figures import drawn_figure
         from syclade.quality.tost.plot import tost_figure

@@ -1,4 +1,4 @@
-"""Our side of the comparison: an inference for each input, whose result may be kept for the next time."""
+"""Our side of the comparison: one inference per input; results may be stored and reused."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["Comparison", "RunSettings", "compare"]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Settings of our runs: a kept result counts only if all of them are equal.
+    """Settings of our runs; a stored result is reused only if all of them are equal.
 
     Attributes:
         rates: the error rates.
         method: chain or search.
-        chains, steps: of chains, `steps` per chain; None for searches.
+        chains, steps: number of chains, and steps of each; None for searches.
         seed: as for `infer`.
-        device: filter string.
-        encoding: how trees stand in the device's memory. The results depend neither on it nor on the device;
-            that they do not is part of what one tests.
+        device: filter string of the device.
+        encoding: how trees are stored in the device's memory. Results must not depend on it or on the device;
+            the comparison tests this too.
     """
 
     rates: Rates
@@ -59,21 +59,21 @@ class RunSettings:
         }
 
     def key(self, scored: ScoredInput) -> dict[str, Any]:
-        """Return the settings and the digest of an input's matrix: a kept result must have the same."""
+        """Return the settings and the digest of an input's matrix; a stored result must have the same."""
         return {**self.values(), "matrix": scored.digest}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two programs' best log-likelihoods for one input, in nats, by the same float64 scorer.
+    """Best log-likelihoods of the two programs for one input, in nats, by the same float64 scorer.
 
     Attributes:
-        name: of the input.
+        name: name of the input.
         ours, scite: the log-likelihoods.
         parents: our tree, n + 1 parents.
-        seconds: wall time of our chains, or searches.
+        seconds: wall time of our chains or searches.
         work: share of our work by executor.
-        kept: whether it was taken from an earlier run.
+        kept: whether the result is from an earlier run.
     """
 
     name: str
@@ -92,18 +92,18 @@ def compare(
     force: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Run our inference for an input, or take the result that an earlier run with the same settings kept.
+    """Run our inference for an input, or reuse the stored result of an earlier run with the same settings.
 
     Args:
         scored: the input and SCITE's result.
-        settings: of the run.
-        folder: where results are kept, one file for each input; without it nothing is kept.
+        settings: settings of the run.
+        folder: folder of stored results, one file per input; without it nothing is stored.
         force: replace a result of other settings.
-        progress: called with the steps done, over all chains.
+        progress: called with the number of steps done, over all chains.
 
     Raises:
-        OutputError: there is a result of other settings and `force` is not given, or it cannot be written.
-        DeviceError: another executor than the device did some of the work.
+        OutputError: a result of other settings exists and `force` is not set, or it cannot be written.
+        DeviceError: an executor other than the device did some of the work.
         SycladeError: see `infer`.
     """
     place = None if folder is None else folder / f"{scored.name}.json"
@@ -130,7 +130,7 @@ def compare(
         }
         if place is not None:
             text = json.dumps({"settings": key, "result": result}, indent=2) + "\n"
-            write_files(place.parent, {place.name: text}, force=True)  # _read_kept has refused what must stay
+            write_files(place.parent, {place.name: text}, force=True)  # _read_kept rejects what must stay
     else:
         result = kept
     parents = np.array(result["parents"], dtype=np.int32)
@@ -147,7 +147,7 @@ def compare(
 
 
 def _read_kept(place: Path, key: dict[str, Any], force: bool) -> dict[str, Any] | None:
-    """Return the result of an earlier run with these settings; None if there is none to use."""
+    """Return the result of an earlier run with these settings, or None if there is none to use."""
     if not place.exists():
         return None
     try:

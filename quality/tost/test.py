@@ -1,8 +1,8 @@
 """Equivalence of two programs' optima by two one-sided paired t-tests (TOST).
 
-Schuirmann 1987, as the ffSCITE thesis uses it (section 4.4): same inputs to both programs, the margin is the
-largest effect of one flipped bit of the mutation matrix, equivalent iff both tests reject. The
-log-likelihoods are in nats and come from one scorer.
+Schuirmann 1987, as used in the ffSCITE thesis (section 4.4): both programs get the same inputs, and the
+margin is the largest effect of one flipped bit of the mutation matrix. The programs are equivalent iff both
+tests reject. The log-likelihoods are in nats and come from one scorer.
 """
 
 import math
@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SIGNIFICANCE = 0.01
-"""Of each of the two tests; the thesis's."""
+"""Significance of each of the two tests, as in the thesis."""
 
 TOLERANCE = 1e-6
-"""Nats; log-likelihoods that differ by no more are equal. SCITE's logs print about as many digits."""
+"""Log-likelihoods that differ by at most this, in nats, are equal. SCITE's logs have about as many digits."""
 
 POWER = 0.95
-"""With which probability an effect is found that is called detectable."""
+"""Probability of finding an effect that is called detectable."""
 
 
 @dataclass(frozen=True)
 class Differences:
     """Log-likelihoods of the two programs' best trees, in nats, float64, both of shape (inputs,).
 
-    ValueError when the shapes differ, there are fewer than two inputs, or a value is not finite.
+    ValueError if the shapes differ, there are fewer than two inputs, or a value is not finite.
     """
 
     ours: NDArray[np.float64]
@@ -43,12 +43,12 @@ class Differences:
 
     @classmethod
     def between(cls, ours: ArrayLike, reference: ArrayLike) -> "Differences":
-        """From anything that numpy takes for an array."""
+        """Convert anything that numpy accepts as an array."""
         return cls(np.asarray(ours, dtype=np.float64), np.asarray(reference, dtype=np.float64))
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Ours minus the reference's: positive where ours is better."""
+        """Ours minus the reference's, float64, shape (inputs,): positive where ours is better."""
         return self.ours - self.reference
 
     @property
@@ -62,13 +62,13 @@ class Differences:
         return float(self.values.std(ddof=1))
 
     def has_spread(self, tolerance: float = TOLERANCE) -> bool:
-        """Whether the differences vary by more than the tolerance."""
+        """Return whether the differences vary by more than the tolerance."""
         return float(np.ptp(self.values)) > tolerance
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """The verdict and what led to it; differences are ours minus the reference's."""
+    """Verdict and the values behind it; differences are ours minus the reference's."""
 
     inputs: int
     equal: int
@@ -77,30 +77,30 @@ class Equivalence:
     delta: float
     """Margin in nats: one bit flip."""
     mean: float
-    """Nats."""
+    """Mean difference in nats."""
     mean_flips: float
     """The mean in units of the margin."""
     deviation: float
-    """Nats."""
+    """Sample standard deviation of the differences in nats."""
     significance: float
     p_worse: float
-    """Of the hypothesis that ours is worse by the margin or more (mean <= -delta)."""
+    """p-value of the hypothesis that ours is worse by the margin or more (mean <= -delta)."""
     p_better: float
-    """Of the hypothesis that ours is better by the margin or more (mean >= delta)."""
+    """p-value of the hypothesis that ours is better by the margin or more (mean >= delta)."""
     equivalent: bool
     """Both hypotheses are rejected."""
     non_inferior: bool
-    """The first is rejected: ours may be better without limit."""
+    """The first hypothesis is rejected: ours may be better without limit."""
     detectable_shift: float
-    """Nats; see `detectable_shift`, for these inputs."""
+    """Result of the function `detectable_shift` for these inputs, in nats."""
     failing_shift: float
-    """Nats; see `failing_shift`, for these inputs."""
+    """Result of the function `failing_shift` for these inputs, in nats."""
     note: str
-    """Empty, or what is special about the p-values."""
+    """Remark on the p-values, or empty."""
 
 
 def delta(fp_rate: float, fn_rate: float) -> float:
-    """Largest effect of one flipped bit on the log-likelihood, in nats (thesis, lemma 4.1).
+    """Return the largest effect of one flipped bit on the log-likelihood, in nats (thesis, lemma 4.1).
 
     ValueError if a rate is not between 0 and 1.
     """
@@ -118,10 +118,10 @@ def tost(
     tolerance: float = TOLERANCE,
     power: float = POWER,
 ) -> Equivalence:
-    """Two one-sided paired t-tests with the margin in nats, by statsmodels.
+    """Run two one-sided paired t-tests with the margin in nats, by statsmodels.
 
-    The thesis states its hypotheses for the reference's minus its own; its figures, with the mean in favour
-    of its own program and p- < p+, are those of the other order: p- is `p_worse`, p+ is `p_better`.
+    The thesis states its hypotheses for the reference's values minus its own. Its figures, with the mean in
+    favour of its own program and p- < p+, are for the other order: p- is `p_worse`, p+ is `p_better`.
 
     ValueError if the margin is not positive.
     """
@@ -154,7 +154,7 @@ def tost(
 def detectable_shift(
     deviation: float, inputs: int, significance: float = SIGNIFICANCE, power: float = POWER
 ) -> float:
-    """Smallest true mean difference (nats) that a one-sided t-test tells from 0 with this power.
+    """Return the smallest true mean difference (nats) that a one-sided t-test detects with this power.
 
     `deviation`: standard deviation of the differences. The statistic then has a noncentral t distribution.
     """
@@ -164,25 +164,25 @@ def detectable_shift(
 def failing_shift(
     margin: float, deviation: float, inputs: int, significance: float = SIGNIFICANCE, power: float = POWER
 ) -> float:
-    """Smallest true mean difference, either way (nats), with which TOST fails with this power.
+    """Return the smallest true mean difference (nats, either direction) at which TOST fails with this power.
 
-    It lies within the margin when power < 1 - significance; 0 means that TOST fails even for equal programs,
-    as there are too few inputs for their deviation. Only the test on the near side is reckoned with; the
-    other one can but make TOST fail sooner.
+    It is within the margin if power < 1 - significance. 0 means that TOST fails even for equal programs,
+    because there are too few inputs for their deviation. Only the test on the near side is considered; the
+    other one can only make TOST fail sooner.
     """
     passing = _noncentrality(inputs, significance, 1 - power)
     return max(0.0, margin - passing * deviation / math.sqrt(inputs))
 
 
 def _p_values(differences: Differences, margin: float, tolerance: float) -> tuple[float, float, str]:
-    """p-values of the hypotheses mean <= -margin and mean >= margin, and a note."""
+    """Return the p-values of the hypotheses mean <= -margin and mean >= margin, and a note."""
     if not differences.has_spread(tolerance):
         return (
             0.0 if differences.mean > -margin else 1.0,
             0.0 if differences.mean < margin else 1.0,
             "All differences are equal, so there is no t-statistic; the p-values are its limits, 0 or 1.",
         )
-    from statsmodels.stats.weightstats import ttost_paired  # takes a second, and is an extra
+    from statsmodels.stats.weightstats import ttost_paired  # slow to import, and optional
 
     _, (_, p_worse, _), (_, p_better, _) = ttost_paired(
         differences.ours, differences.reference, -margin, margin
@@ -191,7 +191,7 @@ def _p_values(differences: Differences, margin: float, tolerance: float) -> tupl
 
 
 def _noncentrality(inputs: int, significance: float, power: float) -> float:
-    """Noncentrality with which a one-sided one-sample t-test of this significance rejects with this power."""
+    """Return the noncentrality at which a one-sided one-sample t-test rejects with this power."""
     from scipy import optimize, stats
 
     freedom = inputs - 1

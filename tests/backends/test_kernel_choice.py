@@ -1,4 +1,4 @@
-"""The kernel of a run: one rule, one kernel, and the device that was asked for does every step."""
+"""Kernel of a run: one rule chooses one kernel, and the requested device does every step."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ on_devices = pytest.mark.parametrize("device", ["native", pytest.param("cpu", ma
 
 @pytest.fixture
 def nothing_built(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No kernel is cached, nor in this process from another test."""
+    """Start without kernels: none in the cache, and none in this process from another test."""
     monkeypatch.setattr(machine_code, "_loaded", {})
     monkeypatch.setattr(program, "_built", {})
     monkeypatch.setattr(program, "_announced", set())
 
 
 def kernel_of(device: str, plan: Plan, steps: int | None) -> str:
-    """Name of the kernel that a run would take."""
+    """Return the name of the kernel that a run would use."""
     chosen = choose_device(device)
     return choose_kernel(chosen, plan, choose_encoding("auto", chosen, plan.problem), steps).kernel
 
 
 def opened(plan: Plan, device: str, encoding: str = "auto", steps: int | None = SHORT) -> Opened:
-    """A runner with chains in two of three slots."""
+    """Return a runner with chains in two of three slots."""
     made = open_runner(device, encoding, plan, chains=SLOTS, steps=steps, slots=SLOTS, seed=CASE.seed)
     for slot in (0, 2):
         made.runner.put(slot, initial_state(plan, CASE.seed, slot))
@@ -67,7 +67,7 @@ def opened(plan: Plan, device: str, encoding: str = "auto", steps: int | None = 
 
 
 def steps_by(made: Opened) -> dict[tuple[str, str], int]:
-    """Steps by device and kernel."""
+    """Check the work of a runner, and return its steps by kind of device and kernel."""
     work = made.runner.work
     assert {one.unit for one in work} == {"steps"}
     assert all(one.seconds > 0 for one in work)
@@ -79,7 +79,7 @@ def steps_by(made: Opened) -> dict[tuple[str, str], int]:
 @pytest.mark.usefixtures("nothing_built")
 @on_sycl
 def test_only_a_short_run_takes_the_general_kernel(device: str) -> None:
-    """And only until the driver has translated the specialised one."""
+    """A short run uses the general kernel only until the driver has translated the specialised one."""
     plan = CASE.plan()
     assert kernel_of(device, plan, SHORT) == GENERAL
     assert kernel_of(device, plan, LONG) == SPECIALISED
@@ -122,7 +122,7 @@ def test_numpy_has_no_kernel() -> None:
 @pytest.mark.parametrize("steps", [10**6, 10**9])
 @pytest.mark.parametrize("case", [Case(12, 20), Case(12, 900)], ids=["narrow", "wide"])
 def test_runs_take_about_as_long_as_is_thought(steps: int, case: Case) -> None:
-    """The rule's time grows with steps and columns, and more cores shorten it."""
+    """The estimated time grows with steps and columns, and falls with the number of cores."""
     plan, native = case.plan(), choose_device("native")
     seconds = kernel_choice._seconds(native, plan, steps)
     assert seconds is not None
@@ -157,7 +157,7 @@ def test_an_empty_cache_needs_the_driver_only(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No kernel of the program is compiled at run time; the program says once that the driver works."""
+    """No kernel of the package is compiled at run time; the log says once that the driver translates."""
     monkeypatch.setattr(translate, "import_compiler", lambda: pytest.fail("numba-dpex was imported"))
     caplog.set_level("INFO", "syclade")
     plan = CASE.plan(recorders=recorders, events=64)
@@ -172,7 +172,7 @@ def test_an_empty_cache_needs_the_driver_only(
 
 @pytest.mark.usefixtures("nothing_built", "compile_here")
 def test_this_processor_waits_for_its_compiler(caplog: pytest.LogCaptureFixture) -> None:
-    """And says so once; what it compiled is kept."""
+    """The run waits, logs this once, and caches the compiled kernel."""
     caplog.set_level("INFO", "syclade")
     plan = CASE.plan()
     for _ in range(2):
@@ -195,7 +195,7 @@ def test_numpy_is_no_answer_to_a_request_for_a_device(monkeypatch: pytest.Monkey
 
 
 def test_the_check_of_suites_finds_another_executor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: numpy does a device's steps."""
+    """Negative control: numpy does the steps of a device."""
     result = syclade.infer(CASE.values, device="native", **QUICK)
     assert_did_all(result, "native")
 
@@ -220,7 +220,7 @@ def test_the_check_of_suites_finds_another_executor(monkeypatch: pytest.MonkeyPa
 @on_devices
 @pytest.mark.parametrize("case", [CASE, Case(12, 150), Case(12, 900)], ids=["one panel", "panels", "wide"])
 def test_the_general_kernel_is_as_good_as_the_other_one(device: str, case: Case) -> None:
-    """Padding of another width, the same states; a tree put in one comes out for the other."""
+    """Padding has another width, states are equal; a state from one kernel continues in the other."""
     plan, chosen = case.plan(), choose_device(device)
     own = choose_encoding("preorder", chosen, plan.problem)
     general = own.general()

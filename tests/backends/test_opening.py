@@ -1,4 +1,4 @@
-"""What `auto` does when the device that it took cannot run after all: it goes on, and says so."""
+"""Fallback of `auto`: when its first device cannot run, it takes the next one and says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.backends import Case
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
 
-# A stack beside versions that it is not made for: some of its parts do not import, or compile nothing.
+# Simulate a stack with incompatible versions: some of its packages do not import, or compile nothing.
 PROGRAM = """
 import sys
 from importlib import import_module
@@ -39,7 +39,7 @@ main()
 
 
 def infer(broken: str, device: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    """A cold start in a process of its own."""
+    """Run `syclade infer` in a new process."""
     matrix = cache.parent / "matrix"
     matrix.write_text("0 1 1\n1 0 1\n")
     options = ["--fp-rate", "0.01", "--fn-rate", "0.1", "--chains", "2", "--steps", "5", "--device", device]
@@ -85,7 +85,7 @@ def test_auto_goes_on_in_numpy_where_numba_is_broken_too(own_cache: Path) -> Non
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The devices that were tried to open; `auto` takes the CPU, and all fail until a test says otherwise."""
+    """Record the devices that a run tries to open: `auto` chooses the CPU, and no device opens."""
     tried: list[str] = []
 
     def fail(device: Device, *_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""Threads take every slot once, and at the same time slots that are far from each other."""
+"""Slot threads: each slot runs once, and slots that run at the same time are far apart."""
 
 import threading
 from itertools import pairwise

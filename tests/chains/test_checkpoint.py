@@ -1,4 +1,4 @@
-"""Checkpoints: chains go on bit for bit from a file, on any backend; whatever else is a file is an error."""
+"""Checkpoints: chains resume bit for bit from a file, on any backend; any other file is an error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHAINS, FIRST, LAST = 3, 70, 160
 
 
 def run_to(backend: Backend, plan: Plan, stop: int, chains: list[Any] | None = None) -> list[Seen]:
-    """New chains, or these, taken to a step."""
+    """Advance new chains, or the given ones, to a step."""
     with backend.runner(plan, CHAINS, CASE.seed) as runner:
         for slot in range(CHAINS):
             runner.put(slot, *(chains[slot] if chains else (initial_state(plan, CASE.seed, slot),)))
@@ -48,7 +48,7 @@ def pairs(chains: list[Seen]) -> tuple[Any, ...]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A checkpoint of CASE's chains."""
+    """Write a checkpoint of CASE's chains, and return its path."""
     place, plan = tmp_path / "chains.checkpoint", CASE.plan()
     write_checkpoint(place, plan, Checkpoint(CASE.seed, pairs(run_to(NUMPY, plan, FIRST))))
     return place
@@ -56,7 +56,7 @@ def file(tmp_path: Path) -> Path:
 
 @on_every_backend
 def test_chains_go_on_bit_for_bit(backend: Backend, tmp_path: Path) -> None:
-    """In another backend than the one that wrote them."""
+    """Resume on another backend than the one that wrote the file."""
     plan, file = CASE.plan(), tmp_path / "file"
     begun = run_to(backend, plan, FIRST)
     write_checkpoint(file, plan, Checkpoint(CASE.seed, pairs(begun)))
@@ -68,7 +68,7 @@ def test_chains_go_on_bit_for_bit(backend: Backend, tmp_path: Path) -> None:
 
 
 def test_everything_comes_back(tmp_path: Path) -> None:
-    """Gamma, rates and settings of each chain, large numbers, an added move and score, a great seed."""
+    """Cover gamma, rates and settings per chain, large numbers, an added move and score, and a large seed."""
     plan = CASE.plan(
         moves=(*MOVES, WITH_PARENT), move_probabilities=(1, 1, 1, 1), score=TEMPERED, recorders=[every(9)]
     )
@@ -159,7 +159,7 @@ def test_what_was_changed_is_refused(file: Path, changes: dict[str, Any], words:
 
 
 def test_damaged_files_are_refused(file: Path) -> None:
-    """Cut anywhere, or a bit changed where it matters: an error, or the chains as they were."""
+    """Cut the file anywhere, or flip any bit: reading fails, or returns the same chains."""
     good, plan = file.read_bytes(), CASE.plan()
     expected = read_checkpoint(file, plan)
     draws = np.random.default_rng(2)

@@ -1,4 +1,4 @@
-"""When chains stop by themselves, and when they are said to agree: a single chain never."""
+"""Stopping rule: when chains stop by themselves, and when they are reported to agree (one chain never is)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_chain_alone_stops_but_never_agrees(score: int, steps: int, since: int
 @pytest.mark.parametrize("slots", [1, 2])
 @pytest.mark.parametrize(("chains", "agree"), [(1, False), (2, True)])
 def test_runs_that_stop_early_say_whether_they_agree(slots: int, chains: int, agree: bool) -> None:
-    """Two mutations have three trees, which 20 steps are enough to see."""
+    """Two mutations have three trees; 20 steps are enough to visit all of them."""
     rule = replace(RULE, round_steps=20, least_steps=40, most_steps=2000)
     with NUMPY.runner(CASE.plan(), slots, 1) as runner:
         outcome, steps = run_long(runner, chains=chains, until=rule)

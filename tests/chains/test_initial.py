@@ -44,7 +44,7 @@ def test_uniform_over_the_trees_of_three_mutations() -> None:
 
 @pytest.mark.statistical
 def test_uniform_over_seeds() -> None:
-    """As uniform when the seed varies and not the chain."""
+    """Check uniformity when the seed varies and the chain is fixed."""
     size = 8000
     seen = Counter(tuple(initial_parents(3, seed, 0).tolist()) for seed in range(size))
     assert stats.chisquare([seen[tree] for tree in all_trees(3)]).pvalue > 0.001
@@ -63,12 +63,12 @@ def test_seed_and_chain_fix_the_tree() -> None:
         return tuple(initial_parents(40, seed, chain).tolist())
 
     assert tree(1, 0) == tree(1, 0)
-    # The seed's halves are both in use.
+    # Both halves of the seed are used.
     assert len({tree(seed, chain) for seed in (0, 1, 2**32, 2**63) for chain in (0, 1, 2)}) == 12
 
 
 def test_the_words_are_of_their_own_domain() -> None:
-    """Counter (block, 0, chain, 1): never that of a step, whose last word is 0."""
+    """Check the counter (block, 0, chain, 1); a step never uses it, since its last word is 0."""
     n, seed, chain = 11, 2**40 + 5, 6
     key = (seed & 0xFFFFFFFF, seed >> 32)
     words = [word for block in range(3) for word in philox((block, 0, chain, 1), key)]

@@ -1,4 +1,4 @@
-"""The macro-pipeline: who takes which slot when, how long launches are, and what is reported."""
+"""Macro-pipeline: assignment of chains to slots, lengths of launches, and progress reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CASE = Case(5, 6)
 
 
 class FakeRunner:
-    """Does no steps, but says it has: best scores are 100 for each chain number mod 3, plus the steps."""
+    """Runner that does no steps but reports them: a best score is 100 * (chain % 3) + the step."""
 
     def __init__(self, slots: int, seconds_per_step: float = 0.0) -> None:
         self.slots = slots
@@ -131,7 +131,7 @@ def test_launches_of_slow_steps_are_single_steps(monkeypatch: pytest.MonkeyPatch
 
 
 def test_launches_recover_from_a_slow_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as the first, when the driver is still building the kernel."""
+    """The first launch, for example, is slow while the driver still builds the kernel."""
     runner = FakeRunner(1)
     clock = iter([0.0, 0.0, 10.0])  # started, launched, ended: ten seconds
     monkeypatch.setattr(pipeline, "time", SimpleNamespace(perf_counter=lambda: next(clock, 10.0)))

@@ -1,4 +1,4 @@
-"""Plans: gamma, move probabilities, and the tables that follow from them."""
+"""Plans: gamma, move probabilities, and the tables derived from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slot schedule: algorithm 3.10 of the thesis, for every number of chains, steps and slots."""
+"""Slot schedule: algorithm 3.10 of the thesis, for every number of chains, steps and slots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ SLOTS = st.integers(1, 8)
 
 
 def circulate(schedule: SlotSchedule) -> list[tuple[int, int]]:
-    """(chain, step) of every send, states going round one step at a time in the order they were sent."""
+    """Return (chain, step) of every send.
+
+    States circulate one step at a time, in the order in which they were sent.
+    """
     queue = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
     sends = []
     while queue:
@@ -30,7 +33,10 @@ def circulate(schedule: SlotSchedule) -> list[tuple[int, int]]:
 
 
 def algorithm_3_10(chains: int, steps: int, capacity: int) -> list[tuple[int, int]]:
-    """(chain, step) of every send, line by line as printed; chains must be a multiple of the capacity."""
+    """Return (chain, step) of every send, following the printed algorithm line by line.
+
+    The number of chains must be a multiple of the capacity.
+    """
     sends: list[tuple[int, int]] = []
     initial = 0
     for i in range(chains * steps + capacity):

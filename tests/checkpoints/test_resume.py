@@ -1,4 +1,4 @@
-"""Runs that were stopped and gone on with end as if they had never stopped, on whatever device."""
+"""Resumed runs end as if they had never stopped, on any device."""
 
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,12 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
 
 
 def maximised(result: syclade.Result) -> float:
-    """What chains look for the best of: with learned rates, the density of their priors is a part."""
+    """Return the quantity that chains maximise: with learned rates it includes their log prior density."""
     return result.log_likelihood + (result.learned["log_prior"] if result.learned else 0.0)
 
 
 def stopped(device: str, launches: int, **options: Any) -> syclade.Result:
-    """What a run has that is stopped after so many launches."""
+    """Return the result of a run that is stopped after the given number of launches."""
     stop, seen = Stop(), 0
 
     def count(_: object) -> None:
@@ -73,7 +73,7 @@ def test_a_stopped_run_goes_on(
 ) -> None:
     place, options = tmp_path / "run", KINDS[kind]
     first = stopped("native", launches, checkpoint=place, checkpoint_every=0, **options)
-    if not first.interrupted:  # it was done before
+    if not first.interrupted:  # the run had ended before
         assert_equal(first, whole[kind])
     assert maximised(first) <= maximised(whole[kind]) + 1e-9
     if place.exists():
@@ -138,7 +138,7 @@ def test_events_that_a_killed_run_wrote_too_many_are_cut_off(
     copy.write_bytes(place.read_bytes())
     journal_of(copy).write_bytes(journal.read_bytes())
     assert_equal(infer("native", resume=place, checkpoint=place, **KINDS["samples"]), whole["samples"])
-    assert_equal(infer("native", resume=place, **KINDS["samples"]), whole["samples"])  # which had ended
+    assert_equal(infer("native", resume=place, **KINDS["samples"]), whole["samples"])  # the run had ended
     other = tmp_path / "other"
     assert_equal(infer("native", resume=copy, checkpoint=other, **KINDS["samples"]), whole["samples"])
     assert_equal(infer("native", resume=other, **KINDS["samples"]), whole["samples"])

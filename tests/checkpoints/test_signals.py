@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C end a run with what it has found; after kill -9 it goes on from its file."""
+"""SIGTERM and Ctrl-C end a run with its results so far; after kill -9 it resumes from its checkpoint."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts the program; what is left at the end is killed."""
+    """Yield a function that starts the program; kill processes that still run at the end."""
     begun: list[subprocess.Popen[str]] = []
 
     def begin(matrix: Path, *options: object) -> subprocess.Popen[str]:
@@ -59,7 +59,7 @@ def _begin(matrix: Path, *options: object) -> subprocess.Popen[str]:
 
 
 def wait_for(place: Path, process: subprocess.Popen[str]) -> None:
-    """Until a file is there: then the run is under way."""
+    """Wait until a file exists, which shows that the run is under way."""
     until = time.monotonic() + WAIT
     while not place.exists():
         assert process.poll() is None, process.communicate()

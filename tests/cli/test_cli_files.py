@@ -1,4 +1,4 @@
-"""The command line as far as it needs no chain: help, score, simulate, and how errors are told."""
+"""Command line without chains: help, score, simulate, and error messages."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_the_example_is_what_its_readme_says(run: Any, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (EXAMPLE / name).read_bytes()
 
 
-# ---- how the end is told
+# ---- exit status and error messages
 
 
 def fail_with(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:

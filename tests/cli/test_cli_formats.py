@@ -16,7 +16,7 @@ QUICK = ["--device", "numpy", "--chains", "2", "--steps", "200"]
 
 @pytest.fixture
 def forms(tmp_path: Path) -> dict[str, Path]:
-    """One matrix in three formats."""
+    """Write one matrix in three formats, and return the files by format."""
     values = [row.split() for row in ROWS]
     cells = ["c1", "c2", "c3", "c4", "c5"]
     genotypes = {"0": "0/0", "1": "0/1", "3": "./."}

@@ -1,4 +1,4 @@
-"""``syclade infer``, end to end: files, refusals, and what an interruption leaves."""
+"""``syclade infer``, end to end: files, rejected options, and the results of an interrupted run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-# ---- what is written
+# ---- output files
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_files(run: Any, tmp_path: Path, device: str) -> None:
 
 
 def test_names_of_several_words(run: Any, tmp_path: Path) -> None:
-    """In every file as they are, and read back from each."""
+    """Check that every file has the names unchanged, and that they can be read back."""
     named = [f"{name} p.{'ab, c;'[number % 6]}" for number, name in enumerate(NAMES.read_text().split())]
     names, out = tmp_path / "names", tmp_path / "out"
     names.write_text("\n".join(named) + "\n")
@@ -139,7 +139,7 @@ def test_quiet_prints_one_number(run: Any, tmp_path: Path) -> None:
 def test_doubts_are_told_on_standard_error(
     run: Any, monkeypatch: pytest.MonkeyPatch, quiet: list[str], settings: list[object], words: str
 ) -> None:
-    """Also of one chain that stops by itself."""
+    """Cover also a single chain that stops by itself."""
     soon = partial(StoppingRule, round_steps=20, least_steps=40)
     monkeypatch.setattr("syclade.host.chains.convergence.StoppingRule", soon)
     options = [*RATES, "--device", "numpy", *settings, *quiet]
@@ -181,7 +181,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
     assert (tmp_path / "summary.json").read_bytes() != before["summary.json"]
 
 
-# ---- what is refused
+# ---- rejected options and inputs
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_an_interruption_leaves_the_best_tree_so_far(run: Any, tmp_path: Path, d
         deadline = time.monotonic() + 30
         while not out.is_dir() and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(2.5)  # well into the chains
+        time.sleep(2.5)  # while the chains run
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         interrupted = time.monotonic()

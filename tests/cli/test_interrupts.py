@@ -1,4 +1,4 @@
-"""Ctrl-C while the program still imports: it ends as it does later, and prints nothing of where it was."""
+"""Ctrl-C during imports: the program ends as it does later, and prints no traceback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
 ENDLESS = ["infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2", "--device", "numpy"]
 ENDLESS += ["--names", str(MATRIX.with_suffix(".geneNames")), "--steps", "1000000000"]
 
-# Sends SIGINT to itself as often as told at the moment when a module is looked for.
+# Sends SIGINT to itself the given number of times, when the given module is looked up.
 PROGRAM = """
 import os, signal, sys
 module, times, *arguments = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""`--json` prints one value and nothing else, of every command; `--threads`, `--multiqc` do what they say."""
+"""`--json` prints exactly one value for every command; `--threads` and `--multiqc` take effect."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_every_command_has_it() -> None:
 
 
 def test_threads(tmp_path: Path) -> None:
-    """In a process of its own: drivers heed it once."""
+    """Use a separate process, since drivers read the number of threads only once."""
     program = (
         "import os; from syclade.host.cli.main import cli\n"
         f"cli(['infer', {str(MATRIX)!r}, *{QUICK!r}, '--threads', '1', '--quiet'], standalone_mode=False)\n"
@@ -97,7 +97,7 @@ def test_threads(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the driver is there on Linux only")
 def test_the_cpu_device_heeds_threads() -> None:
-    """With one thread, processor time passes no faster than time; what starts beside it is short."""
+    """With one thread, processor time hardly exceeds wall time; other threads run only briefly."""
     import resource
 
     words = [

@@ -1,4 +1,4 @@
-"""What is said while a run goes on, and how long it will take."""
+"""Messages during a run, and the estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CASE = Case(21, 30)
 MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
 RUN = [sys.executable, "-m", "syclade", "infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2"]
 DOUBT = r"syclade: warning: the chains do not agree[^━]*"
-"""What two short runs end with, quiet or not."""
+"""Warning at the end of a run of two short chains, also with --quiet."""
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_progress_without_a_number_of_steps() -> None:
 
 
 def test_what_a_kernel_is_for_is_not_part_of_its_name() -> None:
-    """In words that a user knows: none of its constants."""
+    """Describe sizes in the user's terms, without the kernel's constants."""
     plan = CASE.plan()
     kernel = chain_kernel(plan, AncestorEncoding(plan.problem, TRAITS))
     assert kernel.size == "up to 31 mutations × 32 distinct cells"
@@ -89,7 +89,7 @@ def told(*options: str) -> str:
 
 
 def test_compiling_is_told_in_words(own_cache: Path) -> None:
-    """Once: what happens and how long it takes; with --verbose the constants; nothing with --quiet."""
+    """Report what happens and its duration, once; add the constants with --verbose, nothing with --quiet."""
     ancestor = ["--device", "native", "--encoding", "ancestor"]
     words = "syclade: compiling the kernel for up to 31 mutations × 48 distinct cells: about 10 s, only once"
     first = told(*ancestor, "--verbose")
@@ -119,7 +119,7 @@ def test_quiet_and_verbose_exclude_each_other() -> None:
 
 
 def on_a_terminal(*options: str) -> list[str]:
-    """The lines on a terminal's screen after all, with those that the bar has drawn over itself."""
+    """Return all lines shown on a terminal, including those that the progress bar has overwritten."""
     import pty
 
     controller, terminal = pty.openpty()
@@ -131,7 +131,7 @@ def on_a_terminal(*options: str) -> list[str]:
     while True:
         try:
             piece = os.read(controller, 4096)
-        except OSError:  # how Linux says that nobody writes any more
+        except OSError:  # Linux's way to report that the terminal has no writer left
             break
         if not piece:
             break
@@ -188,7 +188,7 @@ def test_acceptance_is_that_of_the_chains(slots: int, monkeypatch: pytest.Monkey
     )
     assert set(seen[-1].acceptance) <= set(result.moves)
     assert all(0 < share <= 1 for one in seen for share in one.acceptance.values())
-    if slots == 5:  # all chains are there until the end
+    if slots == 5:  # all chains keep their slots until the end
         told = {kind: taken / tried for kind, (tried, taken) in result.moves.items() if taken}
         assert seen[-1].acceptance == told
     lines: list[str] = []

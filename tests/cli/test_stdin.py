@@ -70,7 +70,7 @@ def test_no_standard_input() -> None:
 
 
 def test_streams() -> None:
-    """Of bytes or text, with a name or without."""
+    """Read streams of bytes and of text, with and without a name."""
     expected = syclade.read_matrix(MATRIX).values.tolist()
     with MATRIX.open("rb") as stream:
         made = syclade.read_matrix(stream)

@@ -1,4 +1,4 @@
-"""Standard streams that cannot be written to, or not all of it: the result comes, or is kept, in words."""
+"""Standard streams that fail or lack characters: the result is still printed, or stored with a message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = tuple(MATRIX.with_suffix(".geneNames").read_text().split())
 
 @pytest.fixture
 def run(tmp_path: Path) -> Any:
-    """The program with some of its streams sent elsewhere, as a shell does it."""
+    """Return a function that runs the program with streams redirected by a shell."""
 
     def run(redirected: str, *arguments: object, **variables: str) -> subprocess.CompletedProcess[bytes]:
         quoted = " ".join(f"'{word}'" for word in (sys.executable, "-m", "syclade", *arguments))
@@ -37,7 +37,7 @@ def run(tmp_path: Path) -> Any:
 
 
 def kept_in(told: bytes) -> Path:
-    """The folder that a message names."""
+    """Return the folder that a message names."""
     (folder,) = re.findall(r"^hint: the result is not lost: it is in (.*)$", told.decode(), re.MULTILINE)
     return Path(folder)
 
@@ -75,7 +75,7 @@ def test_what_is_written_elsewhere_needs_no_standard_output(run: Any, tmp_path: 
 
 
 def test_closed_streams_give_their_numbers_to_no_file(run: Any, tmp_path: Path) -> None:
-    """A library that complains to file 2 must not write into a result."""
+    """A library that writes an error to descriptor 2 must not write into a result."""
     run("<&- >&- 2>&-", *INFER, "--out", tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert read_tree(tmp_path / "out" / "tree.newick", NAMES).tolist() == summary["parents"]

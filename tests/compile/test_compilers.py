@@ -1,4 +1,4 @@
-"""The same chain however the driver compiles a kernel."""
+"""The chain does not depend on how the driver compiles a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CASES = (Case(8, 13), Case(1, 6))
 STEPS = 150
 
 SYCL = [backend for backend in BACKENDS if backend.device in ("cpu", "fpga-emu")]
-"""Those whose kernels the driver compiles; its variables are nothing to the others."""
+"""Backends whose kernels the driver compiles; its environment variables do not affect the others."""
 
 CHAINS = """
 import json, sys
@@ -36,7 +36,7 @@ for backend in SYCL:
 
 
 def run_configured(**variables: str) -> dict[tuple[Backend, Case], Any]:
-    """The ends of chains in a process of their own, with variables that configure the driver, or why not."""
+    """Run chains in a new process with variables that configure the driver; return their ends or errors."""
     command = [sys.executable, "-c", CHAINS]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -45,7 +45,7 @@ def run_configured(**variables: str) -> dict[tuple[Backend, Case], Any]:
 
 
 def end_of(case: Case) -> list[Any]:
-    """The oracle's result for a chain."""
+    """Return the oracle's result for a chain."""
     traces = case.trace(0, STEPS)
     last = traces[-1]
     return [last.steps[-1].score, last.best_score, list(last.final), tallies_of(traces)]
@@ -54,7 +54,7 @@ def end_of(case: Case) -> list[Any]:
 @pytest.mark.sycl
 @pytest.mark.parametrize("processor", ["corei7", "core-avx2"])
 def test_the_processor_does_not_matter(processor: str) -> None:
-    """As on processors with vectors of 128 and 256 bits."""
+    """Compile for processors with vectors of 128 and 256 bits."""
     found = run_configured(CL_CONFIG_CPU_TARGET_ARCH=processor)
     assert len(found) == len(SYCL) * len(CASES) == 8
     assert found == {(backend, case): end_of(case) for backend in SYCL for case in CASES}
@@ -63,7 +63,7 @@ def test_the_processor_does_not_matter(processor: str) -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("width", ["1", "4", "8"])
 def test_the_width_of_vectors_does_not_matter(width: str) -> None:
-    """Work-items then run in turn. A kernel for sub-groups has a width of its own: another one is refused."""
+    """Work-items then run in turn. A kernel for sub-groups requires its own width; others are rejected."""
     for (backend, case), end in run_configured(CL_CONFIG_CPU_VECTORIZER_MODE=width).items():
         if backend.encoding == "ancestor":
             assert end == end_of(case), backend

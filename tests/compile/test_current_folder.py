@@ -1,4 +1,4 @@
-"""A current folder that was deleted: what needs no compiler runs, and a compiler says what it needs."""
+"""Deleted current folder: runs without a compiler work, and a compiler reports the missing folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ main()
 @pytest.mark.skipif(sys.platform == "win32", reason="a current folder cannot be deleted there")
 @pytest.mark.parametrize("device", ["numpy", "native", pytest.param("cpu", marks=pytest.mark.sycl)])
 def test_in_a_folder_that_was_deleted(own_cache: Path, tmp_path: Path, device: str) -> None:
-    """Kernels that come with the package do."""
+    """Precompiled kernels run there."""
     (tmp_path / "gone").mkdir()
     options = ["--fp-rate", "0.01", "--fn-rate", "0.1", "--device", device, "--steps", "10", "--quiet"]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Precompiled kernels: an image gives the ordinary run's bits; whatever else is named as one is an error."""
+"""Images: one gives the bits of an ordinary run; a file that is no valid image is an error."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ UNBOUNDED = {
 
 
 def exported_kernel() -> ExportedKernel:
-    """The chain's, for CAPACITY."""
+    """Return the exported kernel of the chain, for CAPACITY."""
     plan = CASE.plan()
     return exported_kernels(plan, AncestorEncoding(plan.problem, TRAITS, CAPACITY))[0]
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """An image for each kind of device, for 63 mutations and 64 columns."""
+    """Make an image for each kind of device, for 63 mutations and 64 columns."""
     folder = tmp_path_factory.mktemp("images")
     kernel = exported_kernel()
     made = {}
@@ -68,7 +68,7 @@ def ordinary() -> syclade.Result:
 
 
 def changed(image: Path, target: Path, **changes: Any) -> Path:
-    """A copy of an image that was made with other words in its description."""
+    """Write a copy of an image with changes in its description; None removes a key."""
     line, _, binary = image.read_bytes().partition(b"\n")
     told = {name: value for name, value in (json.loads(line) | changes).items() if value is not None}
     target.write_bytes(packed({name: told[name] for name in told if name != "sha256"}, binary))
@@ -76,7 +76,7 @@ def changed(image: Path, target: Path, **changes: Any) -> Path:
 
 
 def refusal(image: Path, device: str = "auto", values: Any = CASE.values) -> str:
-    """What the user is told."""
+    """Return the error message that a user gets for an image."""
     with pytest.raises(DeviceError) as caught:
         syclade.infer(values, device=device, image=image, **SETTINGS)
     assert caught.value.hint
@@ -107,7 +107,7 @@ def test_an_image_gives_the_bits_of_the_ordinary_run(
 def test_a_run_with_an_image_compiles_nothing(
     images: dict[str, Path], ordinary: syclade.Result, kind: str, tmp_path: Path
 ) -> None:
-    """In a process of its own, which has no compiler and no cache of kernels, and ends well."""
+    """The run has its own process, without a compiler or cached kernels, and exits cleanly."""
     code = (
         "import sys; sys.modules['numba_dpex'] = sys.modules['numba'] = None\n"
         "from syclade.host.cli.main import main; main()"
@@ -135,7 +135,7 @@ def test_an_image_from_other_sources_is_warned_of(
     assert "was not made from this syclade's kernels" in caplog.text
 
 
-# ---- what is no image, or not for this
+# ---- files that are not images, and images that do not fit
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_image_of_another_device(images: dict[str, Path], kind: str, device: 
 
 @pytest.mark.sycl
 def test_an_image_for_other_observed_values(images: dict[str, Path]) -> None:
-    """One for heterozygous mutations alone, and a matrix with homozygous ones."""
+    """The image is for heterozygous mutations only, and the matrix has homozygous ones."""
     values = Case(8, 13, kind="zygosity").values
     with pytest.raises(SycladeError) as caught:
         syclade.infer(values, image=images["cpu"], fn_rate_hom=0.1, hom_rate=0.001, **SETTINGS)
@@ -243,12 +243,12 @@ def test_the_image_decides_the_encoding(images: dict[str, Path]) -> None:
         syclade.infer(CASE.values, image=images["cpu"], encoding="preorder", **SETTINGS)
 
 
-# ---- a card, with the emulator in its place
+# ---- a card, simulated by the emulator
 
 
 @pytest.fixture
 def vendor_image(images: dict[str, Path], tmp_path: Path) -> Path:
-    """A bare binary, as a vendor's compiler makes it, and the manifest of the export beside it."""
+    """Write a bare binary, as a vendor's compiler makes it, and the manifest of the export beside it."""
     file = tmp_path / "design.aocx"
     file.write_bytes(images["fpga-emu"].read_bytes().partition(b"\n")[2])
     plan = CASE.plan()
@@ -261,7 +261,7 @@ def vendor_image(images: dict[str, Path], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def _card(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The emulator says that it is a card, which as such cannot compile the probe's kernel."""
+    """List the emulator as a card: it cannot compile the probe's kernel, as no card can."""
     emulator = choose_device("fpga-emu")
     card = Device(emulator.filter, "a card", "fpga", 1, reason="it does not compile")
     monkeypatch.setattr(precompiled, "list_devices", lambda: [card])
@@ -277,7 +277,7 @@ def test_a_vendors_image_on_a_card(
     monkeypatch: pytest.MonkeyPatch,
     wanted: str,
 ) -> None:
-    monkeypatch.setattr(program, "_built", {})  # the warning comes once a process
+    monkeypatch.setattr(program, "_built", {})  # the warning comes once per process
     found = syclade.infer(CASE.values, device=wanted, image=vendor_image, **SETTINGS)
     np.testing.assert_array_equal(found.parents, ordinary.parents)
     assert "was never tested with syclade" in caplog.text
@@ -294,7 +294,7 @@ def test_what_no_driver_takes(vendor_image: Path, content: bytes) -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("device", KINDS)
 def test_a_bare_binary_is_for_cards_only(vendor_image: Path, device: str) -> None:
-    """A driver here would run whatever is in it."""
+    """The CPU and emulator drivers would run any binary."""
     assert f"the image is for fpga, not for {device}" in refusal(vendor_image, device)
 
 
@@ -319,7 +319,7 @@ def test_what_is_read(images: dict[str, Path]) -> None:
 
 @pytest.fixture
 def own_image(vendor_image: Path, own_cache: Path) -> Path:
-    """The vendor's image, with the digest of this syclade's kernels."""
+    """Return the vendor's image, with the digest of this syclade's kernels in its manifest."""
     manifest = vendor_image.parent / "manifest.json"
     told = json.loads(manifest.read_text())
     manifest.write_text(json.dumps(told | {"sources": exported_kernel().kernel.sources}))
@@ -331,7 +331,7 @@ def own_image(vendor_image: Path, own_cache: Path) -> Path:
 def test_auto_takes_a_card_whose_image_is_cached(
     own_image: Path, ordinary: syclade.Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that was given once may be gone."""
+    """The run uses the cached copy; the original file is deleted."""
     syclade.infer(CASE.values, image=own_image, **SETTINGS)
     own_image.unlink()
     for wanted in ("auto", "fpga", "opencl:accelerator:0"):

@@ -1,4 +1,4 @@
-"""Kernels as machine code of this processor: the cache, a start without numba, and what does not compile."""
+"""Kernels as machine code of this processor: the cache, starts without numba, and rejected kernels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kernel_of(factory: str, lanes: int = 16) -> Kernel:
     "factory", ["make_branch_by_lane", "make_loop_by_lane", "make_place_by_lane", "make_shared_from_lane"]
 )
 def test_what_differs_between_lanes_has_its_place(own_cache: Path, factory: str) -> None:
-    """And the file and the line are told."""
+    """The error names the file and the line."""
     with pytest.raises(DeviceError) as caught:
         load_machine_code(kernel_of(factory))
     said = caught.value.message
@@ -104,7 +104,7 @@ def test_a_second_process_needs_no_numba(own_cache: Path) -> None:
 
 
 def test_a_damaged_entry_is_compiled_again(own_cache: Path) -> None:
-    """Machine code is run unseen, so it has a digest."""
+    """Each entry has a digest, because damaged machine code would be executed."""
     first = run(own_cache)
     (file,) = (own_cache / "native").iterdir()
     good = file.read_bytes()
@@ -116,7 +116,7 @@ def test_a_damaged_entry_is_compiled_again(own_cache: Path) -> None:
 
 
 def test_kernels_compile_for_other_processors() -> None:
-    """An object file for 64-bit ARM, whose vectors are a quarter as wide."""
+    """Compile an object file for 64-bit ARM, whose vectors are a quarter as wide."""
     from syclade.kernels.target.native.compiler import compile_for
 
     plan = Case(8, 13).plan()

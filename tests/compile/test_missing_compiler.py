@@ -1,4 +1,4 @@
-"""A kernel that is not precompiled, where numba-dpex is not installed: an error that says what to do."""
+"""Missing compiler: a kernel that is not precompiled is an error that says what to do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.backends import Case
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    """A kernel that does not come with the package, and no compiler."""
+    """Return a kernel that is not precompiled, and simulate a missing compiler."""
     monkeypatch.setattr(missing_compiler, "version_of", lambda _name: None)
     plan = Case(8, 13).plan()
     return chain_kernel(plan, make_encoding("ancestor")(plan.problem, TRAITS))

@@ -1,4 +1,4 @@
-"""Machine code in the cache: what it is kept under, what becomes of bad entries, a start without compiler."""
+"""Cached machine code: its keys, damaged entries, and starts without a compiler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _no_compiler_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Compilations:
-    """Counts how often the driver compiles."""
+    """Counter of the driver's compilations."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -58,7 +58,7 @@ def entries(own_cache: Path) -> list[Path]:
 
 
 def result_of(queue: Any, program: Any) -> int:
-    """What the probe's kernel stores."""
+    """Return the number that the probe's kernel stores."""
     import dpctl.memory
 
     memory = dpctl.memory.MemoryUSMDevice(64, queue=queue)
@@ -180,7 +180,7 @@ def test_the_compiler_says_why(queue: Any, own_cache: Path) -> None:
 
 
 def test_threads(compilations: Compilations) -> None:
-    """Several on each device at once, some before the entry is there and some after."""
+    """Build several programs on each device at once, some before the entry is cached and some after."""
     queues = [prepare().SyclQueue(BOTH[turn % 2]) for turn in range(12)]
     with ThreadPoolExecutor(6) as pool:
         programs = list(pool.map(lambda queue: build_program(queue, probe_spirv()), queues))
@@ -206,7 +206,7 @@ print(result.parents.tolist(), result.chain_log_likelihoods.tolist())
 
 @pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
 def test_a_warm_run_compiles_nothing(device: str) -> None:
-    """And gives the same result, and ends well."""
+    """The warm run gives the same result and exits cleanly."""
     outputs = []
     for state in ("cold", "warm"):
         command = [sys.executable, "-c", RUN, device, state]

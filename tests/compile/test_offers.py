@@ -22,7 +22,7 @@ def _nothing_known(own_cache: Path) -> None:
 
 
 def broken(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
-    """Put a numba-dpex before the real one, for processes that are started from now on."""
+    """Put a broken numba-dpex before the real one, for processes that start afterwards."""
     (folder / "numba_dpex").mkdir()
     (folder / "numba_dpex" / "__init__.py").write_text(source)
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])

@@ -1,4 +1,4 @@
-"""Compiled kernels: their keys, the cache of SPIR-V, and a start without numba."""
+"""Compiled kernels: their keys, the cache of SPIR-V, and starts without numba."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PROBE = Spirv("probe", probe_spirv())
 
 
 class Compiler:
-    """Takes the place of `translate`, and counts."""
+    """Stand-in for `translate` that counts its calls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, result: Spirv) -> None:
         self.calls = 0
@@ -195,7 +195,7 @@ print(json.dumps([loaded, time.process_time(), result.parents.tolist()]))
 @pytest.mark.sycl
 @pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
 def test_a_second_process_needs_no_numba(device: str) -> None:
-    """And takes no more than a second and a half of processor time, all threads together."""
+    """It takes at most 1.5 s of processor time on the CPU device, summed over all threads."""
     runs = []
     for _ in range(2):
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The kernels that come with the package are those of its sources, and fit this machine."""
+"""Precompiled kernels: they match their sources and run on this machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANEW = "`make kernels` compiles them anew"
 
 
 def test_every_kernel_is_there_for_everything_and_of_these_sources() -> None:
-    """Else a first run would wait for the compiler, and only its user would notice."""
+    """Otherwise a first run would wait for the compiler, and only a user would notice."""
     there = {(entry["name"], entry["for"]): entry["key"] for entry in shipped.shipped()}
     wanted = {
         (name, made_for): ship_key(one.kernel, made_for)
@@ -56,7 +56,7 @@ def test_files_are_those_of_the_manifest() -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("made_for", [SPIRV, *PROCESSORS])
 def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
-    """Of one of them; `python -m syclade.host.compile.ship --check` compares all."""
+    """Compile one kernel; `python -m syclade.host.compile.ship --check` compares all."""
     manifest = json.loads((FOLDER / MANIFEST).read_text())
     installed = {name: metadata.version(name) for name in manifest["versions"]}
     assert installed == manifest["versions"], ANEW
@@ -68,7 +68,7 @@ def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
 
 
 def test_the_check_tells_content_from_keys() -> None:
-    """A change of sources that changes no code is another thing than one that does."""
+    """The check distinguishes source changes that change code from those that do not."""
     there = json.loads((FOLDER / MANIFEST).read_text())
     made = json.loads(json.dumps(there))
     assert differences(there, made) == []
@@ -88,7 +88,7 @@ def test_the_check_tells_content_from_keys() -> None:
 
 
 def test_kernels_of_the_same_sources_are_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a change of one family of kernels costs the time of that family."""
+    """A change of one family of kernels then costs the compile time of that family only."""
     compiled: list[str] = []
 
     def compile_nothing(name: str, made_for: str) -> tuple[str, bytes]:
@@ -174,7 +174,7 @@ def test_a_package_without_them_compiles_as_ever(monkeypatch: pytest.MonkeyPatch
 def test_code_for_older_processors_runs_the_same_chain(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All that this processor can run, not only its own."""
+    """Run the code of every processor level that this machine supports."""
     from llvmlite import binding
 
     case = Case(12, 20)

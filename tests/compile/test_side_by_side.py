@@ -1,4 +1,4 @@
-"""Kernels that other processes translate: who translates which, and who waits for whom."""
+"""Translation in several processes: which process translates which kernels, and who waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST, LAST = KERNELS[0], KERNELS[-1]
 
 
 class Process:
-    """A process that is done with its kernels after some looks at it, or ends without."""
+    """Fake process: at the third poll it has finished its kernels, or has died."""
 
     def __init__(self, done: list[str], kernels: list[Any], dies: bool) -> None:
         self.done, self.kernels, self.dies = done, kernels, dies
@@ -35,7 +35,7 @@ class Process:
 
 
 class World:
-    """The cache, the processes and what was logged."""
+    """Fake environment: the cache, the processes, and the logged messages."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[str] = []
@@ -76,7 +76,7 @@ def test_this_process_translates_what_is_needed_first(
 
 @pytest.mark.parametrize("dies", [False, True])
 def test_waiting(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
-    """For the other process, until it is done or has died: then this one translates."""
+    """Wait until the other process has finished; if it has died, this process translates."""
     monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
     world.dies = dies
     beside = SideBySide(CPU, None, KERNELS)

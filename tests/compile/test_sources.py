@@ -1,4 +1,4 @@
-"""The digest of a kernel's sources: of all that has a part in it, and of nothing else."""
+"""Digest of a kernel's sources: it covers all code that the kernel uses, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ KERNELS = {
 def test_a_file_is_part_of_those_that_import_it(
     monkeypatch: pytest.MonkeyPatch, changed: str, matters_to: set[str]
 ) -> None:
-    """Its code, not its comments."""
+    """A change of code changes the digest; a comment does not."""
     before = {name: digest_of_files(one.modules) for name, one in KERNELS.items()}
     for added, expected in ((b"\nadded = 1\n", matters_to), (b"\n# added\n", set())):
         with monkeypatch.context() as patch:
@@ -66,7 +66,7 @@ def test_a_file_is_part_of_those_that_import_it(
 
 
 def append_when_read(monkeypatch: pytest.MonkeyPatch, changed: str, added: bytes) -> list[Path]:
-    """Let files whose paths end so be read with these bytes at their end; the files that were."""
+    """Append bytes to every file read whose path ends with `changed`; return the list of those files."""
     read_bytes = Path.read_bytes
     altered: list[Path] = []
 
@@ -153,7 +153,7 @@ def test_everything_else_is_code(old: str, new: str) -> None:
 
 
 def test_code_reads_the_same_in_all_versions_of_python() -> None:
-    """Kernels that come with the package are found by it under each of them."""
+    """Every version must give the same digest, because precompiled kernels are found by it."""
     source = (
         SOURCE
         + "match f'{1:>{2}}{3} of {4}':\n    case [1, *_]: pass\nx = ('', f'{1}{2}', b'y', 1e999, [])\n"
@@ -211,7 +211,7 @@ def test_imports_in_every_form_are_found(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_remembered_digest_is_that_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An edit that keeps the size, and sets back the time, is seen; so is a file that has gone."""
+    """The digest notices a deleted file, and an edit that keeps the size and resets the time."""
     package = tmp_path / "one_more_package"
     package.mkdir()
     (package / "__init__.py").write_text("")

@@ -96,7 +96,7 @@ def test_two_kernels_cannot_be_renamed() -> None:
 
 
 def test_the_size_of_groups_is_declared() -> None:
-    """LocalSize (17), and SubgroupSize (35) where the module has instructions for sub-groups."""
+    """LocalSize (17) always, SubgroupSize (35) if the module has sub-group instructions."""
     plain = probe_spirv()
     (kernel,) = (one.operands[1] for one in instructions(plain) if one.code == 15)
     added = [one for one in instructions(declare_group_size(plain, 16)) if one.code == 16]
@@ -112,7 +112,7 @@ def test_the_size_of_groups_is_declared() -> None:
 
 
 def specialised_module(*ids: int) -> bytes:
-    """A module with a constant of 64 bits for each SpecId; result ids are 1000 and on."""
+    """Return a module with one 64-bit constant per SpecId; result ids start at 1000."""
     body = [Instruction(Op.DECORATE, (1000 + at, 1, one)) for at, one in enumerate(ids)]
     body += [Instruction(Op.SPEC_CONSTANT, (7, 1000 + at, 5, 6)) for at in range(len(ids))]
     return module_of(header(probe_spirv()), [*instructions(probe_spirv()), *body])
@@ -120,7 +120,7 @@ def specialised_module(*ids: int) -> bytes:
 
 @given(st.lists(st.integers(0, 2**63 - 1), min_size=4, max_size=6))
 def test_constants_are_written(values: list[int]) -> None:
-    """Each by its SpecId, in any order and as often as it stands there; nothing else changes."""
+    """Each constant gets the value of its SpecId, in any order and more than once; the rest is unchanged."""
     ids = (3, 0, 3, 1)
     written = list(instructions(with_constants(specialised_module(*ids), values)))
     for place, one in enumerate(instructions(specialised_module(*ids))):
@@ -139,7 +139,7 @@ def test_a_constant_without_a_value_is_refused() -> None:
 
 @pytest.mark.sycl
 def test_a_kernel_for_sub_groups_is_valid() -> None:
-    """As the validator sees it, once what is wrong with every module of numba-dpex is cured."""
+    """The validator accepts the module after the workarounds for bugs in all numba-dpex modules."""
     queue = prepare().SyclQueue("opencl:cpu:0")
     plan = Case(8, 13).plan()
     module = spirv_of(queue, chain_kernel(plan, PreorderEncoding(plan.problem, TRAITS))).module

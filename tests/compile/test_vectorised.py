@@ -1,6 +1,6 @@
-"""The CPU device's compiler vectorises every kernel: without that, a step takes ten times as long.
+"""The CPU device's compiler vectorises every kernel; otherwise a step takes ten times as long.
 
-It only warns on standard error, so the kernels are built in a process of their own.
+The compiler only warns on standard error, so the kernels are built in a separate process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def build(*arguments: str) -> str:
-    """What the compiler says on standard error about a kernel."""
+    """Build a kernel and return the compiler's standard error."""
     command = [sys.executable, "-m", "tests.support.build_kernel", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Co-optimal trees: neighbours against scoring every tree, walks against searching the graph of all trees."""
+"""Co-optimal trees: neighbours checked by scoring every tree, walks by searching the graph of all trees."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def score_of(problem: Any, tree: Any) -> int:
 
 
 def neighbours(tree: Tree) -> set[Tree]:
-    """All trees with a subtree elsewhere, and all with a mutation and its parent exchanged."""
+    """Return all trees with one subtree moved, and all with a mutation and its parent exchanged."""
     root = len(tree) - 1
     above = ancestor_matrix(np.array(tree, dtype=np.int32))
     found = set()

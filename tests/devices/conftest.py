@@ -1,4 +1,4 @@
-"""Devices that are made up."""
+"""Fixtures with fake devices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.fake_probe import FakeProbe
 
 @pytest.fixture
 def only_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No numba."""
+    """Hide numba's device, so that numpy is the only device besides those of SYCL."""
     monkeypatch.setattr(choice, "own_devices", lambda: [NUMPY])
 
 

@@ -1,4 +1,4 @@
-"""How many cores: what is allowed, what a container leaves, what the user says."""
+"""Number of cores: limits of the process, of a container, and of the user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "_allowed", lambda: 16)
     monkeypatch.setattr(cores, "_quota", lambda: None)
     monkeypatch.delenv(THREADS_VARIABLE, raising=False)
-    monkeypatch.setenv(DRIVERS_VARIABLE, "")  # so that it is as before at the end
+    monkeypatch.setenv(DRIVERS_VARIABLE, "")  # so that monkeypatch restores the variable at the end
     monkeypatch.delenv(DRIVERS_VARIABLE)
 
 

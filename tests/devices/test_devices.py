@@ -1,4 +1,4 @@
-"""The devices: listed, tried in a process of their own, chosen, and what is said of those that cannot run."""
+"""Devices: listed, tried in a separate process, chosen, and reported if they cannot run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from syclade.host.errors import DeviceError
 from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.fake_probe import BOTH_WORK, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
 
-# ---- the real ones
+# ---- real devices
 
 
 @pytest.mark.sycl
@@ -45,7 +45,7 @@ def test_ways_to_say_cpu(wanted: str) -> None:
 @pytest.mark.sycl
 @pytest.mark.skipif(HAS_PINNED_STACK, reason="the emulator runs beside this stack")
 def test_why_the_emulator_is_missing() -> None:
-    """As often as it is asked for: the second time from what is remembered."""
+    """Ask twice: the second answer comes from the cache."""
     for _ in range(2):
         with pytest.raises(
             DeviceError, match=r"'fpga-emu' \(FPGA emulator\) cannot run: needs Python 3.11: SYCL 2026"
@@ -74,7 +74,7 @@ def test_numpy_needs_no_probe(probe: FakeProbe) -> None:
     assert probe.calls == []
 
 
-# ---- the choice
+# ---- choice
 
 
 def test_auto_takes_the_cpu_and_says_why(probe: FakeProbe, caplog: pytest.LogCaptureFixture) -> None:
@@ -119,7 +119,7 @@ def test_auto_falls_back_when_nothing_runs(probe: FakeProbe, caplog: pytest.LogC
 def test_auto_takes_this_processor_before_numpy(
     probe: FakeProbe, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And says why, if there are SYCL devices that cannot run."""
+    """Check that the log gives the reason if there are SYCL devices that cannot run."""
     monkeypatch.setattr(module, "own_devices", lambda: [native_device(), NUMPY])
     probe.does(
         LISTING + 'for one in "${@:-opencl:cpu:0}"; do echo "{\\"trying\\": \\"$one\\"}"; exit 3; done'
@@ -207,7 +207,7 @@ BROKEN_DPCTL = """raise RuntimeError("it has lost\\na library")"""
 def test_a_dpctl_that_does_not_import_is_told(
     own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the real probe: the reason, and not the hint that follows it."""
+    """Use the real probe; the message has the reason, but not the hint that follows it."""
     (tmp_path / "dpctl.py").write_text(BROKEN_DPCTL)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(module, "stack_versions", lambda: ["dpctl 9"])

@@ -1,4 +1,4 @@
-"""A process that was forked from one that had used SYCL: an error in words, where it would wait for ever."""
+"""Processes forked from one that has used SYCL: they report an error instead of waiting for ever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here"),
 ]
 
-# Infers on a device, forks, and infers on another one in the child; goes on with an old runner, too.
+# Infers on a device, forks, and infers on another device in the child, which also uses an inherited runner.
 PROGRAM = """
 import json, os, sys
 import syclade
@@ -52,13 +52,13 @@ opened.__exit__(None, None, None)
 
 
 def forked(before: str, after: str) -> list[Any]:
-    """What it took before, in the child, and after; and what the child says of a runner that it inherits."""
+    """Return the answers before the fork, in the child, of its inherited runner, and after the fork."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, before, after],
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,  # it would wait for ever
+        timeout=120,  # a child without the check would wait for ever
     )
     assert done.returncode == 0, done.stderr
     told: list[Any] = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""What is remembered of the devices: for whom it holds, and that a failure never holds for good."""
+"""Cached device list: where it is valid, and that a failure is never cached for good."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_device_that_is_gone(probe: FakeProbe) -> None:
 
 
 def test_looking_again_forgets_what_is_not_there_any_more(probe: FakeProbe) -> None:
-    """Else the hint to run `syclade devices` would lead in a circle."""
+    """Otherwise the hint to run `syclade devices` would not help."""
     probe.does(BOTH_WORK)
     assert choose_device().kind == "cpu"
     probe.does("""echo '{"devices": []}'""")
@@ -96,7 +96,7 @@ def test_a_stack_that_does_not_start_is_warned_of(
     assert "`syclade devices`" in caplog.text
 
 
-# Too little for the drivers of each stack, and enough for this processor by numba.
+# Too little memory for the drivers of each stack, but enough for the native device (numba).
 LIMITED = f"ulimit -v {900_000 if HAS_PINNED_STACK else 450_000}; exec"
 
 
@@ -113,7 +113,7 @@ def test_a_memory_limit_holds_for_its_own_process_only(own_cache: Path) -> None:
     assert choose_device().kind == "cpu"
 
 
-# ---- for whom it holds
+# ---- validity of the cache
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_users_selections_are_kept_apart(
 
 
 def test_hosts_and_cores_are_kept_apart(probe: FakeProbe, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home folder may be that of many hosts, and a batch system gives other cores to each job."""
+    """Hosts may share a home folder, and a batch system may give each job other cores."""
     probe.does(BOTH_WORK)
     assert list_devices()[0].units == 2
     monkeypatch.setattr(platform, "node", lambda: "elsewhere")

@@ -1,4 +1,4 @@
-"""Texts and figures of the work that executors did."""
+"""Reports of the work that executors did: messages and figures."""
 
 from __future__ import annotations
 

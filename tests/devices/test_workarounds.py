@@ -1,7 +1,7 @@
-"""Every bug that host/workarounds is for is still there: a test that fails tells which workaround may go.
+"""Every bug behind host/workarounds still exists: a failing test shows which workaround can be removed.
 
-Each is tried without its workaround, in a process of its own. Then what only works with all of them together.
-The stack that is installed decides which bugs there are (`stacks.py`): CI runs this on both.
+Each bug is reproduced without its workaround, in a separate process. The last tests need all workarounds.
+The installed stack decides which bugs exist (`stacks.py`): CI runs these tests on both stacks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.sycl
 
 CPUINFO = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
 
-# The start-up cures that `prepare` does, to leave one out.
+# The start-up workarounds that `prepare` applies, in parts, so that a test can leave one out.
 START = "from syclade.host import workarounds as w\n"
 LIBRARIES = "w.load_runtime_libraries()\n"
 DRIVERS = "w.register_opencl_drivers()\n"
@@ -61,7 +61,7 @@ WITHOUT_IMPLEMENTATIONS = (
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh process, without what a user may have set."""
+    """Run code in a fresh process, without variables that a user may have set."""
     hidden = ("LD_LIBRARY_PATH", "LD_PRELOAD", "OCL_ICD_FILENAMES", "ONEAPI_DEVICE_SELECTOR", TARGET_VARIABLE)
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     command = [sys.executable, "-c", code]
@@ -75,13 +75,13 @@ def output(code: str) -> str:
 
 
 def error(code: str) -> str:
-    """How the process failed; the test fails if it did not."""
+    """Return the standard error of a process that must fail."""
     done = run(code)
     assert done.returncode != 0, f"the fault is gone: {done.stdout}"
     return done.stderr
 
 
-# ---- each fault
+# ---- each bug
 
 
 def test_the_stack_is_the_one_for_this_python() -> None:
@@ -91,7 +91,7 @@ def test_the_stack_is_the_one_for_this_python() -> None:
 
 
 def test_load_runtime_libraries() -> None:
-    """dpctl 0.17 does not import without them; beside a newer one the OpenCL loader does not open."""
+    """Without them dpctl 0.17 cannot be imported; with a newer dpctl the OpenCL loader cannot be opened."""
     if STACK is CURRENT:
         output(DPCTL)
     needs_them = DPCTL if STACK is PINNED else OPEN_LOADER
@@ -110,7 +110,7 @@ def test_every_runtime_library_is_needed(index: int) -> None:
 
 @pytest.mark.skipif(STACK is PINNED, reason="without them dpctl 0.17 does not import")
 def test_a_newer_dpctl_runs_without_the_runtime_libraries() -> None:
-    """As where they are not installed as packages of their own."""
+    """Cover installations where the libraries are not packages of their own."""
     none = "s = w.installed_stack()._replace(libraries=(('intel-cmplr-lib-rt', 'libabsent.so'),))\n"
     none += "w.installed_stack = lambda: s\n"
     assert output(START + none + "print(len(w.prepare().get_devices()))") == "1"
@@ -123,7 +123,7 @@ def test_register_opencl_drivers() -> None:
 
 
 def test_restore_driver_variable() -> None:
-    """The loader 2024.2.2 leaves the first driver only; that of 2026.2 leaves what we have set."""
+    """Loader 2024.2.2 leaves only the first driver; loader 2026.2 leaves the value that we have set."""
     read = DPCTL + "dpctl.get_devices()\n"
     both = os.pathsep.join(
         str(workarounds._installed(*driver))
@@ -157,7 +157,7 @@ def test_dpnp_stand_in() -> None:
 
 @pytest.mark.compiler
 def test_load_dpnp_libraries() -> None:
-    """The other half is in test_inference: a dpnp array as input."""
+    """The rest is in test_inference: a dpnp array as input."""
     assert "libmkl" in error(PREPARED + "import dpnp")
 
 
@@ -168,7 +168,7 @@ def test_register_numba_implementations() -> None:
 
 
 def test_name_an_older_processor() -> None:
-    """Where the driver knows the processor, nothing is said and nothing is set. 2026.2 knows Zen 6."""
+    """If the driver knows the processor, it prints no warning and we set no variable. 2026.2 knows Zen 6."""
     complaint = "Unknown host CPU"
     fault = run(START + LIBRARIES + DRIVERS + DPCTL + "dpctl.get_platforms()").stderr
     family = int(re.findall(r"cpu family\s*: (\d+)", CPUINFO)[0])
@@ -209,14 +209,14 @@ def cure_named(name: str) -> Any:
     return getattr(compiler if name in compiler.__all__ else workarounds, name)
 
 
-# ---- all of them together
+# ---- all workarounds together
 
 CASE = Case(8, 13)
 ALL = [Backend("cpu", "general"), Backend("fpga-emu", "general")][:DEVICES]
 
 
 def final_tree(backend: Backend, chain: int) -> list[int]:
-    """The tree after 80 steps."""
+    """Return the parents of the tree after 80 steps."""
     return [int(parent) for parent in run_alone(backend, CASE, chain, 80).state.parents]
 
 
@@ -225,7 +225,7 @@ def expected_tree(chain: int) -> list[int]:
 
 
 def test_threads() -> None:
-    """All devices at once, several runners on each."""
+    """Use all devices at once, with several runners per device."""
     work = [(ALL[turn % DEVICES], turn // DEVICES) for turn in range(12)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda one: final_tree(*one), work))
@@ -233,7 +233,7 @@ def test_threads() -> None:
 
 
 def test_spawned_processes() -> None:
-    """Started by a process that has used all devices."""
+    """Start processes from one that has used all devices."""
     assert [final_tree(backend, 0) for backend in ALL] == [expected_tree(0)] * DEVICES
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         found = pool.starmap(final_tree, [(backend, chain) for backend in ALL for chain in range(2)])

@@ -1,4 +1,4 @@
-"""Every bug that the modules in host/workarounds/ are for is still there (see test_workarounds.py)."""
+"""Every bug behind the modules in host/workarounds/ still exists (see test_workarounds.py)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def queue(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(scope="module")
 def module() -> bytes:
-    """A small kernel as the compilers leave it."""
+    """Return the SPIR-V of a small kernel as the compilers emit it."""
     arguments = tuple(one.argument for one in stage_arguments.TREE_UPDATE)
     kernel = Kernel(
         name="tree_update",
@@ -58,7 +58,7 @@ def module() -> bytes:
 
 
 def references(function: str, what: int, kind: int) -> int:
-    """OpenCL's count of references to an object."""
+    """Return OpenCL's reference count of an object."""
     count = ctypes.c_uint(0)
     address = ctypes.c_void_p(what)
     size = ctypes.c_size_t(ctypes.sizeof(count))
@@ -79,7 +79,7 @@ def test_dpctl_makes_programs_from_spirv_and_source_only() -> None:
 
 
 def test_opened_place(queue: Any) -> None:
-    """It is the context in which dpctl's own programs are, and keeps no reference."""
+    """Check that it is the context of dpctl's own programs, and that no reference is kept."""
     with opened_place(queue) as place:
         assert place is not None
         before = references("clGetContextInfo", place.context, CONTEXT_REFERENCES)
@@ -90,7 +90,7 @@ def test_opened_place(queue: Any) -> None:
 
 
 def test_sycl_program(queue: Any) -> None:
-    """The program lives as long as somebody has a reference, and no longer."""
+    """Check that the program lives as long as it has a reference, and no longer."""
     with opened_place(queue) as place:
         assert place is not None
         program = opencl.program_from_spirv(place, probe_spirv())
@@ -133,7 +133,7 @@ def test_cures_leave_a_valid_module_alone() -> None:
 
 @pytest.mark.compiler
 def test_a_variable_in_use_stays(module: bytes) -> None:
-    """A load from it, put into the first function."""
+    """Insert a load of the variable into the first function."""
     body = list(instructions(module))
     first = next(index for index, one in enumerate(body) if one.code == Op.FUNCTION)
     used, *unused = [
@@ -156,7 +156,7 @@ def test_a_variable_in_use_stays(module: bytes) -> None:
 def test_every_cure_has_a_test_and_names_a_version() -> None:
     cures: dict[str, Any] = {}
     for found in pkgutil.iter_modules(workarounds.__path__):
-        if found.name == "stacks":  # which says what the others are for
+        if found.name == "stacks":  # it describes the stacks that the others are for
             continue
         part = importlib.import_module(f"{workarounds.__name__}.{found.name}")
         for name in part.__all__:

@@ -1,4 +1,4 @@
-"""Diagnostics against theory, slow definitions, and chains that are stuck."""
+"""Convergence diagnostics: checked against theory and slow definitions, and on stuck chains."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Encodings: how they are chosen, and what they refuse."""
+"""Encodings: how they are chosen, and which problems they reject."""
 
 import click
 import numpy as np
@@ -60,7 +60,7 @@ def test_an_unknown_encoding_is_refused() -> None:
 
 
 def test_numpy_refuses_what_it_has_not() -> None:
-    """It never takes another form than the one that was asked for."""
+    """Check that numpy never uses another encoding than the requested one."""
     with pytest.raises(OptionError, match="numpy has no encoding 'preorder'") as caught:
         choose_encoding("preorder", NUMPY, problem_of(20, 10))
     assert caught.value.hint == "use --encoding auto, or plain or ancestor"
@@ -73,7 +73,7 @@ def test_numpy_refuses_what_it_has_not() -> None:
 
 
 def test_sizes_are_those_that_suit_the_target() -> None:
-    """The same problem for a warp of 32 lanes with few registers."""
+    """Compare with the same problem for a warp of 32 lanes with few registers."""
     problem = problem_of(200, 40)
     warp = Traits(lanes=32, panel_rounds=4, sketches_beyond=100)
     usual, other = PreorderEncoding(problem, TRAITS).shape, PreorderEncoding(problem, warp).shape
@@ -106,7 +106,7 @@ def test_kernels_for_many_sizes_are_for_the_targets_that_they_were_made_for() ->
 def test_a_problem_that_does_not_fit_is_for_another_encoding(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Tables whose rows do not start at an int32: refused if asked for, and told of if not."""
+    """Row offsets must fit in an int32: an explicit encoding is rejected, auto warns and takes another."""
     problem = problem_of(20, 10)
     fits = PreorderEncoding(problem, TRAITS).sizes
     size = fits["rows"] * fits["cells"]
@@ -138,7 +138,7 @@ def test_rows_start_where_layout_says() -> None:
 
 
 def test_small_tables_leave_room_for_more_slots() -> None:
-    """Four to sixteen slots a unit, as many as fit in a megabyte; and no more than there are chains."""
+    """Check for four to sixteen slots per unit, as many as fit in a megabyte, but no more than chains."""
 
     def slots(cells: int, mutations: int, chains: int = 1000) -> int:
         problem = problem_of(cells, mutations)
@@ -165,7 +165,7 @@ def test_bytes_of_a_slot_are_what_a_slot_more_takes() -> None:
 
 
 def test_every_encoding_can_be_asked_for() -> None:
-    """The command line lists them by hand, so that its help needs no numpy."""
+    """The command line lists the encodings by hand, so that its help does not import numpy."""
     (option,) = (one for one in infer.command.params if one.name == "encoding")
     assert isinstance(option.type, click.Choice)
     assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_CELL_LEAF_TREES, PlainEncoding.name}

@@ -1,4 +1,4 @@
-"""The exported folder: valid SPIR-V, a manifest that describes it, a loader that needs nothing of syclade."""
+"""Exported folder: valid SPIR-V, a manifest that describes it, and a loader that does not need syclade."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RATES = Rates(0.02, 0.2)
 CHAINS, STEPS, SEED = 3, 300, 11
 TYPE_OF = {21: "integer", 32: "pointer"}  # OpTypeInt, OpTypePointer
 
-# What a machine without syclade has not got. Importing one of these fails.
+# Modules that a machine without syclade lacks. Importing one of these fails.
 BLOCKED = ("syclade", "numba", "numba_dpex", "llvmlite", "dpnp", "scipy", "networkx", "click")
 RUN = f"""
 import runpy, sys
@@ -63,7 +63,7 @@ def kernel_of(manifest: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(kernel)
 
 
-# ---- the modules
+# ---- modules
 
 
 @pytest.mark.sycl
@@ -79,7 +79,7 @@ def test_a_module_is_valid(folder: Path, manifest: dict[str, Any], name: str) ->
 def test_a_module_takes_the_arguments_that_the_manifest_describes(
     folder: Path, manifest: dict[str, Any], name: str
 ) -> None:
-    """Their number, which of them are addresses, and what the compiler found is never written."""
+    """Check their number, which of them are addresses, and which the compiler found to be never written."""
     body = list(instructions((folder / f"{name}.spv").read_bytes()))
     types = {one.operands[0]: TYPE_OF[one.code] for one in body if one.code in TYPE_OF}
     first = next(index for index, one in enumerate(body) if one.code == Op.FUNCTION)
@@ -99,7 +99,7 @@ def test_a_module_takes_the_arguments_that_the_manifest_describes(
     assert found == [argument["direction"] == IN for argument in arguments]
 
 
-# ---- the manifest
+# ---- manifest
 
 
 @pytest.mark.sycl
@@ -153,7 +153,7 @@ def test_the_test_vector_is_the_ordinary_run(folder: Path, manifest: dict[str, A
         assert arrays["last_step"].tolist() == [STEPS] * CHAINS
 
 
-# ---- the loader
+# ---- loader
 
 
 def load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -180,7 +180,7 @@ def test_the_loader_runs_the_inference(
 
 @pytest.mark.sycl
 def test_many_steps_are_expected_from_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And are the same ones."""
+    """Check that a device computes the same expected steps as numpy."""
     made = Vector(Case(60, 64).plan(), 64, CHAINS, 30, SEED)
     few = vector.describe_vector(made, b"", choose_device("cpu"))
     monkeypatch.setattr(vector, "_NUMPY_STEPS", 29)
@@ -227,7 +227,7 @@ def test_an_exported_image_is_taken(folder: Path, manifest: dict[str, Any]) -> N
     assert found.parents.tolist() == manifest["problem"]["expected"]["parents"]
 
 
-# ---- the command
+# ---- command
 
 
 def command(*arguments: object) -> int:

@@ -1,4 +1,4 @@
-"""The stages as kernels of their own: composed they are the chain-step kernel, bit by bit."""
+"""Stages as separate kernels: composed they equal the chain-step kernel, bit by bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.sycl
 CASE = Case(21, 30)
 CAPACITY = AncestorEncoding.capacity(
     TRAITS, 64, 64, 2
-)  # more than the case needs, and the same as other tests use
+)  # larger than the case needs, and the same as in other tests
 PLAN = CASE.plan()
 ENCODING = AncestorEncoding(PLAN.problem, TRAITS, CAPACITY)
 KERNELS = {kernel.name: kernel for kernel in exported_kernels(PLAN, ENCODING)}
@@ -35,7 +35,7 @@ DEVICES = ["opencl:cpu:0", "opencl:accelerator:0"]
 
 
 class Memory:
-    """All arrays of the pipeline on a device."""
+    """All arrays of the pipeline, for launches on a device."""
 
     def __init__(self, device: str) -> None:
         self.queue = prepare().SyclQueue(device)
@@ -49,7 +49,7 @@ class Memory:
                 self.arrays.setdefault(argument.name, empty)
 
     def launch(self, kernel: ExportedKernel) -> None:
-        """Copy in, run, copy out."""
+        """Copy arrays to the device, run the kernel, and copy them back."""
         from dpctl.memory import MemoryUSMDevice
 
         flat, blocks = [], {}
@@ -81,7 +81,7 @@ def assert_equal_states(one: Memory, other: Memory) -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_one_launch_of_each_stage_is_one_step(device: str) -> None:
-    """At every step, in every array; a slot that has no more steps to do stands still."""
+    """Compare all arrays of state and info after every step; a slot with no steps left must not change."""
     whole, parts = Memory(device), Memory(device)
     targets = np.array([STEPS, STEPS // 2, 0])
     accepted = 0
@@ -105,7 +105,7 @@ def test_every_kind_of_move_was_proposed() -> None:
 
 @pytest.mark.parametrize("name", ["chain_steps", *STAGES])
 def test_directions(name: str) -> None:
-    """What is read only stays as it is; what is written only may hold anything before; the rest changes."""
+    """Check directions: IN arrays stay as they are, OUT arrays may hold anything before, others change."""
     kernel = KERNELS[name]
     clean, dirty = Memory(DEVICES[0]), Memory(DEVICES[0])
     for memory in (clean, dirty):

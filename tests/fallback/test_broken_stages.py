@@ -1,4 +1,4 @@
-"""Negative controls: with any stage broken, chains on ancestor matrices are no longer the oracle's."""
+"""Negative controls: with any stage broken, chains on ancestor matrices differ from the oracle's."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_broken_stage_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_interrupted_launch_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does what a stage has written between arrays that stay."""
+    """Values that its first stages have already written have no effect either."""
     plan = CASE.plan(recorders=[every(3)], events=100)
     runner = NumpyRunner(plan, choose_encoding("ancestor", NUMPY, plan.problem), 2, CASE.seed)
     runner.put_all([CASE.start(0), CASE.start(1)])

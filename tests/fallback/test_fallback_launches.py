@@ -1,4 +1,4 @@
-"""Launches of the numpy fallback: what stays between them, and what an interrupt leaves."""
+"""Launches of the numpy fallback: the state kept between them, and the effect of an interrupt."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_groups_keep_their_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_lookahead_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, ahead: int, recorders: tuple[Recorder, ...]
 ) -> None:
-    """Chains and events are those of one step at a time, however short the ring and the batch of draws."""
+    """Chains and events equal those of single steps, however short the ring and the batch of draws."""
     case, targets = Case(12, 9, gamma=0.3), (np.full(5, 50), np.array((60, 200, 130, 51, 333)))
 
     def chains(wanted: int) -> tuple[list[Seen], list[list[Any]]]:
@@ -141,7 +141,10 @@ def test_the_lookahead_changes_nothing(
 
 
 def test_the_lookahead_is_that_of_the_cheapest_step() -> None:
-    """By trying all, with the mean number of steps counted out: far where rounds cost most."""
+    """Compare with the best of all lookaheads, by the exact mean number of steps.
+
+    The lookahead is far where rounds cost most.
+    """
     for slots, cost, acceptance in ((1, 1.0, 0.15), (16, 1.0, 0.15), (256, 1.0, 0.15), (16, 20.0, 0.5)):
 
         def price(

@@ -1,4 +1,4 @@
-"""The tables of the plain form: proposals are scored and followed as by definition, on all kinds of trees."""
+"""Tables of the plain encoding: proposals are scored and followed by definition, on all kinds of trees."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ COLUMNS = 5
 
 
 def weights_of(n: int) -> NDArray[np.int32]:
-    """(nodes, columns), 0 of the root."""
+    """Return random weights, (nodes, columns) int32; the root's are 0."""
     weights = np.random.default_rng(n).integers(-1000, 1000, (n + 1, COLUMNS), dtype=np.int32)
     weights[n] = 0
     return weights
 
 
 def scores_of(tree: ParentVector, weights: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(nodes, columns): sums of the weights on the paths to the root."""
+    """Return the sums of the weights on the paths to the root, (nodes, columns) int64."""
     return np.array([weights[path_to_root(tree, node)].sum(axis=0) for node in range(len(tree))])
 
 
 def inputs(n: int) -> Iterator[tuple[ParentVector, Move]]:
-    """All moves of all small trees; of larger ones, some moves of each kind."""
+    """Yield all moves of all small trees, and some moves of each kind for larger trees."""
     if n <= 4:
         yield from ((tree, move) for tree in all_trees(n) for move in all_moves(tree))
         return
@@ -62,7 +62,7 @@ def tables_of(trees: list[ParentVector]) -> Tables:
 
 
 def test_proposals_are_scored_by_definition(given: list[tuple[ParentVector, Move]]) -> None:
-    """The best nodes, and all nodes."""
+    """Check the best score of each column, and the scores of all nodes."""
     trees, moves = (list(part) for part in zip(*given, strict=True))
     tables, weights = tables_of(trees), weights_of(len(trees[0]) - 1)
     lanes = tables.lanes(np.arange(len(trees)))
@@ -77,7 +77,7 @@ def test_proposals_are_scored_by_definition(given: list[tuple[ParentVector, Move
 
 
 def test_tables_follow_proposals(given: list[tuple[ParentVector, Move]]) -> None:
-    """The trees, their intervals, the scores and all maxima are those of the trees after the moves."""
+    """Check that trees, intervals, scores and all maxima are those of the trees after the moves."""
     trees, moves = (list(part) for part in zip(*given, strict=True))
     tables, weights = tables_of(trees), weights_of(len(trees[0]) - 1)
     every = np.arange(len(trees))
@@ -113,7 +113,7 @@ def test_two_rows_have_the_maximum_of_an_interval(nodes: int) -> None:
     flat, lookup = levels.reshape(-1, 2), Lookup(nodes)
     for start in range(nodes):
         for stop in range(start + 1, nodes + 1):
-            if stop - start < nodes:  # the whole is never asked for
+            if stop - start < nodes:  # the whole range is never requested
                 one, other = lookup.rows(np.array([start]), np.array([stop]))[:, 0].tolist()
                 expected = levels[0][start:stop].max(axis=0)
                 np.testing.assert_array_equal(np.maximum(flat[one], flat[other]), expected)
@@ -134,7 +134,7 @@ def test_maxima_are_renewed_where_they_change(nodes: int) -> None:
 
 
 def test_preorder_by_hand() -> None:
-    """The root 4 has the children 0 and 3, and 0 has 1 and 2."""
+    """Use a root 4 with the children 0 and 3, and a node 0 with the children 1 and 2."""
     start, size, above = preorder([4, 0, 0, 4, 4])
     order = sorted(range(5), key=start.__getitem__)
     assert order in ([4, 0, 1, 2, 3], [4, 0, 2, 1, 3], [4, 3, 0, 1, 2], [4, 3, 0, 2, 1])

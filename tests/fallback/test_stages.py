@@ -1,4 +1,4 @@
-"""Each stage on ancestor matrices against definitions in Python's own sets of ancestors and descendants."""
+"""Stages on ancestor matrices, compared with definitions in Python's sets of ancestors and descendants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from syclade.host.model.rates import Rates
 from tests.support.backends import Case
 
 N, CELLS, SLOTS, LANES, KINDS = 70, 12, 60, 4, 5
-"""More nodes than a word has bits."""
+"""Sizes; N is larger than the number of bits per word."""
 
 MOVES = tuple(module.MOVE for module in (prune_and_reattach, swap_labels, swap_subtrees))
 PARTS = ChainParts(MOVES, BEST)
@@ -34,13 +34,13 @@ Sets = list[set[int]]
 
 
 def trees() -> list[list[int]]:
-    """Random ones, a path and a star."""
+    """Return the parents of random trees, a path and a star."""
     random = [initial_parents(N, 5, chain).tolist() for chain in range(SLOTS - 2)]
     return [*random, [*range(1, N + 1), N], [N] * (N + 1)]
 
 
 def ancestors_of(parents: list[int]) -> Sets:
-    """Of every node, itself included."""
+    """Return the ancestors of every node, including the node itself."""
     found: Sets = []
     for node in range(N + 1):
         above = {node}
@@ -52,19 +52,19 @@ def ancestors_of(parents: list[int]) -> Sets:
 
 
 def below(above: Sets, node: int) -> set[int]:
-    """The node's subtree."""
+    """Return the nodes of the node's subtree."""
     return {other for other in range(N + 1) if node in above[other]}
 
 
 def matrix_of(above: Sets) -> NDArray[np.uint64]:
-    """(words, nodes)."""
+    """Return the ancestor matrix, (words, nodes) uint64."""
     words = -(-(N + 1) // 64)
     rows = [[sum(1 << x % 64 for x in one if x // 64 == word) for one in above] for word in range(words)]
     return np.array(rows, dtype=np.uint64)
 
 
 def sets_of(matrix: NDArray[np.uint64]) -> Sets:
-    """The ancestors that a matrix has."""
+    """Return the ancestors of every node of an ancestor matrix, (words, nodes) uint64."""
     rows = matrix.tolist()
     return [
         {64 * word + bit for word, row in enumerate(rows) for bit in range(64) if row[node] >> bit & 1}
@@ -73,7 +73,7 @@ def sets_of(matrix: NDArray[np.uint64]) -> Sets:
 
 
 def move_of(slot: int, above: Sets, rng: np.random.Generator) -> tuple[int, int, int, int]:
-    """Edit, v, w, t: in turn one of each, as far as the tree has one."""
+    """Return (edit, v, w, t); slots take the edits in turn, as far as the tree allows them."""
     v, w = rng.choice(N, 2, replace=False).tolist()
     edit = slot % 5
     if edit == REATTACH:
@@ -91,7 +91,7 @@ def move_of(slot: int, above: Sets, rng: np.random.Generator) -> tuple[int, int,
 
 
 def edited(parents: list[int], move: tuple[int, int, int, int]) -> list[int]:
-    """Parents after an edit, by its definition."""
+    """Return the parents after an edit, by its definition."""
     edit, v, w, t = move
     after = list(parents)
     if edit == REATTACH:
@@ -116,7 +116,7 @@ def moves() -> list[tuple[int, int, int, int]]:
 
 @pytest.fixture
 def arrays(moves: list[tuple[int, int, int, int]]) -> dict[str, NDArray[Any]]:
-    """Everything that stages read, and nonsense where they write."""
+    """Return all arrays that stages read, and arrays of arbitrary values for their output."""
     rng = np.random.default_rng(1)
     matrix = np.stack([matrix_of(ancestors_of(parents)) for parents in trees()])
     planes = np.zeros((len(PROBLEM.values), matrix.shape[1], PROBLEM.columns), np.uint64)
@@ -156,7 +156,7 @@ def test_the_inputs_have_all_edits(moves: list[tuple[int, int, int, int]]) -> No
 
 
 def test_propose(arrays: dict[str, NDArray[Any]]) -> None:
-    """Nodes are drawn from the sets that moves allow, in the order of labels."""
+    """Check that nodes are drawn from the sets that the moves allow, in the order of labels."""
     STAGES["propose"](arrays, EVERY, PARTS)
     seen = set()
     for slot, parents in enumerate(trees()):
@@ -198,7 +198,10 @@ def test_tree_update(arrays: dict[str, NDArray[Any]], moves: list[tuple[int, int
 
 
 def worth_by_sets(slot: int, arrays: dict[str, NDArray[Any]]) -> list[list[int]]:
-    """The scores of the columns at the nodes of the slot's tree: weights of values observed of ancestors."""
+    """Return the score of each column at each node of the slot's tree, by definition.
+
+    A score is the sum of the weights of the values observed for the node's ancestors.
+    """
     weights, above = arrays["weights"][slot].tolist(), ancestors_of(trees()[slot])
     return [
         [sum(weights[PROBLEM.observed[gene, column]] for gene in one - {N}) for one in above]
@@ -214,7 +217,7 @@ def test_score_mapping(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def test_reduction(arrays: dict[str, NDArray[Any]]) -> None:
-    """A quarter of the slots are at their last step; of the others some accept, some of these a best tree."""
+    """A quarter of the slots are at their last step; of the others some accept, and some of these improve."""
     rng = np.random.default_rng(2)
     arrays["proposal"][:] = arrays["ancestors"][::-1]
     arrays["worth"][:] = rng.integers(-1000, 1000, arrays["worth"].shape)
@@ -245,7 +248,7 @@ def test_reduction(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def test_reduction_of_all_attachments(arrays: dict[str, NDArray[Any]]) -> None:
-    """The sum score takes all nodes, and only nodes: rows of padding count for nothing."""
+    """The sum score takes all nodes and only nodes: padding rows do not count."""
     problem = make_problem(matrix_from_array(CASE.values), RATES, octaves=True)
     score = all_attachments(problem)
     arrays |= {name: np.full(SLOTS, value) for name, value in score.defaults.items()}
@@ -264,7 +267,7 @@ def test_reduction_of_all_attachments(arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def test_stages_touch_only_the_slots_they_are_given(arrays: dict[str, NDArray[Any]]) -> None:
-    """A pipeline runs one slot at a time."""
+    """Compare with running one slot at a time, as a pipeline does."""
     apart = {name: array.copy() for name, array in arrays.items()}
     for stage in STAGES.values():
         stage(arrays, EVERY, PARTS)

@@ -1,5 +1,5 @@
-"""Inputs by the thousand, most of them damaged: nothing but a `SycladeError` may come of them.
+"""Fuzzing: thousands of inputs, most of them damaged; the only error that they may cause is a `SycladeError`.
 
-`python -m tests.fuzz --inputs 100000 --seed 1` runs as many of each kind; `test_fuzz.py` runs some thousands.
-An input follows from the seed, its kind and its number alone.
+`python -m tests.fuzz --inputs 100000 --seed 1` runs that many inputs of each kind. `test_fuzz.py` runs 300 of
+each kind, or 2000 with the marker `verification`. An input depends only on the seed, its kind and its number.
 """

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz``: as many inputs of each kind as one has patience for."""
+"""``python -m tests.fuzz``: run any number of inputs of each kind."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SHOWN = 2000
 @click.option("--kind", "kinds", type=click.Choice(list(KINDS)), multiple=True, help="Only these kinds.")
 @click.option("--first", type=click.IntRange(min=0), default=0, help="Number of the first input.")
 def command(inputs: int, seed: int, kinds: tuple[str, ...], first: int) -> None:
-    """Give the program inputs, most of them damaged, and show those that fail.
+    """Run the program on inputs, most of them damaged, and show those that fail.
 
-    A failure is whatever is neither a right result nor a SycladeError: another exception, a warning, a hang.
+    A failure is anything but a correct result or a SycladeError: another exception, a warning, a hang.
     Exits with 1 if there are any.
     """
     logging.disable()

@@ -1,4 +1,4 @@
-"""Files of the cache: a damaged one is as good as none, so what comes out is always what was made."""
+"""Files of the cache: a damaged file counts as missing, so a read always returns what was written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ JSON = (
 
 
 class Caches:
-    """Of a kept file: (which, its content, or what stands in its place)."""
+    """Inputs of this kind: (which cached file, its content or what replaces the file)."""
 
     name = "caches"
 
@@ -66,7 +66,7 @@ class Caches:
         self._kept = {which: kept for which in self._uses if (kept := self._keep(which))}
 
     def make(self, draw: Random) -> tuple[str, bytes | str]:
-        """A damaged file, or something else in its place."""
+        """Return a damaged file, or something else in its place."""
         which = draw.choice(tuple(self._kept))
         if draw.randrange(20) == 0:
             return which, draw.choice(INSTEAD)
@@ -75,7 +75,7 @@ class Caches:
         return which, damaged(self._kept[which][1], draw)
 
     def take(self, given: tuple[str, bytes | str]) -> None:
-        """Use what is kept, as a new process does."""
+        """Use the cached file as a new process does."""
         which, content = given
         place = self._kept[which][0]
         with self._cache():
@@ -90,7 +90,7 @@ class Caches:
                 _remove(place)
 
     def _keep(self, which: str) -> tuple[Path, bytes] | None:
-        """The file that a use leaves in an empty cache; None without the SYCL stack."""
+        """Return the path and content of the file that a use caches; None without the SYCL stack."""
         shutil.rmtree(self._folder, ignore_errors=True)
         with self._cache():
             self._uses[which]()

@@ -1,4 +1,4 @@
-"""What goes wrong with files: bits, bytes, lines, pieces lost, doubled, exchanged or from elsewhere."""
+"""Damage to files: bits, bytes, lines, and pieces that are lost, doubled, exchanged or inserted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOREIGN = (
 
 
 def damaged(good: bytes, draw: Random, most: int = 4) -> bytes:
-    """A file with up to `most` damages; now and then with none."""
+    """Return the file with up to `most` damages, sometimes with none."""
     data = bytearray(good)
     for _ in range(draw.randint(0, most)):
         _DAMAGES[draw.randrange(len(_DAMAGES))](data, draw)
@@ -23,12 +23,12 @@ def damaged(good: bytes, draw: Random, most: int = 4) -> bytes:
 
 
 def soup(pieces: tuple[bytes, ...], draw: Random, most: int = 40) -> bytes:
-    """Pieces of a language in any order."""
+    """Return pieces of a language in random order."""
     return b"".join(draw.choices(pieces, k=draw.randint(0, most)))
 
 
 def _piece(data: bytearray, draw: Random) -> slice:
-    """Somewhere in the file, mostly short."""
+    """Return a slice somewhere in the file, mostly a short one."""
     start = draw.randint(0, len(data))
     return slice(start, start + int(draw.paretovariate(0.7)))
 

@@ -1,4 +1,4 @@
-"""Damaged files of every format: those that are text, and those that a library opens."""
+"""Damaged files of every format: text formats, and formats read by a library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.formats import SAID, write_forms
 __all__ = ["Libraries", "Tables"]
 
 HANGS = 1.0
-"""Seconds without an answer."""
+"""Seconds without an answer, after which a reader counts as hanging."""
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {
     "two": ("homozygous", "missing"),
@@ -41,7 +41,7 @@ _OPTIONS: dict[str, tuple[Any, ...]] = {
 
 
 class _Forms:
-    """Files by name, their damages, and what is said of them: what they need, or something else."""
+    """Inputs of this kind: (file name, damaged content, options), where some options do not suit the file."""
 
     whole = False
 
@@ -61,7 +61,7 @@ class _Forms:
         self._made, self._folder = made, folder
 
     def make(self, draw: Random) -> tuple[str, bytes, dict[str, Any]]:
-        """A file's name, its bytes, and what is said of it."""
+        """Return the name of a file, its bytes, and the options to read it with."""
         name = draw.choice(list(self._files))
         said = dict(SAID[name.split("/")[0]])
         if draw.random() < 0.3:
@@ -72,7 +72,7 @@ class _Forms:
         return name, damaged(self._files[name], draw, most=3), said
 
     def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
-        """Read it."""
+        """Read the file."""
         name, data, said = given
         path = self._folder / name
         if name.startswith("cellsnp/"):
@@ -87,41 +87,41 @@ class _Forms:
 
 
 class Tables(_Forms):
-    """Of text."""
+    """Text formats."""
 
     name = "tables"
 
 
 class Libraries(_Forms):
-    """HDF5, BCF, and a folder of Matrix Market files; each read in a forked process, which starts at once."""
+    """HDF5, BCF, and a folder of Matrix Market files; each is read in a forked process, to start fast."""
 
     name = "libraries"
     whole = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        for name, said in SAID.items():  # the libraries are there before the first fork
+        for name, said in SAID.items():  # load the libraries before the first fork
             if name in self._files:
                 FORMATS[said.get("format", sniffed(self._made / name))].read(self._made / name, Asked())
 
     def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
-        """Read it; that a library crashes or does not end is an error in words, too."""
+        """Read the file; a library that crashes or hangs must result in a SycladeError, too."""
         with mock.patch.object(door, "read_apart", forked):
             super().take(given)
 
 
 def sniffed(path: Path) -> str:
-    """The format of a file."""
+    """Return the detected format of a file."""
     return sniff(Source.of(path).head(), str(path))
 
 
 def forked(reader: Any, path: Path, *rest: Any) -> Any:
-    """`read_apart` without the start of a process: for ten thousands of files."""
+    """Replace `read_apart` by a fork, which is fast enough for tens of thousands of files."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        faulthandler.disable()  # pytest's writes elsewhere
+        faulthandler.disable()  # pytest's handler writes elsewhere
         try:
             try:
                 result = reader(path, *rest)

@@ -1,4 +1,4 @@
-"""Images of compiled kernels, and vendors' files with a manifest: what is taken is what was made."""
+"""Images of compiled kernels, and vendors' files with a manifest: accepted ones are as they were made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DAMAGED, ODDLY_TOLD, VENDORS = range(3)
 
 
 class Images:
-    """Of files: (how they were made, the image, the manifest)."""
+    """Inputs of this kind: (how they were made, image, manifest)."""
 
     name = "images"
 
@@ -65,7 +65,11 @@ class Images:
         self._file, self._beside = folder / "cpu.image", folder / "manifest.json"
 
     def make(self, draw: Random) -> tuple[int, bytes, bytes]:
-        """Damaged; told oddly, with a digest that fits; or a vendor's, with a damaged manifest."""
+        """Return one of three inputs.
+
+        The image is damaged, or has an odd description with a matching digest, or is a vendor's file with a
+        damaged manifest.
+        """
         way = draw.randrange(10)
         manifest = json.dumps(self._manifest).encode()
         if way < 5:
@@ -85,7 +89,7 @@ class Images:
         return VENDORS, b"\x7fELF", json.dumps(described).encode()
 
     def take(self, given: tuple[int, bytes, bytes]) -> None:
-        """Read, and put in the kernel's place for a problem that fits and one that does not."""
+        """Read the image, and use it as the kernel for a problem that fits and one that does not."""
         how, content, manifest = given
         self._file.write_bytes(content)
         self._beside.write_bytes(manifest)
@@ -109,7 +113,7 @@ class Images:
 
 
 def _change(told: Any, draw: Random) -> None:
-    """Put something odd in a description, at any depth, or leave it out."""
+    """Replace or delete one entry of a description, at any depth."""
     places = list(told) if isinstance(told, dict) else list(range(len(told)))
     place = draw.choice(places)
     inner = told[place]

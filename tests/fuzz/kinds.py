@@ -1,4 +1,4 @@
-"""All kinds of inputs, by name."""
+"""All kinds of inputs by name."""
 
 from __future__ import annotations
 

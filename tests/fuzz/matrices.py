@@ -1,4 +1,4 @@
-"""Matrix files and arrays: what is taken is a matrix, a problem, and has a score."""
+"""Matrix files and arrays: an accepted input gives a matrix and a problem, and has a score."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TYPES = (
 
 
 class Matrices:
-    """Of files, bytes; of arrays, anything else."""
+    """Inputs of this kind: bytes for a file, anything else for an array."""
 
     name = "matrices"
 
@@ -65,7 +65,7 @@ class Matrices:
         self._file = folder / "matrix.csv"
 
     def make(self, draw: Random) -> Any:
-        """Mostly a damaged file; else a soup of its pieces, or an object that may be an array."""
+        """Return mostly a damaged file, else pieces in random order or an object that may be an array."""
         way = draw.randrange(10)
         if way == 0:
             return soup(PIECES, draw)
@@ -84,7 +84,7 @@ class Matrices:
         return damaged(format_matrix(values).encode(), draw)
 
     def take(self, given: Any) -> None:
-        """Read, reduce, score on the tree without depth."""
+        """Read the matrix, make the problem, and score the star tree."""
         if isinstance(given, bytes):
             self._file.write_bytes(given)
             matrix = read_matrix(self._file)

@@ -1,4 +1,4 @@
-"""Names of mutations: what is taken goes through every format and comes back."""
+"""Names of mutations: accepted names survive a round trip through every format."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ OBJECTS: tuple[Any, ...] = (
     np.str_("c"),
 )
 MOST = 60
-"""Names with which trees are made; more of them take the same way."""
+"""Largest number of names with which trees are made; more names would take the same path."""
 
 
 class Names:
-    """Of files, bytes; else a list of anything."""
+    """Inputs of this kind: bytes for a file, or a list of any objects."""
 
     name = "names"
 
@@ -61,14 +61,14 @@ class Names:
         self._tree = folder / "tree"
 
     def make(self, draw: Random) -> Any:
-        """A damaged file, a soup, or a list."""
+        """Return a damaged file, pieces in random order, or a list."""
         way = draw.randrange(10)
         if way == 0:
             return draw.choices(OBJECTS, k=draw.randint(1, 4))
         return soup(PIECES, draw) if way < 5 else damaged(draw.choice(GOOD), draw)
 
     def take(self, given: Any) -> None:
-        """Read; write a tree and attachments with them; read these again."""
+        """Read the names, write a tree and attachments with them, and read these again."""
         if isinstance(given, bytes):
             self._file.write_bytes(given)
             names = read_names(self._file)

@@ -1,4 +1,4 @@
-"""Takes inputs one after the other, and notes every end that is neither a result nor a `SycladeError`."""
+"""Run inputs one after the other, and record each outcome that is neither a result nor a `SycladeError`."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from syclade.host.errors import SycladeError
 __all__ = ["MOST_SECONDS", "Failure", "Kind", "Tally", "fuzz", "take"]
 
 MOST_SECONDS = 2.0
-"""Processor time of an input in its thread, after which it counts as one that hangs."""
+"""Seconds of processor time of the input's thread, after which the input counts as hanging."""
 
 
 class Kind(Protocol):
-    """A kind of input."""
+    """Kind of input."""
 
     name: str
 
     def make(self, draw: Random) -> Any:
-        """An input."""
+        """Return an input."""
 
     def take(self, given: Any) -> None:
-        """What the program does with it; AssertionError if the result is wrong."""
+        """Process the input as the program does; raise AssertionError if the result is wrong."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An input that ended as none may.
+    """Input with a forbidden outcome.
 
     Attributes:
-        kind, number: with the seed, what makes it again.
+        kind, number: reproduce the input, together with the seed.
         given: the input.
         reason: the traceback.
     """
@@ -50,23 +50,23 @@ class Failure:
 
 @dataclass
 class Tally:
-    """How inputs ended."""
+    """Number of inputs by outcome."""
 
     taken: int = 0
     refused: int = 0
 
 
 class Hang(BaseException):
-    """Not an Exception: nobody may catch it."""
+    """Time limit exceeded. It is not an Exception, so that no handler in the program catches it."""
 
 
 def input_of(kind: Kind, seed: int, number: int) -> Any:
-    """An input by its number."""
+    """Return an input by its number."""
     return kind.make(Random(f"{seed} {kind.name} {number}"))
 
 
 def take(kind: Kind, given: Any) -> bool:
-    """Whether an input was taken; False if it was refused, as it should be, in words that can be printed."""
+    """Return True if an input was accepted, False if it was refused with a printable message."""
     started = time.thread_time()
     try:
         with _time_limit():
@@ -85,7 +85,7 @@ def take(kind: Kind, given: Any) -> bool:
 
 
 def fuzz(kind: Kind, seed: int, numbers: range, tally: Tally) -> Iterator[Failure]:
-    """Make and take inputs; the failures among them."""
+    """Make and take inputs, and yield the failures."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for number in numbers:
@@ -101,9 +101,10 @@ def fuzz(kind: Kind, seed: int, numbers: range, tally: Tally) -> Iterator[Failur
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """Ends an input that hangs, where the system has such a clock; it counts processor time.
+    """Stop an input that hangs, where the system has interval timers.
 
-    That of all threads: one that another test has left behind is no fault of the input.
+    The timer counts the processor time of all threads. It starts again if the input's own thread used less
+    than 90 % of the limit, since another test may have left a thread behind.
     """
     if not hasattr(signal, "setitimer"):
         yield

@@ -1,4 +1,4 @@
-"""Some thousands of inputs of each kind, the same in every run; and that faults would be found."""
+"""A fixed sample of inputs of each kind, and checks that failures would be detected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _without_log() -> Iterator[None]:
 
 @pytest.fixture
 def without_garbage() -> Iterator[None]:
-    """What other tests have left is not cleared away under an input, which would get the blame."""
+    """Freeze garbage of other tests, since warnings at its collection would be attributed to an input."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()
@@ -53,7 +53,7 @@ def test_nothing_but_results_and_errors_in_words(tmp_path: Path, name: str, inpu
 
 
 class Faulty:
-    """Ends as it is told to."""
+    """Kind of input whose `take` each test replaces."""
 
     name = "faulty"
 
@@ -65,7 +65,7 @@ class Faulty:
 
 
 def fault_of(kind: Faulty) -> str:
-    """The last line of the reason why its first input is a failure."""
+    """Return the last line of the reason why the first input fails."""
     (failure,) = fuzz(kind, 1, range(1), Tally())
     assert failure.given == run.input_of(kind, 1, 0)
     return failure.reason.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Tree files and parent vectors: what is taken is a tree of the matrix."""
+"""Tree files and parent vectors: an accepted input is a tree of the matrix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PIECES = (
 
 
 class Trees:
-    """Of files, (bytes, names); of parent vectors, a list."""
+    """Inputs of this kind: (bytes, names) for a file, a list for a parent vector."""
 
     name = "trees"
 
@@ -44,7 +44,7 @@ class Trees:
         self._file = folder / "tree"
 
     def make(self, draw: Random) -> Any:
-        """A damaged file of ours or SCITE's, a soup, or a list that may be a parent vector."""
+        """Return a damaged file (ours or SCITE's), pieces in random order, or a possible parent vector."""
         way = draw.randrange(10)
         if way == 0:
             return [draw.choice((*range(-1, 8), 2**40)) for _ in range(draw.randint(0, 7))]
@@ -57,7 +57,7 @@ class Trees:
         return damaged(draw.choice((to_newick, to_graphviz))(parents, names).encode(), draw), names
 
     def take(self, given: Any) -> None:
-        """Read; what is read is a tree."""
+        """Read the input, and check that the result is a tree."""
         if isinstance(given, list):
             validate_parents(given)
             return

@@ -1,1 +1,1 @@
-"""Golden runs: whole commands whose output files were recorded once and must stay the same."""
+"""Golden runs: whole commands whose recorded output files must stay the same."""

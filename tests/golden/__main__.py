@@ -1,4 +1,4 @@
-"""Record the golden runs, or compare runs with what was recorded."""
+"""Record the golden runs, or compare runs with the recorded ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.golden.tables import RUNS
 
 
 def main() -> None:
-    """See the module."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description=__doc__)
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--record", action="store_true", help=f"run on native, and write {DIGESTS.name}")

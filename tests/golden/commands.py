@@ -1,4 +1,4 @@
-"""Run one command of syclade, in this process or in its own, and keep what it printed."""
+"""Run one command of syclade, in this process or in a separate one, and capture its output."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PROGRAM = (sys.executable, "-c", "from syclade.__main__ import main; main()")
 ATTEMPTS = 5
 
 LONGEST = 300.0
-"""Seconds that a stopped run may take to write its first checkpoint, and to end."""
+"""Seconds that a stopped run may take to write its checkpoints, and to end."""
 
 
 class Called(NamedTuple):
-    """How a command ended.
+    """Outcome of a command.
 
     Attributes:
         status: its exit status.
@@ -49,18 +49,18 @@ def call(words: Sequence[str]) -> Called:
 
 
 def call_apart(words: Sequence[str], given: Path | None) -> Called:
-    """Run a command in a process of its own, with a file as standard input."""
+    """Run a command in a separate process, with a file as standard input."""
     content = b"" if given is None else given.read_bytes()
     done = subprocess.run([*PROGRAM, *words], input=content, capture_output=True, check=False)
     return Called(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def stop_when_kept(words: Sequence[str], kept: Path, number: signal.Signals, times: int) -> None:
-    """Start a run that writes the checkpoint `kept`, and stop it by a signal once it has written it so often.
+    """Start a run that writes the checkpoint `kept`, and stop it by a signal after `times` checkpoints.
 
     SIGTERM ends it with the best tree so far, SIGKILL at once.
 
-    Where a busy machine let the run end before it could be stopped, it is started again.
+    If the run ends before it can be stopped, as on a busy machine, it is started again.
     """
     for _ in range(ATTEMPTS):
         for path in (kept, kept.with_name(f"{kept.name}.events")):
@@ -73,7 +73,7 @@ def stop_when_kept(words: Sequence[str], kept: Path, number: signal.Signals, tim
 
 
 def _stopped(words: Sequence[str], kept: Path, number: signal.Signals, times: int) -> tuple[int, str]:
-    """Run, stop, and return the exit status and the messages."""
+    """Start and stop a run, and return the exit status and the messages."""
     process = subprocess.Popen(
         [*PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

@@ -1,4 +1,4 @@
-"""The inputs of the golden runs, made once for a session."""
+"""Inputs of the golden runs, made once per session."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.golden.inputs import Inputs
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
-    """Return the matrices, which are simulated when they are first asked for."""
+    """Return the inputs, which are simulated on first use."""
     return Inputs(tmp_path_factory.mktemp("golden-inputs"))

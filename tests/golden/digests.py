@@ -1,4 +1,4 @@
-"""Digests of outcomes, and how an outcome differs from a recorded one."""
+"""Digests of outcomes, and differences between an outcome and a recorded one."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tests.golden.outcome import Outcome
 __all__ = ["differences", "digest_of"]
 
 SHORT = 200
-"""Texts and lists of at most so many characters are recorded as they are; of longer ones the SHA-256 is."""
+"""Most characters of a text or list that is recorded in full; longer ones are recorded by their SHA-256."""
 
 DIGITS = 9
 LONG_NUMBER = re.compile(r"-?\d+\.\d{7,}(?:e[+-]?\d+)?")
 
 ROUNDED_KEYS = ("samples",)
-"""Keys of summary.json that are rounded in every run: effective sizes come from numpy's FFT and logarithm."""
+"""Keys of summary.json that every run rounds: effective sample sizes come from numpy's FFT and logarithm."""
 
 
 def digest_of(outcome: Outcome, rounded: bool) -> dict[str, Any]:
-    """Return what is recorded of an outcome: digests of texts, and values of JSON in a short form.
+    """Return the record of an outcome: digests of texts, and a short form of JSON values.
 
     Args:
         outcome: of a run.
@@ -40,10 +40,10 @@ def digest_of(outcome: Outcome, rounded: bool) -> dict[str, Any]:
 
 
 def differences(recorded: Any, found: Any, where: str = "") -> Iterator[str]:
-    """Yield what differs, in words. Keys and files that are new do not count.
+    """Yield each difference as a message. New keys and files do not count.
 
     Args:
-        recorded, found: of `digest_of`.
+        recorded, found: results of `digest_of`.
         where: the file, and the keys that lead here.
     """
     if isinstance(recorded, dict) and isinstance(found, dict):

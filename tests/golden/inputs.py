@@ -56,11 +56,11 @@ REAL = frozenset({"navin", "pat", "hou"})
 """Inputs that need ../shared."""
 
 NAMES = [f"gene {number}" for number in range(1, 12)] + ['a "quoted" one']
-"""Of `small`, with blanks and quotes."""
+"""Names of the mutations of `small`, with blanks and quotes."""
 
 
 class Inputs:
-    """Files of inputs, made when they are first asked for.
+    """Files of inputs, made on first use.
 
     Args:
         folder: an empty folder for them.
@@ -82,7 +82,7 @@ class Inputs:
         return folder
 
     def matrix(self, name: str) -> Path:
-        """Return the file of a matrix, away from files of names, which commands would take."""
+        """Return the file of a matrix, in a folder without files of names, which commands would use."""
         alone = self._folder / "alone" / f"{name}.csv"
         if not alone.exists():
             alone.parent.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ class Inputs:
         return alone
 
     def forms(self) -> Path:
-        """Return the folder of one matrix in every format that syclade reads."""
+        """Return a folder with one matrix in every format that syclade reads."""
         folder = self._folder / "forms"
         if not folder.exists():
             folder.mkdir()
@@ -98,7 +98,7 @@ class Inputs:
         return folder
 
     def names(self) -> Path:
-        """Return a folder with names of `small`'s mutations and cells."""
+        """Return a folder with names of the mutations and cells of `small`."""
         folder = self._folder / "names"
         if not folder.exists():
             folder.mkdir()

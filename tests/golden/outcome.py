@@ -1,4 +1,4 @@
-"""Carry out a golden run and collect what it leaves: its files and the last command's output."""
+"""Run a golden run, and collect its files and the standard output of the last command."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from tests.golden.run import Run
 __all__ = ["NOT_COMPARED", "Outcome", "carry_out", "check_executors", "text_without_times"]
 
 NOT_COMPARED = ("run.json",)
-"""Files that differ between equal runs: device, times, date."""
+"""Files that differ between equal runs, by device, times and date."""
 
 OWN_KEYS = ("run", "version", "matrix")
-"""Keys of printed or written JSON that differ between equal runs, versions or places of the input."""
+"""Keys of printed or written JSON that differ between equal runs, versions or paths of the input."""
 
 WORDS_ONLY = ("convert", "simulate")
-"""Commands whose standard output without --json only says in words what they wrote."""
+"""Commands whose standard output without --json is only a message about the written files."""
 
 TIMES = re.compile(r"^Time elapsed: .*$", re.MULTILINE)
 PLACEHOLDER = re.compile(r"\{(?:(matrix):)?([\w-]+)\}")
 
 Outcome = dict[str, Any]
-"""By file name (and `standard output`): text, or the values of JSON."""
+"""Text, or the values of JSON, by file name (and `standard output`)."""
 
 
 def carry_out(
     run: Run, device: str, folder: Path, inputs: Inputs, *, more: str = "", whole: bool = False
 ) -> Outcome:
-    """Return what a run leaves.
+    """Return the outcome of a run.
 
     Args:
-        run: what to run.
-        device: on which; a run that is to be stopped begins on native, and is resumed on this device.
+        run: the run.
+        device: the device; a run that is to be stopped starts on native, and is resumed on this device.
         folder: an empty folder; relative paths of the commands are in it.
         inputs: the matrices.
-        more: further words for the last command, for controls.
-        whole: whether a run that is to be stopped shall run to its end at once.
+        more: further options of the last command, for controls.
+        whole: whether a run that is to be stopped runs to its end instead.
     """
     lines = list(run.commands)
     lines[-1] += f" {more}"
@@ -70,7 +70,7 @@ def carry_out(
 
 
 def check_executors(run_file: Path, device: str) -> None:
-    """Fail where another device than the one to check did some of the work."""
+    """Fail if a device other than the checked one did some of the work."""
     if not run_file.exists():
         return
     work = json.loads(run_file.read_text(encoding="utf-8"))["work"]
@@ -79,7 +79,7 @@ def check_executors(run_file: Path, device: str) -> None:
 
 
 def text_without_times(text: str) -> str:
-    """Leave out SCITE's line of the elapsed time."""
+    """Remove the time from SCITE's line of the elapsed time."""
     return TIMES.sub("Time elapsed", text)
 
 
@@ -98,7 +98,7 @@ def _words(line: str, device: str, inputs: Inputs) -> list[str]:
 
 
 def _content(text: str, is_json: bool) -> Any:
-    """Return the values of JSON, without those that are each run's own, or a text without times."""
+    """Return the values of JSON without the keys of `OWN_KEYS`, or a text without times."""
     if not is_json:
         return text_without_times(text)
     values = json.loads(text)

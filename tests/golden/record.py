@@ -1,4 +1,4 @@
-"""The file of digests: written with one version of syclade, compared with by all later ones."""
+"""File of digests, written by one version of syclade and compared with by all later ones."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def record(run: Run, folder: Path, inputs: Inputs) -> dict[str, Any]:
     """Return the digest of a run on native, without a stop.
 
     Args:
-        run: what to run.
-        folder: to be made for it.
+        run: the run.
+        folder: a folder that is created for it.
         inputs: the matrices.
     """
     folder.mkdir()
@@ -37,15 +37,15 @@ def record(run: Run, folder: Path, inputs: Inputs) -> dict[str, Any]:
 def compare(
     run: Run, device: str, folder: Path, inputs: Inputs, known: dict[str, Any], *, more: str = ""
 ) -> list[str]:
-    """Return how a run differs from what was recorded: a line for each file, and key of JSON, that does.
+    """Return how a run differs from the recorded one: a line per file, and per key of JSON, that differs.
 
     Args:
-        run: what to run.
-        device: on which.
-        folder: to be made for it.
+        run: the run.
+        device: the device.
+        folder: a folder that is created for it.
         inputs: the matrices.
-        known: of `read_digests`.
-        more: further words for the run's last command, for controls.
+        known: result of `read_digests`.
+        more: further options of the run's last command, for controls.
     """
     if run.name not in known["runs"]:
         return ["not recorded"]
@@ -55,7 +55,7 @@ def compare(
 
 
 def read_digests() -> dict[str, Any]:
-    """Return what was recorded; no runs where there is no file."""
+    """Return the recorded digests; without the file, no runs."""
     if not DIGESTS.exists():
         return {"recorded_with": {}, "recorded_later": {}, "runs": {}}
     known: dict[str, Any] = json.loads(DIGESTS.read_text())
@@ -63,11 +63,11 @@ def read_digests() -> dict[str, Any]:
 
 
 def write_digests(known: dict[str, Any]) -> None:
-    """Write the file, a line for each file of a run.
+    """Write the file, with one line per file of a run.
 
     Args:
-        known: `recorded_with` (of `versions`), `recorded_later` (names of runs that were recorded after the
-            others, each with its commit), `runs` (of `record`, by name).
+        known: `recorded_with` (from `versions`), `recorded_later` (names of runs that were recorded after the
+            others, each with its commit), `runs` (from `record`, by name).
     """
     runs = []
     for name, files in sorted(known["runs"].items()):
@@ -79,7 +79,7 @@ def write_digests(known: dict[str, Any]) -> None:
 
 
 def versions() -> dict[str, Any]:
-    """Return what records: the last commit that changed the package, its date, versions of packages."""
+    """Return the versions in use: the last commit that changed the package, its date, package versions."""
     sources = ("host", "kernels", "fallback", "src")
     told = subprocess.run(
         ["git", "log", "-1", "--format=%h %cs %s", "--", *sources],

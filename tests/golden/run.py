@@ -20,25 +20,26 @@ CPU = ("cpu",)
 
 @dataclass(frozen=True)
 class Run:
-    """A golden run.
+    """Golden run.
 
     In a command line {device} is the device's name, {small} the folder of the input `small`, {matrix:small}
-    its matrix, {forms} the folder of one matrix in all formats, {names} that of names with blanks. Files in
-    the folder `out` and standard output are compared.
+    its matrix, {forms} the folder of one matrix in all formats, {names} the folder of names with blanks.
+    Files in the folder `out` and standard output are compared.
 
     Attributes:
         name: unique.
-        commands: the words behind `syclade`, one command after the other.
+        commands: the command lines without `syclade`, in order.
         also: devices on which the normal suite checks the run besides `usual`.
-        own_kernel: whether no kernel for it comes with the package. To compile one takes 20 s of processor
+        own_kernel: whether the package has no precompiled kernel for it. Compilation takes 20 s of processor
             time, so the normal suite checks the run on numpy; the marker `verification` has native.
         never: devices on which it cannot run, or takes minutes. The marker `verification` has all others.
         rounded: whether the last digits of numbers depend on the processor (numpy's exp and log). Numbers of
             more than ten digits are then compared to nine digits.
-        stopped: the signal that stops the run in the middle; the run is then resumed. What is recorded is the
-            run without a stop.
-        checkpoints: how many the run has written when it is stopped. The first one of chains is at step 0.
-        given: the input whose matrix is standard input; the command then has a process of its own.
+        stopped: the signal that stops the run in the middle; the run is then resumed. The recorded outcome is
+            that of the run without a stop.
+        checkpoints: how many checkpoints the run has written when it is stopped. Chains write the first one
+            at step 0.
+        given: the input whose matrix is standard input; the command then has a separate process.
         real: whether it needs ../shared.
     """
 
@@ -55,14 +56,14 @@ class Run:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices that can run it; native alone for commands that use none."""
+        """Devices that can run it; only native for commands that use none."""
         if not any("{device}" in command for command in self.commands):
             return ("native",)
         return tuple(device for device in DEVICES if device not in self.never)
 
     @property
     def usual(self) -> str:
-        """The device that checks it in the normal suite, besides those in `also`."""
+        """Device that checks it in the normal suite, besides those in `also`."""
         return "numpy" if self.own_kernel else "native"
 
     def marks(self, device: str) -> list[pytest.MarkDecorator]:
@@ -88,7 +89,7 @@ def infer(
     own_kernel: bool = False,
     rates: str = "",
 ) -> Run:
-    """Return a run of `syclade infer` on an input, with the input's rates unless others are given."""
+    """Return a run of `syclade infer` on an input, with the input's rates by default."""
     rates = rates or INPUTS[given].rates
     command = f"infer {{matrix:{given}}} {rates} --quiet --device {{device}} --out out {options}"
     return Run(
@@ -113,7 +114,7 @@ def search(
     numpy: bool = False,
     rates: str = "",
 ) -> Run:
-    """Return a run of a search. On numpy searches take minutes, but for the smallest."""
+    """Return a run of a search. On numpy all but the smallest searches take minutes."""
     return infer(name, given, options, also=also, never=() if numpy else ("numpy",), rates=rates)
 
 
@@ -128,7 +129,7 @@ def scite(
     rounded: bool = False,
     own_kernel: bool = False,
 ) -> Run:
-    """Return a run of `syclade scite` on an input with `sizes`, as in 12x20: rows and columns."""
+    """Return a run of `syclade scite` on an input, with `sizes` as in 12x20: rows and columns."""
     rows, columns = sizes.split("x")
     command = f"scite -i {{matrix:{given}}} -n {rows} -m {columns} {rates} -o out/base --device {{device}}"
     return Run(

@@ -1,4 +1,4 @@
-"""Negative controls: a changed run, score or file is noticed, and the report names the file and the key."""
+"""Negative controls: a changed run, score or file is detected, and the report names the file and the key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_another_seed_is_noticed(name: str, inputs: Inputs, tmp_path: Path) -> N
 def test_another_weight_is_noticed(
     name: str, inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All logarithms, of which weights are made, are larger by a thousandth."""
+    """Increase all logarithms, from which weights are computed, by a thousandth."""
     real = math.log
     inputs.matrix("small")  # simulated with the real weights
     monkeypatch.setattr(math, "log", lambda value: real(value) * 1.001)
@@ -50,7 +50,7 @@ def test_work_of_another_device_is_noticed(tmp_path: Path) -> None:
 
 
 def summaries(**changed: Any) -> list[str]:
-    """How a changed summary.json differs from `SUMMARY`."""
+    """Return how a changed summary.json differs from `SUMMARY`."""
     recorded = digest_of({"summary.json": SUMMARY}, rounded=False)
     return list(differences(recorded, digest_of({"summary.json": {**SUMMARY, **changed}}, rounded=False)))
 

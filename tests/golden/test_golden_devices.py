@@ -1,4 +1,4 @@
-"""Other devices leave the same files: a few runs in the normal suite, all under the marker `verification`."""
+"""Other devices give the same files: a few runs in the normal suite, all with the marker `verification`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.golden.tables import RUNS
 
 
 def checks() -> list[Any]:
-    """Return every run with each device that can run it, but its usual one."""
+    """Return every run with each device that can run it, except its usual one."""
     return [
         pytest.param(run, device, marks=run.marks(device), id=f"{run.name}-{device}")
         for device in DEVICES

@@ -1,4 +1,4 @@
-"""Whole commands leave the files that were recorded; on numpy where no kernel comes with the package."""
+"""Whole commands give the recorded files; on numpy if the package has no precompiled kernel."""
 
 from __future__ import annotations
 

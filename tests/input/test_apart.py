@@ -1,4 +1,4 @@
-"""Readers in a process of their own: what they return or raise comes back, and so does how they ended."""
+"""Readers in a separate process: the caller gets their results and errors, and a report of crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in files beside a matrix are used where they fit."""
+"""Files of names beside a matrix are used if they fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUICK: dict[str, Any] = {**RATES, "device": "numpy", "chains": 2, "steps": 20}
 
 @pytest.fixture
 def matrix(tmp_path: Path) -> Path:
-    """A matrix of two mutations and three cells, with names beside it."""
+    """Write a matrix of two mutations and three cells with names beside it, and return its path."""
     (tmp_path / "x.csv").write_text(TEXT)
     (tmp_path / "x.geneNames").write_text("TP53\nKRAS\n")
     (tmp_path / "x.cellNames").write_text("c1\nc2\nc3\n")
@@ -59,7 +59,7 @@ def test_other_names_win(matrix: Path, caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_none_are_looked_for(matrix: Path) -> None:
-    """Where it is asked for, in streams, and for other formats."""
+    """Look for no names with `beside=False`, in streams, and for other formats."""
     read = syclade.read_matrix(matrix, beside=False)
     assert (read.mutations, read.cells, read.names_from) == (("1", "2"), None, None)
     with matrix.open("rb") as stream:
@@ -105,7 +105,7 @@ def test_results_are_those_of_given_names(matrix: Path) -> None:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    """Standard error of a command, which has to succeed."""
+    """Return a function that runs a command, which must succeed, and returns its standard error."""
 
     def run(*arguments: object) -> str:
         capsys.readouterr()
@@ -120,7 +120,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
 
 @pytest.mark.parametrize("more", [(), ("--format", "scite"), ("--tree", "leaf", "--format", "scite")])
 def test_a_simulated_matrix_is_inferred_as_it_is(tmp_path: Path, run: Any, more: tuple[str, ...]) -> None:
-    """The terminal says that names were found; `--quiet` does not."""
+    """Check the message that names were found; `--quiet` omits it."""
     made, out = tmp_path / "made", tmp_path / "out"
     rates = ("--fp-rate", 0.01, "--fn-rate", 0.1)
     run("simulate", "--cells", 9, "--mutations", 5, *rates, "--seed", 1, "--out", made)

@@ -1,4 +1,4 @@
-"""Files without an end, or without line ends: refused in words and soon, not read for ever."""
+"""Files without an end, or without line ends: refused quickly, with a message."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_text_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @endless
 @pytest.mark.timeout(20)
 def test_streams_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of bytes and of text: they are read as files are."""
+    """Read streams of bytes and of text, with the same bounds as files."""
     with Path("/dev/zero").open("rb") as zeros, pytest.raises(MatrixError, match="binary, not text"):
         read_matrix(zeros)
     with Path("/dev/zero").open(encoding="utf-8") as zeros, pytest.raises(MatrixError, match="binary"):
@@ -81,7 +81,7 @@ def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_long_files_of_short_lines_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Across the borders of the pieces in which they are read."""
+    """Cross the boundaries of the blocks in which files are read."""
     monkeypatch.setattr(textfile, "MOST_LINE", 2**10)
     values = np.random.default_rng(1).choice([0, 1, 3], (5000, 300)).astype(np.uint8)
     path = tmp_path / "matrix"
@@ -101,7 +101,7 @@ def test_bounded_files(tmp_path: Path, size: int) -> None:
             read_bounded(path, size - 1)
 
 
-# ---- errors that are short
+# ---- short error messages
 
 
 def test_a_long_cycle_is_not_printed_whole() -> None:

@@ -51,7 +51,7 @@ SAID: dict[str, tuple[str, dict[str, Any]]] = {
     "toy.tapestri.loom": ("loom", {}),
 }
 NEEDS_FORMAT = {"toy.comma.csv", "toy.rows-are-mutations.tsv", "toy.sasc.txt"}
-"""What nothing in the file says: auto refuses these, or (SASC) takes them for SCITE's, where 2 is refused."""
+"""Files that do not show their format: auto refuses them, or takes SASC's for SCITE's and refuses its 2."""
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_what_is_not_said_is_refused(tmp_path: Path, form: str, text: str, words
 
 
 APART = [form for form, one in FORMATS.items() if one.apart]
-"""Formats whose libraries read each file in a process of its own, which takes half a second."""
+"""Formats whose libraries read each file in a separate process, which takes half a second."""
 
 
 @pytest.mark.parametrize(

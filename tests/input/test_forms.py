@@ -1,4 +1,4 @@
-"""One matrix in every form that a reader takes: files of all formats, data frames, AnnData; and `infer`."""
+"""One matrix in every form that readers accept: files of all formats, data frames, AnnData; and `infer`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_from_a_stream(forms: dict[str, Path], name: str) -> None:
 
 
 def test_five_forms_of_one_matrix_have_one_result(forms: dict[str, Path], tmp_path: Path) -> None:
-    """Tree, score, attachment and the whole summary, byte by byte."""
+    """Compare tree, score, attachments and the whole summary, byte by byte."""
     names, cells = tmp_path / "names", tmp_path / "cells"
     names.write_text("\n".join(MUTATIONS))
     cells.write_text("\n".join(CELLS))
@@ -182,7 +182,7 @@ def test_a_warning_of_entries_that_are_missing(tmp_path: Path, caplog: pytest.Lo
 
 
 def test_a_kind_of_part_that_anndata_does_not_know(forms: dict[str, Path], tmp_path: Path) -> None:
-    """It then raises an Exception of its own; found by `python -m tests.fuzz --kind libraries`."""
+    """anndata then raises an Exception of its own; found by `python -m tests.fuzz --kind libraries`."""
     import h5py
 
     damaged = tmp_path / "sparse.h5ad"

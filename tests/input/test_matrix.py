@@ -198,7 +198,7 @@ def test_names_refused(file: Any, text: str | bytes, line: int | None, words: st
     "text", ["TP53 p.R175H\nKRAS p.G12D\n", "chr1,7,A\nchr2,9,T\n", "a; b\nc; d\n", "1\n0\n", "1 1\n1 x\n"]
 )
 def test_a_name_is_all_that_stands_in_its_line(file: Any, text: str) -> None:
-    """Even if all lines have as many words."""
+    """Keep whole lines as names, even if all lines have the same number of words."""
     assert list(read_names(file(text, "names"))) == text.splitlines()
 
 
@@ -229,7 +229,7 @@ def test_errors_survive_pickling(file: Any) -> None:
     assert (str(again), again.line, again.hint) == (str(error), error.line, error.hint)
 
 
-# ---- the real data
+# ---- real data
 
 
 @pytest.mark.shared

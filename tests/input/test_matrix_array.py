@@ -60,14 +60,14 @@ def test_masked_arrays_are_refused() -> None:
 
 
 class OnDevice:
-    """Has what dpnp's arrays have, and nothing that numpy could read."""
+    """Array with dpnp's method `asnumpy`, which numpy itself cannot read."""
 
     def asnumpy(self) -> Any:
         return np.array([[0, 1]])
 
 
 class WithDlpack:
-    """Has what the array API asks for."""
+    """Array with the methods that the array API requires."""
 
     def __init__(self) -> None:
         self.array = np.array([[0, 1]])
@@ -86,7 +86,7 @@ def test_arrays_of_other_libraries(kind: type[Any]) -> None:
 
 @pytest.mark.parametrize("library", ["dpctl", "dpnp"])
 def test_a_tensor_is_read_by_its_own_library(monkeypatch: pytest.MonkeyPatch, library: str) -> None:
-    """Made up: dpctl's tensors became dpnp's with dpnp 0.20, which only newer Pythons have."""
+    """Use fake modules: with dpnp 0.20, which only newer Pythons have, dpctl's tensors became dpnp's."""
     module = types.ModuleType(f"{library}.tensor")
     vars(module)["asnumpy"] = lambda tensor: tensor.values
     monkeypatch.setitem(sys.modules, library, types.ModuleType(library))
@@ -99,7 +99,7 @@ def test_a_tensor_is_read_by_its_own_library(monkeypatch: pytest.MonkeyPatch, li
 @pytest.mark.sycl
 @pytest.mark.parametrize("library", ["dpctl.tensor", "dpnp"])
 def test_device_arrays(library: str) -> None:
-    # In a process of its own: the test is not to decide when and how the runtime is loaded.
+    # Use a separate process, so that the test does not determine when and how the runtime is loaded.
     code = (
         "import importlib, numpy, syclade.host.workarounds as cures; cures.prepare()\n"
         f"device = importlib.import_module({library!r})\n"
@@ -107,7 +107,7 @@ def test_device_arrays(library: str) -> None:
         "array = device.asarray(numpy.array([[0, 1, 3], [1, 0, 3]], numpy.int32))\n"
         "print(matrix_from_array(array.T).values.tolist())\n"
     )
-    # dpnp's wheels do not find MKL by themselves, and who has dpnp arrays has seen to that.
+    # dpnp's wheels do not find MKL by themselves; users with dpnp arrays have already solved that.
     env = os.environ | {"LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib")}
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True, env=env)
     assert done.stdout.split("\n")[0] == "[[0, 1], [1, 0], [3, 3]]"

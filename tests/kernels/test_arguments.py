@@ -1,4 +1,4 @@
-"""Arguments that steps read most: what a target may keep in faster memory."""
+"""Hot arguments: those that steps read most, which a target may keep in faster memory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.kernels.target.traits import Traits
 
 SHARED_BYTES = 12_000
-"""Of a slot, where four of them share the 48 KiB that a block has on a GPU."""
+"""Limit in bytes per slot: four slots share the 48 KiB that a block has on a GPU."""
 
 
 @pytest.mark.parametrize("traits", [TRAITS, TRAITS._replace(lanes=32)])
 def test_the_hot_part_of_a_slot_is_small(traits: Traits) -> None:
-    """At 128 cells and 127 mutations: the tree and the draws, no table and no best tree."""
+    """At 128 cells and 127 mutations, the tree and the draws are hot, but no table and no best tree."""
     problem = make_problem(simulate(128, 127, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
     plan, encoding = make_plan(problem), PreorderEncoding(problem, traits)
     hot = [one for one in chain_kernel(plan, encoding).arguments if one.hot]
@@ -34,7 +34,7 @@ def test_the_hot_part_of_a_slot_is_small(traits: Traits) -> None:
 
 
 def test_compiled_kernels_do_not_depend_on_it() -> None:
-    """No name in the cache changes with what is only a hint."""
+    """Check that the hint changes no key of the cache."""
     problem = make_problem(simulate(8, 7, 0.01, 0.2, 0.1, seed=1).matrix, Rates(0.01, 0.2))
     kernel = chain_kernel(make_plan(problem), PreorderEncoding(problem, TRAITS))
     records = tuple(

@@ -1,4 +1,4 @@
-"""Random words and logarithms: published vectors, and the same numbers from kernels, fallback and oracle."""
+"""Random words and logarithms: published vectors, and equal numbers from kernels, fallback and oracle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.quality.oracle import acceptance, draws
 from tests.support.backends import run_kernel
 
-# kat_vectors of Random123, philox4x32 with 10 rounds: counter, key, words.
+# From kat_vectors of Random123, philox4x32 with 10 rounds: counter, key, words.
 KNOWN = [
     ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
     ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -35,7 +35,7 @@ def fallback_words(counter: Any, key: list[int]) -> list[int]:
 
 
 def words_to_try() -> NDArray[np.uint64]:
-    """Powers of two, their neighbours, and random words, 2000 in all."""
+    """Return 2000 words, (2000,) uint64: powers of two, their neighbours, and random words."""
     edges = {edge for k in range(33) for edge in (2**k - 1, 2**k, 2**k + 1, 3 * 2**k // 2)}
     within = sorted(edge for edge in edges if edge < 2**32)
     random = np.random.default_rng(5).integers(0, 2**32, 2000 - len(within), dtype=np.uint64)
@@ -43,7 +43,7 @@ def words_to_try() -> NDArray[np.uint64]:
 
 
 def counters_and_keys() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The known ones first, then random ones, 2000 in all."""
+    """Return counters (2000, 4) and keys (2000, 2), uint64: first the published ones, then random ones."""
     rng = np.random.default_rng(6)
     counters = rng.integers(0, 2**32, (2000, 4), dtype=np.uint64)
     keys = rng.integers(0, 2**32, (2000, 2), dtype=np.uint64)

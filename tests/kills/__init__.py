@@ -1,1 +1,1 @@
-"""python -m tests.kills: runs that are killed at random moments end as if they had not been."""
+"""python -m tests.kills: runs that are killed at random moments and resumed give the same files."""

@@ -1,4 +1,4 @@
-"""Kills runs at random moments, goes on with them elsewhere, and compares all files byte by byte."""
+"""Kill runs at random moments, resume them elsewhere, and compare all files byte by byte."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROGRAM = (sys.executable, "-c", "from syclade.__main__ import main; main()", "i
 
 
 def shorter(options: tuple[str, ...], times: int) -> tuple[str, ...]:
-    """The options with fewer steps, for slow devices."""
+    """Return the options with fewer steps, for slow devices."""
     long = {
         option: str(int(option) // times) for option in options if option.isdigit() and int(option) > 1000
     }
@@ -48,7 +48,7 @@ def begin(options: tuple[str, ...], *more: str) -> subprocess.Popen[bytes]:
 
 
 def files_of(kind: str, options: tuple[str, ...], out: Path, *more: str) -> dict[str, bytes]:
-    """What a run to the end writes."""
+    """Return the files of a run that runs to its end."""
     if begin(options, "--out", str(out), *more).wait() != 0:
         raise SystemExit(f"a run of {kind} failed: {' '.join(more)}")
     names = (*FILES, *MORE.get(kind, ("attachments.tsv",)))
@@ -56,7 +56,7 @@ def files_of(kind: str, options: tuple[str, ...], out: Path, *more: str) -> dict
 
 
 def kill_one(kept: Path, options: tuple[str, ...], device: str, wait: float) -> None:
-    """Start a run that is kept in a file, and kill it; the file may not be there yet."""
+    """Start a run with a checkpoint, and kill it; the checkpoint may not exist yet."""
     process = begin(options, "--checkpoint", str(kept), "--checkpoint-every", "0", "--device", device)
     time.sleep(wait)
     process.kill()
@@ -64,7 +64,7 @@ def kill_one(kept: Path, options: tuple[str, ...], device: str, wait: float) -> 
 
 
 def main() -> None:
-    """See the module."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)

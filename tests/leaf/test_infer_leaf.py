@@ -49,7 +49,7 @@ def matrix(tmp_path: Path) -> Path:
 
 
 def clades_of_newick(text: str, cells: list[str]) -> set[frozenset[str]]:
-    """The sets of cells below the nodes of a tree."""
+    """Return the sets of cells below the nodes of a tree."""
     below: dict[str, list[str]] = {}
     for edge in newick_edges(text):
         below.setdefault(edge.parent, []).append(edge.child)
@@ -97,7 +97,7 @@ def test_files(run: Any, matrix: Path, tmp_path: Path) -> None:
     placements = (out / "placements.tsv").read_text().splitlines()
     rows = list(csv.DictReader(placements, delimiter="\t"))
     below, labels = clades(result.parents), leaf_labels(NAMES)
-    assert labels[8].startswith("joint_")  # for a cell is called joint
+    assert labels[8].startswith("joint_")  # since the name of a cell begins with joint
     for row, node, ties in zip(rows, result.placement, result.placement_ties, strict=True):
         assert row["edge"] == labels[node]
         assert int(row["cells"]) == below[node].sum()
@@ -222,7 +222,7 @@ def test_scites_own_tree_has_its_score(run: Any, shared_dir: Path) -> None:
 
 @pytest.mark.shared
 def test_scites_score_of_its_cell_leaf_tree(shared_dir: Path) -> None:
-    """SCITE -transpose told this score, and of the same data ours is not worse."""
+    """Compare with the score that SCITE -transpose reported for the same data."""
     told = (shared_dir / "reference" / "scite-cli" / "transpose" / "stdout.txt").read_text()
     (line,) = [line for line in told.splitlines() if line.startswith("best log score for tree")]
     file = shared_dir / "data" / "dataXu.csv"

@@ -1,4 +1,4 @@
-"""One suite for every backend: chains of cell-leaf trees are the oracle's, step by step, however they run."""
+"""One suite for every backend: chains of cell trees equal the oracle's at every step, however they run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SMALL = [
     LeafCase(9, 8, "zygosity", gamma=0.05, moves=(0, 1)),
 ]
 
-# Around the borders of words and panels; sizes that are in the same class share a kernel.
+# Sizes around the boundaries of words and panels; sizes of the same class share a kernel.
 LARGE = [LeafCase(33, 65, gamma=0.3), LeafCase(130, 20, "zygosity", gamma=0.3)]
 
 
@@ -105,7 +105,7 @@ def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) ->
     assert found[0][-1].tallies[3] > 30
 
 
-# ---- however it is run
+# ---- slots, launches, devices and checkpoints
 
 
 @on_every_leaf_backend
@@ -124,7 +124,7 @@ def test_slots_and_launches_do_not_matter(backend: LeafBackend) -> None:
 
 @pytest.mark.sycl
 def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
-    """Every backend in turn takes it on; what is kept between launches belongs to the chain that has left."""
+    """Move the chain to every backend in turn, into a slot whose cached state belongs to another chain."""
     case = LeafCase(9, 8, "zygosity", gamma=0.3)
     plan = case.plan()
     lighter = replace(plan.problem.rates, weights=tuple(weight // 2 for weight in plan.problem.rates.weights))
@@ -163,7 +163,7 @@ def test_a_checkpoint_goes_on(tmp_path: object) -> None:
         assert_equal_chains(seen(runner, 0), expected)
 
 
-# ---- what it samples
+# ---- sampled distribution
 
 SAMPLED = LeafCase(8, 4, gamma=0.5)
 CHAINS, READS, THINNING, BURN_IN = 128, 100, 25, 400
@@ -179,7 +179,7 @@ def posterior(gamma: float) -> dict[Clades, float]:
 
 @pytest.mark.statistical
 def test_the_chain_samples_its_posterior() -> None:
-    """And not one of another exponent, nor all trees alike: the check would see that."""
+    """Check also that another exponent, or a uniform distribution, would be detected."""
     plan = SAMPLED.plan()
     counts: Counter[Clades] = Counter()
     with LeafBackend("native").runner(plan, CHAINS, 7) as runner:

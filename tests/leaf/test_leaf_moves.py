@@ -1,4 +1,4 @@
-"""The moves of cell-leaf trees, exhaustively: as probable there as back, and from every tree to all."""
+"""Moves of cell trees, exhaustively: proposals are symmetric, and every tree is reached from any other."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Often = dict[Clades, Counter[Clades]]
 
 
 def words_for(numbers: NDArray[np.int64], bound: int) -> NDArray[np.uint64]:
-    """Random words that draw these numbers below a bound."""
+    """Return random words, uint64, that draw these numbers below a bound."""
     return (((numbers << 32) + bound - 1) // bound).astype(np.uint64)
 
 
 def all_proposals(tree: Clades, move: Move, bounds: tuple[int, int, int]) -> Counter[Clades]:
-    """How often each tree is proposed, over all that v, the third word and the extra one can draw."""
+    """Count how often each tree is proposed, over all values of v, the third word and the extra word."""
     parents = parents_of(tree)
     v, word, extra = (axis.ravel() for axis in np.indices(bounds))
     parent = np.tile(np.array(parents, dtype=np.int32), (len(v), 1))
@@ -55,7 +55,7 @@ def assert_symmetric(often: Often) -> None:
 
 
 def reached(often: Often) -> int:
-    """How many trees can be come to from the first one."""
+    """Return the number of trees that can be reached from the first one."""
     first = next(iter(often))
     seen, pending = {first}, [first]
     while pending:
@@ -80,7 +80,7 @@ def test_prune_and_reattach(cells: int) -> None:
             above = min((clade for clade in tree if clade > moved), key=len)
             places = [clade for clade in tree if not clade <= moved and clade != above]
             wrong = nodes - len(places)
-            for place in places:  # the first candidate, or the second where the first will not do
+            for place in places:  # the first candidate, or the second if the first is not allowed
                 expected[reattached(tree, moved, place)] += nodes + wrong
             expected[tree] += wrong * wrong
         assert to == expected
@@ -101,7 +101,7 @@ def test_swap_leaves(cells: int) -> None:
 
 
 def test_a_move_that_is_likelier_there_than_back_would_be_seen() -> None:
-    """As if a candidate that will not do were replaced by the root, always."""
+    """Simulate a move that always replaces a forbidden candidate by the root."""
     often: Often = {}
     for tree in all_leaf_trees(4):
         often[tree] = Counter()

@@ -1,4 +1,4 @@
-"""Samples of cell-leaf trees: events on every backend, clades, files, and how far to trust them."""
+"""Samples of cell trees: events on every backend, clades, files, and convergence diagnostics."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def result() -> Any:
 
 
 def clade_sets(parents: NDArray[np.int32]) -> set[frozenset[int]]:
-    """Of more than one cell, by the definition."""
+    """Return the clades of more than one cell, by definition."""
     below = clades(parents)
     return {frozenset(np.flatnonzero(row).tolist()) for row in below[below.shape[1] :]}
 
@@ -92,7 +92,7 @@ def test_every_backend_has_the_same_events(backend: LeafBackend) -> None:
     assert [step for chain, step, _, why, *_ in found if chain == 1 and why & 1] == list(range(7, 201, 7))
 
 
-# ---- clades and trees as texts
+# ---- clades and trees as text
 
 
 @given(st.lists(trees, min_size=1, max_size=1))
@@ -126,7 +126,7 @@ def test_the_majority() -> None:
     assert majority_newick(shares, ["a", "b c", "d", "e", "f"]) == "(((a,'b c')75,f)50,d,e)100;\n"
 
 
-# ---- what samples say
+# ---- statistics of samples
 
 
 def test_samples_are_counted(result: Any) -> None:
@@ -154,7 +154,7 @@ def test_samples_are_counted(result: Any) -> None:
 
 
 def test_clades_have_the_posterior_of_four_cells() -> None:
-    """All 15 trees, enumerated: what chains sample is what they are worth."""
+    """Enumerate all 15 trees, and compare the sampled clades with the exact posterior."""
     matrix = simulate(cells=4, mutations=5, fp_rate=0.1, fn_rate=0.3, missing=0.1, seed=8).matrix
     found = syclade.infer_leaf(
         matrix, fp_rate=0.1, fn_rate=0.3, chains=8, steps=40_000, samples=10, device="native", seed=3
@@ -199,7 +199,7 @@ def test_effective_sizes() -> None:
 
 
 def test_distances_are_those_of_robinson_and_foulds() -> None:
-    """One pair of lags, from the sets themselves."""
+    """Sum over pairs of lags, with distances computed from the sets of clades."""
     some = [initial_leaf_parents(10, seed // 2, 0) for seed in range(8)]
     sets = [clade_sets(tree) for tree in some]
     near = np.mean([len(one - other) for one, other in pairwise(sets)])
@@ -241,7 +241,7 @@ def test_rare_clades_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert sizes == [400]
 
 
-# ---- for users
+# ---- user interface
 
 
 def test_equal_runs_have_equal_files(result: Any, tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_stopped_run_goes_on_with_its_samples(result: Any, tmp_path: Path) -> 
         seen += 1
         stop.wanted = seen >= 2
 
-    # One chain after the other: no fewer launches than chains.
+    # With one slot chains run one after the other: there are at least as many launches as chains.
     asked = {**ASKED, "device": "native", "checkpoint": place, "checkpoint_every": 0, "slots": 1}
     first = syclade.infer_leaf(MATRIX, stop=stop, progress=count, **asked)
     assert first.interrupted

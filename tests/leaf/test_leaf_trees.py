@@ -1,4 +1,4 @@
-"""Cell-leaf trees as parent vectors, and their score, against all of them and all placements."""
+"""Cell trees as parent vectors, and their score, compared with all trees and all placements."""
 
 from __future__ import annotations
 
@@ -112,17 +112,17 @@ def test_placements_are_those_of_their_edges() -> None:
         has = below[placed.node[gene]]
         own = sum(table[matrix.values[gene, cell], int(has[cell])] for cell in range(7))
         assert placed.log_likelihood[gene] == pytest.approx(own, abs=1e-9)
-        # None of the others that are as good is above it.
+        # No other best node is above it.
         assert not any((below[node] >= has).all() and node != placed.node[gene] for node in best)
     assert placed.total == pytest.approx(placed.log_likelihood.sum(), abs=1e-9)
 
 
 def test_a_mutation_tree_with_cells_everywhere_is_no_better() -> None:
-    """Each mutation's cells in a mutation tree are a clade of the cell-leaf tree that is made of it."""
+    """The cells of a mutation in a mutation tree form a clade of the cell tree made from that tree."""
     made = simulate(60, 8, 0.01, 0.1, 0.1, seed=2)
     rates = Rates(0.01, 0.1)
     problem = make_leaf_problem(made.matrix, rates)
-    for node in range(9):  # every node has a cell, so that no mutation is in none
+    for node in range(9):  # every node gets a cell, so that every mutation has at least one
         made.attachments[node] = node
     parents = validate_leaf_parents(leaf_tree_of(made.parents, made.attachments.tolist()))
     below = [set(np.flatnonzero(row).tolist()) for row in clades(parents)]

@@ -1,4 +1,4 @@
-"""Where the cells sit: compared with every node, tried one by one."""
+"""Attachments of the cells, compared with trying every node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def attached(matrix: Matrix, parents: NDArray[np.int32], rates: Rates = RATES) -
 @given(st.data(), trees(), st.builds(Rates, st.floats(1e-9, 0.4), st.floats(1e-3, 0.5)))
 @settings(deadline=None)
 def test_attachments_are_the_oracles(data: st.DataObject, parents: NDArray[np.int32], rates: Rates) -> None:
-    """Of every cell of the input in its order, equal ones too; of equal nodes the first in preorder."""
+    """Check every cell in input order, equal cells included; ties go to the first node in preorder."""
     matrix = matrix_from_array(np.tile(data.draw(observations(len(parents) - 1)), 2))
     problem = make_problem(matrix, rates)
     found = attach(problem, rates, parents)
@@ -61,7 +61,7 @@ def test_the_cells_add_up_to_the_tree(data: st.DataObject, parents: NDArray[np.i
 
 
 def test_ties_are_exact_where_floats_are_not() -> None:
-    """With equal rates a 0 takes away what a 1 gives, and only integers add up to that however they come."""
+    """With equal rates a 0 cancels a 1 exactly; only integer sums do not depend on the order."""
     rates = Rates(0.3, 0.3)
     values = [[1], [1], [0], [1], [0], [0], [1]]
     found = attached(matrix_from_array(values), path_tree(7), rates)

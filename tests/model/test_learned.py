@@ -1,4 +1,4 @@
-"""Learned error rates: priors, grids and tables, against scipy and the definitions."""
+"""Learned error rates: priors, grids and tables, checked against scipy and the definitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def grid_of(mean: float = 0.2, deviation: float = 0.1, step: float = 0.01, end: 
 
 @given(st.floats(1e-6, 0.6), st.floats(0.001, 0.999))
 def test_the_prior_is_scipys(mean: float, part: float) -> None:
-    """With a deviation of whatever size a Beta distribution may have: no prior makes a NaN."""
+    """Any standard deviation that a Beta distribution can have gives a finite prior, without NaN."""
     deviation = part * math.sqrt(mean * (1 - mean))
     grid = grid_of(mean, deviation)
     a, b = grid.prior.shapes
@@ -46,7 +46,7 @@ def test_jumps_are_normal() -> None:
     assert (np.diff(grid.jumps) >= 0).all()
     assert math.sqrt(float((jumps**2).mean())) == pytest.approx(0.02, rel=0.02)
     assert stats.kstest(np.concatenate([jumps, -jumps]), stats.norm(0, 0.02).cdf).statistic < 0.01
-    assert grid_of(step=0.9).jumps.max() < grid.points  # one reflection brings it back
+    assert grid_of(step=0.9).jumps.max() < grid.points  # one reflection brings it back onto the grid
     assert grid_of(step=grid.spacing / 4).jumps.min() == 1
 
 
@@ -59,7 +59,7 @@ def test_places_are_rates(rates: Rates) -> None:
     assert learned.values(learned.start)["fn_rate"] == pytest.approx(missed, abs=2e-4)
     assert learned.values(learned.start)["fp_rate"] == pytest.approx(rates.fp_rate, rel=1e-2)
     for places in ((0, 0), (0, learned.points[1] - 1), (learned.points[0] - 1, 0)):
-        made = learned.at(places)  # which checks them
+        made = learned.at(places)  # also checks the rates
         total = made.fn_rate + (made.fn_rate_hom or 0)
         assert learned.values(places) == {"fn_rate": pytest.approx(total), "fp_rate": made.fp_rate}
         assert made.fn_rate_hom in (None, made.fn_rate)
@@ -79,7 +79,7 @@ def test_one_rate_alone() -> None:
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
 @pytest.mark.parametrize("octaves", [False, True])
 def test_scores_are_log_likelihoods_with_the_prior(rates: Rates, octaves: bool) -> None:
-    """At any place: the integer score is that of make_problem at these rates, and the density."""
+    """Check at any grid point: the integer score is that of make_problem at these rates, plus the density."""
     draw = np.random.default_rng(1)
     matrix = matrix_from_array(draw.integers(0, 4 if rates.hom_rate else 2, (7, 9)).astype(np.uint8))
     learned = learned_rates(rates, learn_fn=0.2, learn_fp=0.1)
@@ -104,7 +104,7 @@ def test_tables_tell_their_digest() -> None:
         return tables.digest
 
     usual = digest(learn_fn=0.2)
-    assert usual == digest(learn_fn=0.3)  # the moves tell of that
+    assert usual == digest(learn_fn=0.3)  # covered by the move probabilities
     assert len({usual, digest(learn_fn=0.2, fn_deviation=0.2), digest(learn_fn=0.2, fn_step=0.02)}) == 3
 
 
@@ -131,7 +131,8 @@ def test_what_makes_no_sense_is_said(options: dict[str, float], words: str) -> N
 
 
 def test_rates_without_room_are_said() -> None:
-    rates = Rates(0.01, 0.01, 0.2, 0.15)  # of whose halves, 0.105, a homozygous observation is no evidence
+    # Half of 0.21 is 0.105, less than hom_rate: a homozygous observation is no evidence.
+    rates = Rates(0.01, 0.01, 0.2, 0.15)
     with pytest.raises(OptionError, match=r"--fn-rate 0.21 leaves --fn no room"):
         learned_rates(rates, learn_fn=0.2)
 
@@ -141,7 +142,8 @@ def test_defaults_are_scites() -> None:
     assert isinstance(learned, Learned)
     assert learned.fn is not None
     assert learned.fn.prior == RatePrior("fn_rate", 0.2, 0.2, 0.1, 0.1 * 0.1)
-    small = learned_rates(Rates(1e-5, 0.001), learn_fn=0.2)  # no Beta distribution has so wide a spread
+    # No Beta distribution with mean 0.001 has the default standard deviation, 0.1.
+    small = learned_rates(Rates(1e-5, 0.001), learn_fn=0.2)
     assert small is not None
     assert small.fn is not None
     assert small.fn.prior.deviation < 0.1

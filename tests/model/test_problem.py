@@ -34,7 +34,7 @@ def gain_of(problem: Problem) -> int:
 
 
 def score_of(problem: Problem, tree: object, rates: SlotRates | None = None) -> int:
-    """All cells at their best nodes."""
+    """Return the sum of the cells' scores at their best nodes."""
     best = problem.best_attachments(np.asarray(tree, np.int32), rates)
     return int((best * problem.multiplicity).sum())
 
@@ -59,7 +59,7 @@ def test_score_of_the_deepest_tree() -> None:
 
 @pytest.mark.parametrize(("fp_rate", "fn_rate"), [(1e-6, 0.25), (0.3, 0.3), (1e-300, 1e-300)])
 def test_integer_scores_are_log_likelihoods(fp_rate: float, fn_rate: float) -> None:
-    """To the accuracy of the rounding: half a unit an observed value."""
+    """Check to the accuracy of the rounding: half a unit per observed value."""
     matrix, rates = random_matrix(12, 20), Rates(fp_rate, fn_rate)
     problem = make_problem(matrix, rates)
     tree = tree_strategies.path_tree(12)
@@ -79,7 +79,7 @@ def test_weights_are_the_rates_to_the_last_unit() -> None:
 
 @pytest.mark.parametrize(("n", "rates"), [(400, Rates(1e-6, 0.25)), (3000, Rates(1e-300, 0.1))])
 def test_the_scale_leaves_room(n: int, rates: Rates) -> None:
-    """No cell's score reaches 2^30, and the next finer scale would not be safe, or needed."""
+    """No cell's score reaches 2^30; the next finer scale would be unsafe or unnecessary."""
     values = np.ones((n, 3), np.uint8)
     values[:, 1] = 0
     problem = problem_of(values, rates)

@@ -1,4 +1,4 @@
-"""Homozygous observations: their table, their class, and what refuses, merges or simulates them."""
+"""Homozygous observations: their table and class, and how they are refused, merged or simulated."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_rates_refused(rates: tuple[Any, ...], words: str) -> None:
 @given(st.data())
 @settings(deadline=None)
 def test_scores_are_the_oracles(data: st.DataObject) -> None:
-    """Of the chain, of the search and in float64, with homozygous values told apart and merged."""
+    """Check the scores of the chain, the search and float64, with homozygous values separate and merged."""
     tree = data.draw(tree_strategies.trees(8))
     values = data.draw(tree_strategies.observations(len(tree) - 1, values=(0, 1, 2, 3)))
     rates = data.draw(st.sampled_from([RATES, Rates(0.02, 0.2, merge_homozygous=True)]))
@@ -83,7 +83,7 @@ def test_scores_are_the_oracles(data: st.DataObject) -> None:
 
 
 def test_the_best_of_all_trees_is_found() -> None:
-    """By search and by chains, where only the homozygous values tell the best tree from the others."""
+    """Search and chains find the best tree where only the homozygous values distinguish it."""
     made = simulate(12, 4, 0.02, 0.2, 0.1, 5, 0.15, 0.005).matrix
     assert (made.values == 2).sum() > 3
     scores = {tree: log_likelihood(made, RATES, np.array(tree, np.int32)) for tree in all_trees(4)}

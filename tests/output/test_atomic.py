@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever happens while they are written."""
+"""Atomic writes: files are complete or absent, whatever happens during writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run without the metadata of its package."""
+"""Runs of a package without metadata."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syclade.host import distributions
 
 @pytest.fixture
 def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No package has any, as where the sources are only on the path."""
+    """Remove the metadata of all packages, as if the sources were only on the path."""
 
     def absent(name: str) -> NoReturn:
         raise metadata.PackageNotFoundError(name)

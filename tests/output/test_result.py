@@ -1,4 +1,4 @@
-"""What an inference gives: the cells, a summary that repeats the run, and how a result shows itself."""
+"""Results: the attachments, a summary that repeats the run, and the representation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def result() -> syclade.Result:
 
 
 def test_where_the_cells_sit(result: syclade.Result) -> None:
-    """Every cell of the input in its order, though the chain knows equal ones as one."""
+    """Every cell is attached, in input order, although the chain merges equal cells."""
     values = np.hstack([MADE.values, MADE.values[:, ::-1]])
     twice = syclade.infer(values, **QUICK)
     assert twice.attachment.dtype == np.int32
@@ -44,7 +44,7 @@ def test_where_the_cells_sit(result: syclade.Result) -> None:
 
 
 def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
-    """Its options are all arguments; the matrix is known by its values, whatever its file is."""
+    """The options are all arguments; the digest of the matrix depends on its values, not on its file."""
     file, names = tmp_path / "matrix.csv", tmp_path / "names"
     file.write_bytes(format_matrix(MADE.values).replace("\n", "\r\n").encode())
     names.write_text("\n".join(MADE.mutations))
@@ -64,7 +64,7 @@ def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
     assert set(own["options"]) == set(inspect.signature(syclade.infer).parameters) - {
         "matrix",
         "progress",
-        *("checkpoint", "checkpoint_every", "resume", "force", "stop"),  # none of which changes a result
+        *("checkpoint", "checkpoint_every", "resume", "force", "stop"),  # none of them changes a result
     }
     again = syclade.infer(own["matrix"], **own["options"])
     assert (again.parents.tolist(), again.moves) == (
@@ -74,7 +74,7 @@ def test_the_summary_repeats_the_run(tmp_path: Path) -> None:
 
 
 def test_a_matrix_without_a_file(result: syclade.Result) -> None:
-    """Known by the bytes that its file would have."""
+    """The digest is that of the bytes that a file of the matrix would have."""
     text = format_matrix(MADE.values)
     assert (result.matrix, result.matrix_sha256) == (None, hashlib.sha256(text.encode()).hexdigest())
     assert result.options["names"] == list(MADE.mutations)
@@ -90,7 +90,7 @@ def test_sequences_of_any_kind_are_told_as_lists(sequence: Callable[[list[Any]],
 
 
 def test_a_result_is_a_value() -> None:
-    """Compared, hashed and shown without a fault, and not to be changed."""
+    """Results can be compared, hashed and printed, and they are immutable."""
     one, other = (
         syclade.infer([[1, 0, 1], [0, 1, 1]], fp_rate=0.01, fn_rate=0.1, device="numpy", steps=10)
         for _ in range(2)
@@ -106,7 +106,7 @@ def test_a_result_is_a_value() -> None:
 
 @pytest.mark.parametrize("converged", [True, False])
 def test_a_result_shows_itself_in_a_line(result: syclade.Result, converged: bool) -> None:
-    """What was found, in what, where, and whether the chains agree; no arrays."""
+    """The representation shows score, size, device and convergence, but no arrays."""
     shown = replace(result, converged=converged, chain_log_likelihoods=np.array([-2.5, -1.25, -1.25]))
     assert repr(shown) == (
         f"<Result: log-likelihood {result.log_likelihood:.4f}, 8 mutations × 16 cells, "

@@ -1,4 +1,4 @@
-"""`syclade bench`: what is measured and how it is told. How fast it is, is not tested."""
+"""`syclade bench`: what it measures and how it reports it. The speed itself is not tested."""
 
 from __future__ import annotations
 

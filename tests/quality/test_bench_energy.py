@@ -1,4 +1,4 @@
-"""Energy by RAPL, with a folder that looks like Linux's powercap: which counters, wrap-around, refusals."""
+"""Energy by RAPL, with a folder that looks like Linux's powercap: counters, wrap-around, refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ZONES = {
 
 
 class Powercap:
-    """A folder with counters that a test sets."""
+    """Powercap folder with counters that a test sets."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,7 +64,7 @@ def test_joules_are_differences(powercap: Powercap) -> None:
     powercap.set("intel-rapl:0", 1000 + 2_500_000)
     powercap.set("intel-rapl:1:0", 1000 + 500_000)
     powercap.set("intel-rapl:0:0", 10**9)  # the cores are part of the package
-    powercap.set("intel-rapl:2", 10**9)  # and the package of the platform
+    powercap.set("intel-rapl:2", 10**9)  # the platform includes the packages
     assert meter.joules() == pytest.approx(3.0)
     assert meter.by_domain() == {
         "package-0": 2.5, "package-0 dram": 0.0, "package-1": 0.0, "package-1 dram": 0.5
@@ -84,7 +84,7 @@ def test_a_counter_that_wraps_around_goes_on(powercap: Powercap) -> None:
 
 
 def test_an_open_meter_looks_by_itself_so_that_no_wrap_around_is_missed(powercap: Powercap) -> None:
-    """Twice around between two questions: what nobody looked at in between would be lost."""
+    """The counter wraps around twice between two readings: without sampling, that energy would be lost."""
     powercap.set("intel-rapl:0", 0)
     with open_meter(powercap.folder, sample_seconds=0.01) as meter:
         for value in (RANGE // 2, RANGE - 1, RANGE // 4, RANGE // 2, RANGE - 1, 0):
@@ -94,7 +94,7 @@ def test_an_open_meter_looks_by_itself_so_that_no_wrap_around_is_missed(powercap
     last = meter._last[0]
     powercap.set("intel-rapl:0", 77)
     time.sleep(0.05)
-    assert meter._last[0] == last  # nobody looks any more
+    assert meter._last[0] == last  # sampling has stopped
 
 
 def wait_until_seen(meter: EnergyMeter, value: int) -> None:
@@ -104,7 +104,7 @@ def wait_until_seen(meter: EnergyMeter, value: int) -> None:
         time.sleep(0.002)
 
 
-# ---- no figure where none can be read
+# ---- unreadable counters
 
 
 def test_no_counters_are_reported_with_what_to_do(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_no_counters_are_reported_with_what_to_do(tmp_path: Path) -> None:
 def test_counters_for_root_only_are_reported_with_what_to_do(
     powercap: Powercap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Linux has them since 2020. Root may read anything, so that the refusal is made here."""
+    """Counters are as in Linux since 2020. Root may read anything, so the test raises the error itself."""
     right = Path.read_text
 
     def refusing(path: Path, *given: Any, **more: Any) -> str:

@@ -1,4 +1,4 @@
-"""The suite and the scaling: what they measure and how they show it, on sizes that take no time."""
+"""Suite and scaling of the benchmark: measurements and reports, on sizes that take no time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`syclade bench --suite thesis`: the thesis's parameters, our runs and SCITE's in turns, and reports."""
+"""`syclade bench --suite thesis`: the thesis's parameters, our runs alternating with SCITE's, and reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ stand_in_runs = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few steps; the sizes are the thesis's."""
+    """Reduce the steps and chains; keep the thesis's sizes."""
     monkeypatch.setattr(thesis, "STEPS", (20, 40))
     monkeypatch.setattr(thesis, "CHAINS", (2, 3))
     monkeypatch.setattr(thesis, "WARM_UP_STEPS", 1)
@@ -43,7 +43,7 @@ def bench(*points: Point, scite: dict[str, str] | None = None) -> ThesisBench:
 
 
 def test_the_parameters_are_the_thesiss() -> None:
-    """Section 4.3."""
+    """Parameters of section 4.3."""
     assert thesis.SIZES == ((16, 15), (32, 31), (64, 63))
     assert thesis.CHAINS == (6, 12)
     assert thesis.STEPS == (500_000, 1_000_000, 1_500_000, 2_000_000)

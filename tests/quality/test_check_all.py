@@ -1,4 +1,4 @@
-"""`syclade quality all`, which `make quality` runs: every file, one table, and an exit status that tells."""
+"""`syclade quality all`, which `make quality` runs: its files, its table and its exit status."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_all_checks_hold(run: Any, tmp_path: Path) -> None:
         "best trees, 6 chains", "best trees, search", "posterior, 3 mutations"
     ]  # fmt: skip
     assert all(row["work"] == {"native": 1.0} for row in summary["checks"])
-    assert run(*FEW)[0] == 2  # the files are there
+    assert run(*FEW)[0] == 2  # the files exist already
 
 
 @pytest.mark.slow
 def test_a_check_that_fails_shows_in_the_status_and_the_table(run: Any, tmp_path: Path) -> None:
-    """The negative control: chains far too short to reach SCITE's trees."""
+    """Negative control: chains far too short to reach SCITE's trees."""
     status, said = run(*FEW, "--steps", 300)
     assert status == 1
     rows = [line.split("|")[1:-1] for line in said.splitlines() if line.startswith("| best")]

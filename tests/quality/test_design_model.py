@@ -1,4 +1,4 @@
-"""The throughput and resource model: the published numbers, and files that cannot be used."""
+"""Throughput and resource model: the published numbers, and unusable files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_published_utilisation() -> None:
         "bbscite-96": (53.9, 39.4, 34.9, 0.6, 30.8),
     }.items():
         used = estimate(load_design(preset)).utilisation.as_dict()
-        # The published rows are rounded: those of the RAM blocks sum to 0.2 less than the published total.
+        # The published rows are rounded: the RAM blocks sum to 0.2 less than the published total.
         assert [used[name] * 100 for name in RESOURCES] == pytest.approx(totals, abs=0.21)
 
 
@@ -90,7 +90,7 @@ def test_what_the_thesis_says_of_larger_designs() -> None:
     assert doubled.fits
     assert not doubled.routable  # section 4.1: above 75 % of the logic
     assert not estimate(design.changed({"replication": 2})).fits  # section 4.1: impossible to replicate
-    # Twice the mapping's throughput is not twice the design's: the proposer's 263 cycles come first.
+    # Doubling the mapping's throughput does not double the design's: the proposer's 263 cycles are the limit.
     assert predict(design.changed({"mapping": 16})).bottleneck == "proposer"
 
 

@@ -1,4 +1,4 @@
-"""The simulated pipeline against the analytic model, and against algorithm 3.10's order."""
+"""Simulated pipeline, compared with the analytic model and the order of algorithm 3.10."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syclade.quality.design.simulation import simulate, utilisation_by_capacity
 from syclade.quality.design.throughput import predict
 
 FIXED = ["ffscite-64", "bbscite-64", "bbscite-96", "syclade-ancestor"]
-"""Designs whose every stage takes every state, so that the model is exact."""
+"""Designs in which every stage processes every state, so that the model is exact."""
 
 
 @pytest.mark.parametrize("preset", FIXED)

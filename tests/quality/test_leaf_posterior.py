@@ -1,4 +1,4 @@
-"""Chains of cell-leaf trees sample their posterior, and the check finds out those that do not."""
+"""Posterior of cell trees: correct chains sample it, and the check detects those that do not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def target() -> Target:
 
 
 def judged(target: Target, plan: Plan) -> PosteriorCase:
-    """What the check says of another chain than the target's."""
+    """Return the check's verdict on samples from the chain of another plan."""
     other = Target(
         plan,
         target.trees,
@@ -41,7 +41,7 @@ def judged(target: Target, plan: Plan) -> PosteriorCase:
     return judge(target, sample_chain(other, choose_device("native"), "auto", SAMPLES, 3))
 
 
-# ---- the enumeration
+# ---- enumeration
 
 
 @pytest.mark.parametrize(("cells", "trees"), [(3, 3), (4, 15), (5, 105)])
@@ -54,7 +54,7 @@ def test_the_kernel_is_of_all_trees_and_leads_everywhere(cells: int, trees: int)
 
 
 def test_words_give_the_kernels_proposals() -> None:
-    """Counted over an even grid of random words, which the definition knows nothing of."""
+    """Proposals are counted over an even grid of random words, which the definition does not use."""
     start = next(iter(leaf_kernel(4, CUT)))
     counts: dict[tuple[int, ...], int] = {}
     many = 42  # a multiple of 6 nodes, 7 nodes, and 2 and 3 cells
@@ -62,7 +62,7 @@ def test_words_give_the_kernels_proposals() -> None:
         for second in range(many):
             for third in range(many):
                 one, two, three = ((2 * place + 1) * 2**31 // many for place in (first, second, third))
-                # The second candidate's number is made of `extra`, whose high half is word 0's low half.
+                # The second candidate is drawn from `extra`, whose high half is the low half of word 0.
                 _, tree = leaf_proposal(start, (three >> 16, one, two, 0), 65536)
                 counts[tree_name(tree)] = counts.get(tree_name(tree), 0) + 1
     wanted: dict[tuple[int, ...], Fraction] = {}

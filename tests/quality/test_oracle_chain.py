@@ -1,4 +1,4 @@
-"""Scores, the integer logarithm, and whole chains of the oracle."""
+"""Oracle: scores, the integer logarithm, and whole chains."""
 
 import math
 
@@ -23,7 +23,7 @@ def test_score_by_hand() -> None:
     matrix = np.array([[1, 1, 0], [0, 1, 3], [0, 1, 0]], dtype=np.uint8)
     # cell 0 at node 0: 9000; cell 1 at node 1: 18000; cell 2 at the root: 0
     assert score.tree_score((3, 0, 3, 3), matrix, WEIGHTS) == 27_000
-    # as a path 0 - 1 - 2 cell 1 carries all three
+    # on the path 0 - 1 - 2 cell 1 has all three
     assert score.tree_score((3, 0, 1, 3), matrix, WEIGHTS) == 36_000
 
 
@@ -60,7 +60,7 @@ def test_tables_refuse_a_gamma_that_is_none() -> None:
 @pytest.mark.parametrize("delta", [-400_000, -65_536, -1000, -1, 0, 1])
 @pytest.mark.parametrize("sizes", [(1, 1), (3, 1), (1, 4)])
 def test_acceptance_probability(delta: int, sizes: tuple[int, int]) -> None:
-    """Counted over all words it is min(1, f exp(γ Δ)), to the accuracy of E."""
+    """The share of accepting words is min(1, f exp(γ Δ)), to the accuracy of E."""
     f, gamma = 16, 2.0
     logs = acceptance.tables(f, gamma, 4)
     count = acceptance.accepted_words(delta, sizes, logs)

@@ -1,4 +1,4 @@
-"""Philox against its published vectors, and what a step's words propose."""
+"""Philox against its published vectors, and the proposals that a step's words make."""
 
 from collections import Counter
 from fractions import Fraction
@@ -26,7 +26,7 @@ EVEN_CUTS = Cuts(1 << 14, 1 << 15)  # a quarter, a quarter, a half
     ],
 )
 def test_philox_known_answers(counter: draws.Words4, key: tuple[int, int], expected: str) -> None:
-    """kat_vectors of Random123, philox4x32 with 10 rounds."""
+    """Check the kat_vectors of Random123, philox4x32 with 10 rounds."""
     assert " ".join(f"{word:08x}" for word in draws.philox(counter, key)) == expected
 
 
@@ -60,20 +60,20 @@ TWO_LINEAGES = (4, 0, 4, 2, 4)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        # v = 0: candidate 4 (the last fifth) is taken as it is.
+        # v = 0: candidate 4 (the last fifth) is taken directly.
         ((0, 0, ALL_ONES, 0), Move(Kind.PRUNE, 0, -1, 4)),
-        # Candidate 1 is below 0; extra = 0 takes the first of the non-descendants 2, 3, 4.
+        # Candidate 1 is below 0; extra = 0 selects the first of the non-descendants 2, 3, 4.
         ((0, 0, 1 << 30, 0), Move(Kind.PRUNE, 0, -1, 2)),
-        # extra = 0xFFFF0000 takes the last.
+        # extra = 0xFFFF0000 selects the last.
         ((0x0000FFFF, 0, 1 << 30, 0), Move(Kind.PRUNE, 0, -1, 4)),
-        # Three choices change at extra = 0x5555_5555.5, so the low half, from word 1, decides here.
+        # Three choices have a boundary at extra = 0x5555_5555.5: the low half, from word 1, decides here.
         ((0x00005555, 0x5555 << 14, 1 << 30, 0), Move(Kind.PRUNE, 0, -1, 2)),
         ((0x00005555, 0x5556 << 14, 1 << 30, 0), Move(Kind.PRUNE, 0, -1, 3)),
-        # w = 0 is below v = 1 and stays; w = 1 becomes 2.
+        # w = 0 is less than v = 1 and stays; w = 1 becomes 2.
         ((0x40000000, 1 << 30, 0, 0), Move(Kind.SWAP_LABELS, 1, 0, -1)),
         ((0x7FFF0000, 1 << 30, 0x55555556, 0), Move(Kind.SWAP_LABELS, 1, 2, -1)),
         ((0x80000000, 0, ALL_ONES, 0), Move(Kind.SWAP_UNRELATED, 0, 3, -1)),
-        # v = 0 and w = 1 are related: 1 is the lower one and its only descendant is itself.
+        # v = 0 and w = 1 are related: 1 is the lower one and is its own only descendant.
         ((0x80000000, 0, 0, 0), Move(Kind.SWAP_RELATED, 1, 0, 1)),
         ((0xFFFFFFFF, 1 << 30, 0, 0), Move(Kind.SWAP_RELATED, 1, 0, 1)),
     ],
@@ -92,7 +92,7 @@ def test_one_mutation_knows_no_swap() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("tree", [(3, 0, 1, 3), (4, 0, 4, 2, 4), (4, 0, 1, 2, 4), (5, 0, 0, 1, 5, 5)])
 def test_words_propose_with_the_enumerated_probabilities(tree: trees.ParentVector) -> None:
-    """So t is uniform over the non-descendants of v, and over the descendants of the lower one."""
+    """Check that t is uniform over the non-descendants of v, or over the descendants of the lower node."""
     probabilities = enumeration.move_probabilities(EVEN_CUTS)
     expected = enumeration.proposal_probabilities(list(enumeration.proposals(tree, probabilities)))
     assert sum(expected.values()) == 1
@@ -108,9 +108,9 @@ def test_words_propose_with_the_enumerated_probabilities(tree: trees.ParentVecto
 
 @pytest.mark.statistical
 def test_new_parent_is_uniform_on_a_long_path() -> None:
-    """All candidates but the root and the nodes above fail, so the second try decides nearly alone."""
+    """All candidates but the root and the nodes above fail, so the second try decides almost alone."""
     n, size = 12, 10_000
-    path = (*range(1, n + 1), n)  # 0 is the lowest, 11 the uppermost mutation
+    path = (*range(1, n + 1), n)  # 0 is the lowest mutation, 11 the uppermost
     seen: Counter[tuple[int, int]] = Counter()
     for step in range(size):
         move = proposal.propose(draws.step_words(5, 1, step), path, Cuts(65536, 65536))

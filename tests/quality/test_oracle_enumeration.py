@@ -1,4 +1,4 @@
-"""The proposal kernel by enumeration: detailed balance, ergodicity, exact posterior, and what breaks them."""
+"""Enumerated proposal kernel: detailed balance, ergodicity, exact posterior, and what breaks them."""
 
 import random
 from fractions import Fraction
@@ -66,7 +66,7 @@ def test_posterior_is_the_stationary_distribution() -> None:
 
 
 def test_factor_of_the_thesis_has_another_stationary_distribution() -> None:
-    """How far off: with subtree swaps the only move that differs, here by more than one part in a hundred."""
+    """Only the subtree swaps differ; here they shift the distribution by more than 1 % in total variation."""
     kernel = enumeration.kernel(3, move_cuts(0.1, 0.1, 0.8), enumeration.thesis_factor)
     scores = np.random.default_rng(4).normal(0, 2, len(kernel))
     matrix = enumeration.transition_matrix(kernel, scores, 1.0)
@@ -77,7 +77,7 @@ def test_factor_of_the_thesis_has_another_stationary_distribution() -> None:
 
 @pytest.mark.statistical
 def test_oracle_chain_visits_its_posterior() -> None:
-    """The integer chain itself, from random words to acceptance, on all 16 trees of three mutations."""
+    """Check the integer chain, from random words to acceptance, on all 16 trees of three mutations."""
     matrix = np.array([[1, 1, 0, 3], [0, 1, 0, 1], [1, 0, 1, 0]], dtype=np.uint8)
     weights, f = [-40_000, 60_000, 0, 0], 16
     all_trees = list(trees.all_trees(3))
@@ -90,5 +90,5 @@ def test_oracle_chain_visits_its_posterior() -> None:
         tree = chain.run(tree, matrix, weights, 9, 0, 4, CUTS, logs, first_step=4 * sample).final
         visits[tree] += 1
     distance = 0.5 * np.abs(np.array(list(visits.values())) / samples - posterior).sum()
-    # Independent samples would come to 0.02; these are thinned, not independent.
+    # Independent samples would give about 0.02; these are thinned, not independent.
     assert distance < 0.05

@@ -1,4 +1,4 @@
-"""The moves on every tree of up to five nodes, against their inverses and the ancestor-matrix rules."""
+"""Moves on every tree of up to five nodes, against their inverses and the ancestor-matrix rules."""
 
 from itertools import permutations
 
@@ -25,7 +25,7 @@ def unrelated(tree: trees.ParentVector) -> list[tuple[int, int]]:
 
 
 def related(tree: trees.ParentVector) -> list[tuple[int, int, int]]:
-    """All (lower, upper, descendant of lower)."""
+    """Return all (lower, upper, descendant of lower)."""
     return [
         (v, w, t) for v, w in pairs(tree) if trees.is_ancestor(tree, w, v) for t in trees.descendants(tree, v)
     ]
@@ -36,7 +36,7 @@ def prunings(tree: trees.ParentVector) -> list[tuple[int, int]]:
 
 
 def prune_rule(old: Ancestors, v: int, t: int) -> Ancestors:
-    """ffSCITE's rule: what is below v gets the ancestors of t and keeps those within the subtree."""
+    """Apply ffSCITE's rule: nodes below v get the ancestors of t and keep those within the subtree."""
     moved = old[v]
     updated: Ancestors = np.where(moved[None, :], old[:, [t]] | (moved[:, None] & old), old)
     return updated
@@ -56,7 +56,7 @@ def unrelated_rule(old: Ancestors, v: int, w: int, parent_v: int, parent_w: int)
 
 
 def related_rule(old: Ancestors, v: int, w: int, t: int) -> Ancestors:
-    """Classes C = desc(v), B = desc(w) without C, A the rest."""
+    """Apply the rule with the classes C = desc(v), B = desc(w) without C, A the rest."""
     in_c, in_b = old[v], old[w] & ~old[v]
     in_a = ~old[w]
     same = (np.outer(in_c, in_c) | np.outer(in_b, in_b)) | in_a[:, None]
@@ -65,7 +65,7 @@ def related_rule(old: Ancestors, v: int, w: int, t: int) -> Ancestors:
 
 
 def find_parent(ancestors: Ancestors, w: int) -> int:
-    """The only v above w whose ancestors are w's without w."""
+    """Return the only v above w whose ancestors are w's without w."""
     others = np.arange(len(ancestors)) != w
     found = [
         v
@@ -120,7 +120,7 @@ def test_swap_of_related_subtrees_and_its_reverse() -> None:
             np.testing.assert_array_equal(
                 trees.ancestor_matrix(moved), related_rule(trees.ancestor_matrix(tree), v, w, t)
             )
-            # Back again w is the lower one, and the old parent of v, a node of B, is where v goes.
+            # For the inverse, w is the lower node, and v goes to its old parent, a node of B.
             assert moves.swap_subtrees_related(moved, w, v, tree[v]) == tree
             size_c, size_b = moves.neighbourhood_sizes(tree, v, w)
             assert moves.neighbourhood_sizes(moved, w, v) == (size_b, size_c)

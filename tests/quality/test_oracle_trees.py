@@ -1,4 +1,4 @@
-"""All trees of a few mutations, and what is asked of a tree."""
+"""Enumeration of all trees of a few mutations, and queries on trees."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def test_all_trees_are_trees_and_as_many_as_cayley_says(n: int) -> None:
 
 
 def test_pruefer_code_of_a_known_tree() -> None:
-    # 0 and 1 below 3, 2 below 4, 3 and 4 below the root 5: leaves 0, 1, 2, 3 go first.
+    # 0 and 1 below 3, 2 below 4, 3 and 4 below the root 5: leaves 0, 1, 2, 3 are removed first.
     assert trees.from_pruefer([3, 3, 4, 5], 5) == (3, 3, 4, 5, 5, 5)
 
 

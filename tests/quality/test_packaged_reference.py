@@ -1,4 +1,4 @@
-"""SCITE's results that come with the package: what they are, and that nothing else is taken for them."""
+"""Packaged SCITE results: their content, and the detection of any other content."""
 
 from __future__ import annotations
 

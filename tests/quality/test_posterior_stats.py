@@ -1,4 +1,4 @@
-"""The checks of visit frequencies: right samples pass, biased, stuck and correlated ones fail."""
+"""Checks of visit frequencies: correct samples pass; biased, stuck and correlated ones fail."""
 
 import math
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from syclade.quality.posterior import stats as statistics
 
 SAMPLES = 50_000
-# As skewed as the posterior of four mutations: 125 trees, from e^0 to e^-9.
+# As skewed as the posterior of four mutations: 125 trees, weights from e^0 to e^-9.
 POSTERIOR = np.exp(-9 * np.random.default_rng(0).random(125))
 POSTERIOR /= POSTERIOR.sum()
 
@@ -54,7 +54,7 @@ def test_right_samples_hold() -> None:
 
 
 def test_wrong_temperature_fails() -> None:
-    """γ off by 5 %: the posterior of another chain."""
+    """A gamma that is off by 5 % gives the posterior of another chain."""
     biased = POSTERIOR**0.95
     assert not statistics.verdict(visits(biased / biased.sum(), 1), POSTERIOR).holds
 
@@ -87,10 +87,10 @@ def test_deviation_is_detected_as_often_as_promised() -> None:
 
 def test_small_cells_are_pooled() -> None:
     exact = np.array([0.4, 0.001, 0.594, 0.002, 0.003])
-    fit = statistics.goodness_of_fit([400, 2, 592, 1, 5], exact)  # the pool expects 6 of 1000
+    fit = statistics.goodness_of_fit([400, 2, 592, 1, 5], exact)  # the pool expects 6 of 1000 samples
     assert fit.cells == 3
     assert fit.statistic == pytest.approx((8 - 6) ** 2 / 6 + (592 - 594) ** 2 / 594)
-    # One that expects 3.6 of 600 takes the next cell in.
+    # With 600 samples the pool expects 3.6, so it takes in the next cell.
     assert statistics.goodness_of_fit([240, 1, 357, 1, 1], exact).cells == 2
     with pytest.raises(ValueError, match="too few"):
         statistics.goodness_of_fit([2, 0, 1, 0, 0], exact)
@@ -121,7 +121,7 @@ def test_slowest_observable_decides_the_thinning() -> None:
 
 
 def test_correlated_samples_fail_and_thinned_ones_hold() -> None:
-    """A walk that keeps its tree nine times in ten, otherwise draws a new one from the right posterior."""
+    """The walk keeps its tree with probability 0.9, otherwise it draws one from the correct posterior."""
     draw = np.random.default_rng(8)
     moves = draw.random(1_000_000) < 0.1
     moves[0] = True

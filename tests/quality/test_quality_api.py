@@ -1,4 +1,4 @@
-"""`syclade.quality.tost` and `.posterior` as Python functions: values, reports, figures, errors, work."""
+"""`syclade.quality.tost` and `.posterior` as Python functions: values, reports, plots, errors, executors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sampled() -> PosteriorResult:
 
 
 def test_searches_are_as_good_as_scite(compared: TostResult) -> None:
-    """On the packaged inputs, and nothing is written."""
+    """Check the search on the packaged inputs, without writing files."""
     assert compared.holds
     assert (compared.test.inputs, compared.test.worse) == (3, 0)
     assert [each.name for each in compared.comparisons] == ["01", "02", "03"]
@@ -50,7 +50,7 @@ def test_searches_are_as_good_as_scite(compared: TostResult) -> None:
 
 @pytest.mark.statistical
 def test_too_few_steps_are_not_equivalent() -> None:
-    """The negative control: the same test finds a chain that is far from SCITE's optima."""
+    """Negative control: the same test detects a chain that is far from SCITE's optima."""
     found = tost(**FEW)
     assert not found.holds
     assert (found.test.worse, found.test.non_inferior) == (2, False)
@@ -64,7 +64,7 @@ def test_too_few_steps_are_not_equivalent() -> None:
 def test_scores_shifted_by_more_than_the_margin_are_not_equivalent(
     monkeypatch: pytest.MonkeyPatch, compared: TostResult, flips: float
 ) -> None:
-    """The negative control of both one-sided tests: our scores, all shifted by the same amount."""
+    """Negative control of both one-sided tests: all our scores are shifted by the same amount."""
     margin = compared.test.delta
     monkeypatch.setattr(tost_runs, "log_likelihood", lambda *given: log_likelihood(*given) + flips * margin)
     shifted = tost(method="search", device="native", limit=3)
@@ -82,7 +82,7 @@ def test_chains_sample_the_posterior(sampled: PosteriorResult) -> None:
 
 @pytest.mark.statistical
 def test_another_posterior_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: chains with another gamma than that of the exact target."""
+    """Negative control: the chains have another gamma than the exact target."""
 
     def other(device: Any, plan: Any, *given: Any) -> Any:
         return make_runner(device, dataclasses.replace(plan, gamma=1.2), *given)
@@ -130,11 +130,11 @@ def test_the_figure_has_a_bar_for_every_difference(compared: TostResult) -> None
     assert axes.get_ylabel() == "number of inputs"
 
 
-# ---- who did the work
+# ---- executors
 
 
 def test_the_work_is_that_of_the_runner_not_of_the_device_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The negative control: a fallback that does the work is an error, not a result."""
+    """Negative control: work done by a fallback is an error, not a result."""
 
     def fallback(device: Any, plan: Any, encoding: Any, slots: int, seed: int) -> Any:
         return make_runner(NUMPY, plan, PlainEncoding(plan.problem), slots, seed)
@@ -217,7 +217,7 @@ def test_an_unknown_device_is_refused() -> None:
 
 
 def test_the_functions_stay_functions_whatever_is_imported_first() -> None:
-    """The folders with their parts have the same names."""
+    """The folders of their parts have the same names as the functions."""
     code = (
         "import syclade.quality.tost.runs, syclade.quality.posterior.check; import syclade\n"
         "from syclade.quality.cli import tost as cli\n"

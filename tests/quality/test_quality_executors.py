@@ -1,4 +1,4 @@
-"""Quality checks refuse results that another executor made than the device that they check."""
+"""Quality checks reject results from another executor than the device that they check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATES = Rates(0.01, 0.2)
 
 
 def in_numpy(matrix: Any, **settings: Any) -> syclade.Result:
-    """An inference that falls back, whatever device was asked for."""
+    """Return an inference that falls back to numpy, whatever device the options name."""
     return syclade.infer(matrix, **{**settings, "device": "numpy", "encoding": "auto"})
 
 

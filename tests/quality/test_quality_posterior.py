@@ -1,4 +1,4 @@
-"""`syclade quality posterior`: the chain samples its posterior on every backend; its parts one by one."""
+"""`syclade quality posterior`: every backend's chain samples its posterior; the parts of the check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from syclade.quality.posterior.transition_fit import fit_transitions
 from syclade.quality.posterior.tree_index import TreeIndex
 
 VERIFIED = [pytest.mark.sycl, pytest.mark.verification]
-"""Conformance shows that these have the bits of native and numpy, whose posterior is checked."""
+"""Marks of devices left to verification: conformance shows that they have the bits of native and numpy."""
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_target_is_that_of_the_integer_scores(target: Target) -> None:
 
 
 def test_thinned_reads_are_all_but_independent(target: Target) -> None:
-    """The mean of Pearson's statistic is at most 2 % of its deviation above that of independent reads."""
+    """The mean of Pearson's statistic exceeds that of independent reads by at most 2 % of its deviation."""
     between = np.linalg.matrix_power(target.transitions, target.thinning)
     states = len(target.trees)
     # Asymptotic mean of the statistic: the trace of the fundamental matrix of the thinned chain.

@@ -1,4 +1,4 @@
-"""`syclade quality race`: contestants, what their answers are worth, and a bound that no tree exceeds."""
+"""`syclade quality race`: contestants, the scores of their answers, and an upper bound for all trees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RATES = Rates(0.05, 0.3)
 
 
 def optimum(matrix: Any, rates: Rates) -> float:
-    """The most likely of all trees."""
+    """Return the log-likelihood of the most likely of all trees."""
     return max(log_likelihood(matrix, rates, tree) for tree in all_trees(matrix.n_mutations))
 
 
@@ -48,7 +48,7 @@ def test_no_tree_exceeds_the_bound(seed: int) -> None:
 
 @pytest.mark.parametrize("mutations", [1, 2, 3, 4])
 def test_the_bound_of_a_group_is_its_optimum(mutations: int) -> None:
-    """If its mutations cost each other anything at every step of the matching: these do."""
+    """The bound is exact if the mutations conflict at every step of the matching, as these do."""
     values = np.random.default_rng(2).choice([0, 1], (mutations, 40)).astype(np.uint8)
     matrix = matrix_from_array(values)
     assert upper_bound(matrix, RATES).log_likelihood == pytest.approx(optimum(matrix, RATES), abs=1e-9)
@@ -61,13 +61,13 @@ def test_searches_find_the_optimum_of_small_inputs(seed: int) -> None:
     assert found.log_likelihood == pytest.approx(optimum(matrix, RATES), abs=1e-9)
 
 
-# ---- other people's programs
+# ---- other programs
 
 
 @settings(max_examples=60)
 @given(trees(max_mutations=9))
 def test_a_tree_comes_back_from_the_genotypes_of_its_nodes(parents: Any) -> None:
-    cells = ancestor_matrix(parents)[:-1].astype(bool)  # a cell at every node
+    cells = ancestor_matrix(parents)[:-1].astype(bool)  # one cell per node
     np.testing.assert_array_equal(tree_of_genotypes(cells), parents)
 
 
@@ -81,7 +81,7 @@ assert asked["fp_rate"] == 0.001
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """In place of the program that calls ScisTree2."""
+    """Replace the program that calls ScisTree2."""
 
     def write(body: str) -> None:
         (tmp_path / "fake.py").write_text(FAKE.format(body=body))
@@ -149,7 +149,7 @@ def test_sizes_that_make_no_sense_are_refused(size: str) -> None:
 
 
 def test_who_is_beaten_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """The negative control: a search that gives the worst tree it can is beaten by the chains."""
+    """Negative control: the chains beat a search that returns the worst tree it can."""
     from syclade.quality.race import ours
     from syclade.quality.race.answers import Found
 

@@ -1,4 +1,4 @@
-"""`syclade quality reference` with a stand-in for SCITE: what it is called with, resuming, and failures."""
+"""`syclade quality reference` with a stand-in for SCITE: its arguments, resuming, and failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scite(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make(scite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Run the command on three simulated inputs, or as told."""
+    """Return a function that runs the command, by default on three simulated inputs."""
 
     def make(*changes: object, program: object = scite, inputs: object = None) -> tuple[int, str]:
         source = ["--inputs", inputs] if inputs else ["--simulate", 3, "--cells", 7, "--mutations", 5]
@@ -83,7 +83,7 @@ def test_how_scite_is_called(make: Any, scite: Path, tmp_path: Path) -> None:
 
 
 def test_rates_for_zygosity(make: Any, scite: Path, tmp_path: Path) -> None:
-    """They reach the simulation, SCITE, reference.json and, from there, the scores of its trees."""
+    """The rates reach the simulation, SCITE, reference.json and thus the scores of the trees."""
     made = tmp_path / "made"
     rates = Rates(RATES.fp_rate, RATES.fn_rate, 0.3, 0.02)
     assert make("--fn-rate-hom", 0.3, "--hom-rate", 0.02, "--steps", 50)[0] == 0
@@ -159,7 +159,7 @@ def test_inputs_of_the_users_own(make: Any, scite: Path, tmp_path: Path) -> None
         (own / f"{name}.csv").write_text("0 1 3\n1 1 0\n")
     assert make("--processes", 1, inputs=own)[0] == 0
     seeds = [call.split("-seed ")[1].split()[0] for call in calls(scite)]
-    assert seeds == ["7", "2"]  # a number's own, else the place in the list
+    assert seeds == ["7", "2"]  # a number is its own seed; other names take their position in the list
     assert read_matrix(tmp_path / "made" / "inputs" / "b.csv").values.shape == (2, 3)
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -1,4 +1,4 @@
-"""How often so many chains find the best tree."""
+"""Restarts: how often a given number of chains finds the best tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_rows_count_what_was_found() -> None:
     assert [(row.chains, row.trials, row.found) for row in rows] == [(1, 3, 1), (4, 1, 1)]
     assert (rows[0].agreed, rows[0].agreed_on_less, rows[0].worst) == (2, 1, 2.5)
     assert (rows[0].steps, rows[0].seconds) == (1000, 0.5)
-    assert rows[0].low == pytest.approx(0.0615, abs=1e-3)  # Wilson, 1 of 3
+    assert rows[0].low == pytest.approx(0.0615, abs=1e-3)  # Wilson interval, 1 of 3
     assert rows[0].high == pytest.approx(0.7923, abs=1e-3)
     assert rows[1].worst == pytest.approx(1e-9)
 

@@ -1,4 +1,4 @@
-"""`syclade quality tost`: our optima against SCITE's, reduced; mostly a folder of our own is SCITE's."""
+"""`syclade quality tost`, reduced: our optima against SCITE's, mostly with a folder of ours as SCITE's."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def make_reference(folder: Path, trees: Trees, settings: dict[str, Any] | None, 
         (folder / name).mkdir(parents=True)
     for number in range(1, INPUTS + 1):
         made = simulate(CELLS, MUTATIONS, missing=0.1, seed=number, **rates.told())
-        # With a column twice, all inputs take one and the same kernel: compiling is what takes long.
+        # A repeated column lets all inputs share one kernel: compiling takes most of the time.
         matrix = matrix_from_array(np.hstack([made.matrix.values, made.matrix.values[:, :1]]))
         parents = trees(matrix)
         (folder / "inputs" / f"{number:02}.csv").write_text(format_matrix(matrix.values))
@@ -131,7 +131,7 @@ def test_a_better_program_is_not_inferior(run: Any, tmp_path: Path) -> None:
 
 
 def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
-    """The rates come from reference.json, or are given; without them a 2 is an error."""
+    """The rates come from reference.json or from options; without them a 2 is an error."""
     rates = Rates(0.01, 0.2, 0.3, 0.002)
     folder = make_reference(tmp_path / "stars", star, {"fp_rate": 0.01, "fn_rate": 0.2}, rates)
     status, said = run(folder, "--device", "numpy", *SMALL)
@@ -152,7 +152,7 @@ def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
 
 def test_the_rates_must_be_scites(run: Any, tmp_path: Path) -> None:
     folder = make_reference(tmp_path / "stars", star, None)
-    status, said = run(folder, "--device", "numpy", *SMALL)  # takes the thesis's rates
+    status, said = run(folder, "--device", "numpy", *SMALL)  # uses the thesis's rates
     assert status == 2
     assert "input 01: SCITE's tree has the log-likelihood" in said
     assert "--fp-rate" in said
@@ -189,7 +189,7 @@ def test_help_comes_without_heavy_imports() -> None:
     assert {"numpy", "scipy", "matplotlib", "statsmodels", "rich"}.isdisjoint(modules)
 
 
-# ---- going on where it stopped
+# ---- resuming
 
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, inputs: int) -> list[str]:
@@ -254,13 +254,13 @@ def test_damaged_results_are_told(run: Any, reference: Path, tmp_path: Path, con
     assert f"{kept} is of a run with another" in said
 
 
-# ---- SCITE's own results, which come with the package
+# ---- packaged SCITE results
 
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
 def test_reduced_comparison_with_scite(run: Any, tmp_path: Path, device: str) -> None:
-    """A twentieth of SCITE's steps: on each input a little worse, but by far less than a bit flip."""
+    """With a twentieth of SCITE's steps each input is slightly worse, but by far less than a bit flip."""
     status, said = run(None, "--device", device, "--limit", 6, "--steps", 50_000)
     assert status == 0, said
     report = report_of(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""The equivalence test: hand-computed figures, the thesis's setting, and programs that must fail it."""
+"""Equivalence test: hand-computed figures, the thesis's setting, and programs that must fail it."""
 
 import math
 
@@ -13,7 +13,7 @@ SCITE = np.random.default_rng(1).normal(-900, 40, 64)
 
 
 def like_the_thesis() -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """47 equal, 10 better, 7 worse, all by one bit flip but for one of two."""
+    """Return 64 scores: 47 equal, 10 better, 7 worse, by one bit flip, except one each by two."""
     flips = np.repeat([0, 1, 2, -1, -2], [47, 9, 1, 6, 1])
     return SCITE + MARGIN * np.random.default_rng(2).permutation(flips)
 

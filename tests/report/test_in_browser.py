@@ -1,4 +1,4 @@
-"""The report in headless Chromium: nothing is said, asked or fetched; it fits, and labels do not meet."""
+"""The report in headless Chromium: no messages, dialogs or requests; it fits, and labels do not overlap."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def browser() -> Iterator[Any]:
 
 
 def watched(context: Any) -> tuple[Any, list[str]]:
-    """A page, and what it says, asks or fetches from outside."""
+    """Return a new page, and a list of its messages, dialogs, errors and outside requests."""
     page = context.new_page()
     said: list[str] = []
 
@@ -87,7 +87,7 @@ def watched(context: Any) -> tuple[Any, list[str]]:
 
 
 def look(browser: Any, result: syclade.Result, folder: Path) -> None:
-    """Assert all that is asked of a page, at every size."""
+    """Check the page of a result at every size."""
     result.write(folder, report=True)
     page_file = folder / "report.html"
     assert page_file.stat().st_size <= 10**6
@@ -97,7 +97,8 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
         page, said = watched(context)
         started = time.perf_counter()
         page.goto(page_file.as_uri(), wait_until="load")
-        assert time.perf_counter() - started < 20  # asked for 2 s, which a laden machine may miss: a runaway
+        # The target is 2 s, which a busy machine may miss; this bound detects a runaway.
+        assert time.perf_counter() - started < 20
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.inner_text("#log-likelihood") == f"{summary['log_likelihood']:.6f}"
         cells = [int(one.get_attribute("data-cells")) for one in page.query_selector_all("g.clone")]
@@ -111,7 +112,7 @@ def look(browser: Any, result: syclade.Result, folder: Path) -> None:
             assert page.evaluate("document.querySelector('svg').getBoundingClientRect().right") <= width
             assert page.screenshot(full_page=False).startswith(b"\x89PNG")
             page.emulate_media(media="print")
-            page.set_viewport_size({"width": 688, "height": 1000})  # A4 less its margins
+            page.set_viewport_size({"width": 688, "height": 1000})  # A4 without margins
             assert page.evaluate("document.documentElement.scrollWidth") <= 688
             assert page.evaluate("document.querySelector('svg').getBoundingClientRect().width") <= 688
         assert not said

@@ -1,4 +1,4 @@
-"""The report: whole, without scripts or anything from outside, whatever mutations are called."""
+"""The report: complete, without scripts or external resources, whatever the names of the mutations."""
 
 import re
 import struct
@@ -35,7 +35,7 @@ EXAMPLE = ROOT / "host" / "data" / "example"
 
 
 class Page(HTMLParser):
-    """Elements, their attributes, and the text."""
+    """Parsed page: elements, their attributes, and the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ def test_the_map_has_every_entry() -> None:
 
 
 def pixels_of(png: bytes) -> NDArray[np.uint8]:
-    """A decoder of the one kind of PNG that is written: each line less the one above."""
+    """Decode the one kind of PNG that is written: each row stores its difference from the row above."""
     start = png.index(b"IDAT") + 4
     columns, rows = struct.unpack(">II", png[16:24])
     length = struct.unpack(">I", png[start - 8 : start - 4])[0]

@@ -1,4 +1,4 @@
-"""Samples as netCDF: what xarray reads is what the chains sampled, and a chain that is stuck is told of."""
+"""Samples as netCDF: xarray reads what the chains sampled, and a stuck chain is reported."""
 
 import sys
 from dataclasses import replace
@@ -31,7 +31,7 @@ def result() -> syclade.Result:
 def test_xarray_reads_what_was_sampled(
     result: syclade.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(netcdf, "_DRAWS", 4)  # several blocks, the last of them shorter
+    monkeypatch.setattr(netcdf, "_DRAWS", 4)  # several blocks, the last one shorter
     result.to_netcdf(tmp_path / "samples.nc")
     assert [path.name for path in tmp_path.iterdir()] == ["samples.nc"]
     sampled = result.samples
@@ -66,7 +66,7 @@ def test_chains_are_cut_to_the_shortest(tmp_path: Path) -> None:
 
 
 def of_trees(numbers: list[int]) -> Sampled:
-    """One chain that samples two trees, by their numbers."""
+    """Return the samples of one chain over two trees, given by their numbers."""
     trees = np.array([[2, 2, 2], [2, 0, 2]], dtype=np.int32)
     lines, features = Samples(1, float), Features(1, 2)
     features.take([Event(0, at, one, 1, 0, trees[one]) for at, one in enumerate(numbers)])
@@ -74,7 +74,7 @@ def of_trees(numbers: list[int]) -> Sampled:
 
 
 def test_a_chain_that_hardly_moved_is_told_of() -> None:
-    blip = of_trees([0] * 500 + [1] + [0] * 499)  # its autocorrelation is that of independent samples
+    blip = of_trees([0] * 500 + [1] + [0] * 499)  # its autocorrelation looks like that of independent samples
     assert blip.ess > 400
     assert blip.still == 1
     assert "may be stuck" in blip.warnings[0]

@@ -1,4 +1,4 @@
-"""Samples: counted as definitions say, distributed as the posterior, refused where they cannot be."""
+"""Samples: counted by their definitions, distributed as the posterior, refused where unsupported."""
 
 import json
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_samples_are_those_of_the_posterior() -> None:
     assert sampled.log_likelihoods.shape == (4, 1500)
     error = np.sqrt(expected * (1 - expected) / max(sampled.tree_ess, 1.0))
     assert (np.abs(sampled.posterior.ancestors - expected) < 5 * error + 1e-9).all()
-    flat = np.full(len(trees), 1 / len(trees))  # the control: another distribution is told apart
+    flat = np.full(len(trees), 1 / len(trees))  # control: another distribution is detected
     assert (np.abs(sampled.posterior.ancestors - np.tensordot(flat, relations, axes=1)) > 5 * error).any()
     assert sampled.rhat < 1.02
     assert sampled.spread < 0.05

@@ -1,4 +1,4 @@
-"""SCITE's arguments: what they mean, and what is refused in place of misread."""
+"""SCITE's arguments: their meaning, and refusals where they could be misread."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ VALUES = [
 
 @given(st.lists(st.sampled_from([*WORDS, *VALUES]), max_size=8))
 def test_any_words(more: list[str]) -> None:
-    """Are arguments, or an error in words."""
+    """Any words are arguments or give an error message."""
     with contextlib.suppress(SycladeError):
         parse_arguments([*NEEDED.split(), *more])
 

@@ -1,4 +1,4 @@
-"""`syclade scite`: SCITE's own runs, written again by us, and runs of our own."""
+"""`syclade scite`: SCITE's own runs, written by us, and our own runs."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-# ---- what SCITE wrote
+# ---- SCITE's runs
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["ml", "ml-names-attach", "gamma-moves", "zygosity", "map-samples"])
 def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> None:
-    """And have the scores that it printed."""
+    """Our texts have SCITE's lines, and the trees have the scores that it printed."""
     folder = shared_dir / "reference" / "scite-cli" / name
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     call = parse_arguments(words)
@@ -102,7 +102,7 @@ def test_the_sum_score_is_written_as_scite_does(run: Any, tmp_path: Path) -> Non
 
 @pytest.mark.shared
 def test_scites_lines(shared_dir: Path) -> None:
-    """Those that scripts look for are word for word SCITE's."""
+    """Lines that scripts look for are identical to SCITE's."""
     printed = (shared_dir / "reference" / "scite-cli" / "ml" / "stdout.txt").read_text()
     call = parse_arguments([*CALL.split(), "-i", "x", "-r", "1", "-l", "100000", "-o", "ml/out"])
     outcome = SciteOutcome(-154.88511031668659, [np.zeros(2, np.int32)] * 23, None, 75000, 531.535)
@@ -120,7 +120,7 @@ def test_scites_samples(shared_dir: Path) -> None:
 
 
 def test_cells_at_the_root_alone_are_not_lost() -> None:
-    """Nor does the root take what another node has as well."""
+    """The root keeps a cell only if no other node is as good."""
     problem = make_problem(matrix_from_array([[0, 3, 1], [0, 0, 1]]), Rates(0.01, 0.2))
     parents = np.array([2, 0, 2], np.int32)
     at = best_nodes(problem, parents)
@@ -128,7 +128,7 @@ def test_cells_at_the_root_alone_are_not_lost() -> None:
     assert graphviz_text(parents, None, at).endswith("1 -> s1;\n2 -> s2;\n3 -> s0;\n}\n")
 
 
-# ---- our own
+# ---- our runs
 
 
 def test_files_and_lines(run: Any, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_files_and_lines(run: Any, tmp_path: Path) -> None:
 def test_a_result_that_cannot_be_written_is_kept(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder goes away while the chains run."""
+    """The output folder disappears while the chains run."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = tmp_path / "out"
     right = best_nodes
@@ -198,7 +198,7 @@ def map_words(given: list[object]) -> list[str]:
 
 
 def test_one_seed_gives_one_answer(run: Any, tmp_path: Path) -> None:
-    """Whether trees are listed or not, with samples or without, on every device."""
+    """The answer is the same with or without the list of trees, with or without samples, on every device."""
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x"]
     _, lines, _ = run(*given, "-p", 100)
     score, kept = lines[0], (tmp_path / "x_ml0.newick").read_bytes()
@@ -241,13 +241,13 @@ def test_help(run: Any) -> None:
     assert any("-max_treelist_size" in line for line in lines)
 
 
-# ---- the error rate learned
+# ---- learned error rate
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["map-learn-beta-samples", "zygosity-learn-beta"])
 def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Path, name: str) -> None:
-    """The arguments of calls of SCITE's, with more steps: its lines and files, its scores or better ones."""
+    """SCITE's arguments, with more steps, give its lines and files, and its scores or better ones."""
     folder = shared_dir / "reference" / "scite-cli" / name
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     words[words.index("-i") + 1] = str(shared_dir / "data" / words[words.index("-i") + 1])
@@ -272,7 +272,7 @@ def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Pat
 
 @pytest.mark.shared
 def test_scites_samples_have_its_prior(shared_dir: Path) -> None:
-    """Its columns: score, leaves, rate, score with the prior; the prior is ours, at its rates."""
+    """The columns are score, leaves, rate and score with the prior, which is ours at these rates."""
     samples = shared_dir / "reference" / "scite-cli" / "map-learn-beta-samples" / "out.samples"
     learned = learned_rates(Rates(2.67e-5, 0.1643), learn_fn=0.2)
     assert learned is not None
@@ -283,12 +283,12 @@ def test_scites_samples_have_its_prior(shared_dir: Path) -> None:
         assert float(both) - float(score) == pytest.approx(float(prior), abs=0.003)
 
 
-# ---- cell-leaf trees
+# ---- cell trees
 
 
 @pytest.mark.shared
 def test_the_cell_leaf_tree_of_scites_call(run: Any, tmp_path: Path, shared_dir: Path) -> None:
-    """The arguments of a call of SCITE's, its score, and its files: cells 1 to m, no semicolon."""
+    """Arguments of a SCITE call give its score or a better one, and its files: cells 1 to m, no semicolon."""
     folder = shared_dir / "reference" / "scite-cli" / "transpose"
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     words[words.index("-i") + 1] = str(shared_dir / "data" / "dataXu.csv")

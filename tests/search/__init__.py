@@ -1,1 +1,1 @@
-"""The search for the most likely tree, on every device."""
+"""Search for the most likely tree, on every device."""

@@ -1,4 +1,4 @@
-"""`infer` by search: what it says, where it refuses, and that it is the same everywhere."""
+"""`infer` by search: results, rejected options, and equal results on every device."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_known_answers(
 @pytest.mark.parametrize("seed", range(1, 6))
 @pytest.mark.parametrize(("name", "best"), [("dataHou18.csv", -378.3536), ("dataHou78.csv", -2368.5436)])
 def test_known_answers_with_zygosity(name: str, best: float, seed: int, shared_dir: Path) -> None:
-    """SCITE finds the latter once in ten runs of a million steps."""
+    """SCITE finds the second tree in one of ten runs of a million steps."""
     rates: dict[str, Any] = {
         "fp_rate": 6.04e-5,
         "fn_rate": 0.21545,
@@ -110,7 +110,7 @@ def test_known_answers_with_zygosity(name: str, best: float, seed: int, shared_d
 @pytest.mark.shared
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_a_known_answer_from_another_format(seed: int, shared_dir: Path) -> None:
-    """CRC1 (Leung et al. 2017), as SPhyR has it."""
+    """CRC1 (Leung et al. 2017), in SPhyR's format."""
     file = shared_dir / "formats" / "real" / "CRC1.SPhyR.input"
     result = syclade.infer(file, fp_rate=0.0152, fn_rate=0.0789, device="native", seed=seed)
     assert result.log_likelihood == pytest.approx(-337.705396, abs=1e-4)

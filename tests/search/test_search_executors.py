@@ -1,4 +1,4 @@
-"""Who searches: the device that was asked for; with `auto` this processor in place of a CPU device."""
+"""Executors of a search: the requested device, or with `auto` this processor instead of a CPU device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EMULATOR = Device("opencl:accelerator:0", "An emulator", "fpga-emu", 2)
 def test_a_device_that_was_asked_for_does_every_sweep(
     device: str, own_cache: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With an empty cache, too: it waits for its driver, and says so once."""
+    """The cache is empty; the run waits for the driver and logs this once."""
     monkeypatch.setattr(program, "_built", {})
     monkeypatch.setattr(program, "_announced", set())
     caplog.set_level("INFO", "syclade")
@@ -43,7 +43,7 @@ def test_other_devices_search_themselves(device: Device) -> None:
 
 
 def test_auto_searches_on_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its kernels are ready, as those of the package are."""
+    """`auto` does so if the native kernels are precompiled or cached."""
     assert device_for_search(CPU, tuple(STAGES)) == native_device()
     monkeypatch.setattr(machine_code, "is_at_hand", lambda _kernel: False)
     assert device_for_search(CPU, tuple(STAGES)) is CPU

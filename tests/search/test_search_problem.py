@@ -1,4 +1,4 @@
-"""The reduction of a problem to integer weights with the right ratios."""
+"""Reduction of a problem to integer weights with accurate ratios."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ rates_of = st.builds(lambda fp, fn: (10.0**fp, 10.0**fn), st.floats(-7, -0.35), 
 
 @st.composite
 def problems(draw: st.DrawFn) -> Problem:
-    """Small matrices, whose columns may stand for very many cells."""
+    """Draw small matrices whose columns may represent very many cells."""
     values = draw(tree_strategies.observations(draw(st.integers(1, 8))))
     problem = make_problem(matrix_from_array(values), Rates(*draw(rates_of)))
     most = 10 ** draw(st.integers(0, 5))
@@ -33,7 +33,7 @@ def problems(draw: st.DrawFn) -> Problem:
 
 
 def exact_weights(problem: Problem) -> list[float]:
-    """Of the values that tell something, natural log, the largest last."""
+    """Return the weights of the informative values, natural log, sorted by absolute value."""
     return sorted((weight * 2.0**-problem.scale_bits for weight in problem.rates.weights[:-1]), key=abs)
 
 
@@ -57,7 +57,7 @@ def test_no_sum_reaches_the_limit(problem: Problem) -> None:
 
 
 def test_no_sum_reaches_the_limit_by_rounding_up() -> None:
-    """Where weights are few units, rounding is some percent of all sums."""
+    """If weights are only a few units, rounding changes all sums by some per cent."""
     problem = make_problem(matrix_from_array(np.eye(8, dtype=np.uint8)), Rates(0.001, 0.2))
     for cells in range(10**5, 2 * 10**6, 10**5):
         many = replace(problem, multiplicity=np.full(problem.columns, cells, dtype=np.int64))
@@ -68,7 +68,7 @@ def test_no_sum_reaches_the_limit_by_rounding_up() -> None:
 @given(rates_of, st.integers(10**5, 10**6))
 @settings(deadline=None)
 def test_no_unit_of_the_range_has_better_ratios(rates: tuple[float, float], cells: int) -> None:
-    """Of many cells, so that weights are few units, and all that fit can be tried."""
+    """With many cells the weights are few units, so that the test can try every unit that fits."""
     problem = make_problem(matrix_from_array(np.eye(4, dtype=np.uint8)), Rates(*rates))
     problem = replace(problem, multiplicity=np.full(4, cells, dtype=np.int64))
     small, large = exact_weights(problem)
@@ -96,7 +96,7 @@ def test_scores_in_nats_are_log_likelihoods(data: st.DataObject) -> None:
     matrix = matrix_from_array(data.draw(tree_strategies.observations(len(parents) - 1)))
     rates = Rates(*data.draw(rates_of))
     made = make_search_problem(make_problem(matrix, rates))
-    # Half a unit an entry, at most.
+    # At most half a unit per entry.
     slack = matrix.values.size / made.unit
     found = made.to_nats(slow_score(made, parents))
     assert found == pytest.approx(log_likelihood(matrix, rates, parents), abs=slack + 1e-9)
@@ -106,7 +106,7 @@ def test_orders_begin_with_what_is_seen_most() -> None:
     values = np.array([[0, 0, 0, 1], [1, 1, 1, 0], [1, 1, 3, 0], [0, 0, 0, 1]], dtype=np.uint8)
     problem = make_problem(matrix_from_array(values), Rates(0.01, 0.2))
     made = make_search_problem(problem)
-    assert made.falling.tolist() == [1, 2, 0, 3]  # equal ones in the order of their numbers
+    assert made.falling.tolist() == [1, 2, 0, 3]  # ties in the order of their numbers
     ones = (made.weights > 0).sum(axis=0)
     assert (np.diff(ones[made.fullest]) <= 0).all()
     assert sorted(made.fullest.tolist()) == list(range(made.columns))

@@ -1,4 +1,4 @@
-"""Whole searches: legs, what the policy says, and the same answer for any slots."""
+"""Whole searches: phases, the policy, and equal answers for any number of slots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def searched(problem: SearchProblem, device: str, slots: int, seed: int = 3) -> 
     runner = make_search_runner(choose_device(device), problem, slots, seed, by_columns=True)
     assert_did_all(runner, device)
     chain = np.full(problem.mutations + 1, problem.mutations, dtype=np.int32)
-    chain[: problem.mutations - 1] = np.arange(1, problem.mutations)  # a path: as good as any start
+    chain[: problem.mutations - 1] = np.arange(1, problem.mutations)  # a path, as good a start as any other
     try:
         return run_search(runner, POLICY, [chain])
     finally:
@@ -53,7 +53,7 @@ def _next_of(works: Works, score: int) -> Work | None:
 
 
 def test_a_climb_ends_where_nothing_gains() -> None:
-    """Scores that rise twice: cheap moves to their end, the exact one, and all of it once more."""
+    """Scores rise twice: cheap moves until none gains, then the exact move, then all of it once more."""
     scores = iter([5, 7, 7, 9] + [9] * 12)
     works = works_of(CLIMB)
     done = [next(works)]
@@ -91,7 +91,7 @@ def test_enough_is_agreement_and_a_round_in_vain() -> None:
 
 
 def test_what_no_first_climb_found_has_to_stand_for_a_long_round() -> None:
-    """Searches may agree on the second best; seen at 200 x 200 and 94 x 96."""
+    """Searches may agree on the second-best tree, as seen at 200 x 200 and 94 x 96."""
     rounds = (Leg(sweeps=10, from_best=True), Leg(sweeps=20, from_best=True), Leg(sweeps=80, from_best=True))
     policy = SearchPolicy(POLICY.starts, rounds, stand=80)
     assert policy.enough([5, 5, 5], tops=[5, 5]), "a climb found it"
@@ -138,7 +138,7 @@ def test_whole_searches_are_the_same_on_every_device(device: str, cells: int, mu
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_found_is_a_tree_at_least_as_likely_as_the_true_one(seed: int) -> None:
-    """And its score is its likelihood, but for the rounding of the weights."""
+    """Its score is its log-likelihood, up to the rounding of the weights."""
     simulated = simulate(60, 40, 0.01, 0.2, 0.1, seed)
     problem = make_search_problem(make_problem(simulated.matrix, RATES))
     outcome = searched(problem, "native", 3)
@@ -149,7 +149,7 @@ def test_what_is_found_is_a_tree_at_least_as_likely_as_the_true_one(seed: int) -
 
 
 def test_another_seed_takes_another_way() -> None:
-    """A search that did not draw would be the same for all seeds."""
+    """A search that ignored its random numbers would be the same for all seeds."""
     problem = search_problem(60, 50)
     sweeps = {searched(problem, "native", 3, seed).best.sweep for seed in range(6)}
     assert len(sweeps) > 1

@@ -1,6 +1,6 @@
-"""What stages do to scores: they are right, and climbs go up as far as they should.
+"""Scores of stages: they are correct, and climbs reach as high as they should.
 
-All in numpy, of which the other devices are the same bit for bit (test_search_stages.py).
+All tests use numpy; the other devices give the same bits (test_search_stages.py).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_conversions_never_lose(parents: NDArray[np.int32], data: st.DataObject,
 
 
 def climb(case: Case, search: int = 0, most: int = 8) -> SearchState:
-    """By mutations, and climbs until one gains nothing."""
+    """Start by mutations, then climb until a climb gains nothing."""
     with searches_on("numpy", case, [search]) as runner:
         (score,) = runner.run([Work("by-mutations")])
         for _ in range(most):
@@ -73,7 +73,7 @@ def climb(case: Case, search: int = 0, most: int = 8) -> SearchState:
 
 @pytest.mark.parametrize(("n", "share"), [(2, 0.95), (3, 0.9), (4, 0.8)])
 def test_climbs_reach_the_best_of_all_trees(n: int, share: float) -> None:
-    """For a share of small random inputs; more than the best there is none."""
+    """Climbs find the optimum on a share of small random inputs, and never more than the optimum."""
     reached = []
     for m in range(3, 43):
         case = Case(n, m)
@@ -85,7 +85,7 @@ def test_climbs_reach_the_best_of_all_trees(n: int, share: float) -> None:
 
 
 def reinsertions(parents: NDArray[np.int32], v: int) -> Iterator[NDArray[np.int32]]:
-    """All trees with v taken out, and put back as a leaf or on an edge."""
+    """Yield all trees with v removed and reinserted as a leaf or on an edge."""
     out = np.where(parents == v, parents[v], parents)
     others = [node for node in range(len(parents)) if node != v]
     for node in others:
@@ -98,7 +98,7 @@ def reinsertions(parents: NDArray[np.int32], v: int) -> Iterator[NDArray[np.int3
 
 
 def settled(case: Case, parents: NDArray[np.int32]) -> tuple[SearchState, bool]:
-    """After exact sweeps until one leaves the tree as it is; whether that came."""
+    """Run exact sweeps until one changes nothing; return the state, and whether that happened within 20."""
     with searches_on("numpy", case, [0]) as runner:
         runner.put(0, state_from(runner.get(0), parents))
         for _ in range(20):
@@ -110,7 +110,7 @@ def settled(case: Case, parents: NDArray[np.int32]) -> tuple[SearchState, bool]:
 
 
 def test_exact_moves_leave_nothing_to_gain_for_one_mutation() -> None:
-    """From stars, whose mutations all have to move, on trees that a whole sweep left as they were."""
+    """Start from stars, where every mutation has to move; check trees that a whole sweep left unchanged."""
     ended = []
     for case in [*(Case(n, m) for n in (2, 5, 8) for m in (5, 9, 14)), Case(8, 13, kind="duplicates")]:
         problem: SearchProblem = problem_of(case)

@@ -1,4 +1,4 @@
-"""Every stage of a search is that of numpy, bit for bit, wherever and beside whatever it is done."""
+"""Stages of a search: every device gives numpy's result bit for bit, whatever the other slots do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORKS = (
     Work("estimated", 2, 1.0),
     Work("regraft", 0),
 )
-"""Every stage with and without noise, after starts and after other stages."""
+"""All stages with and without noise, after starts and after other stages."""
 
 CASES = {
     "one value": Case(1, 1),
@@ -80,7 +80,7 @@ def test_stages_are_those_of_numpy(device: str, case: Case) -> None:
 
 
 def test_noise_changes_places() -> None:
-    """Else nothing of what is said of noise would be tested."""
+    """Otherwise these tests would not test the noise."""
     case = CASES["40x47"]
     start = Work("by-mutations")
     for stage in ("estimated", "subtrees", "regraft", "exact"):
@@ -90,7 +90,7 @@ def test_noise_changes_places() -> None:
 
 @on_every_compiled
 def test_slots_do_not_know_of_each_other(device: str) -> None:
-    """Searches of one launch are at different stages, or rest, and come out as alone."""
+    """Searches in one launch are at different stages, or idle, and end as they do alone."""
     case, searches = CASES["one more than lanes"], (4, 0, 9, 4)
     works: list[list[Work | None]] = [
         [None, *WORKS[:4]],
@@ -109,7 +109,7 @@ def test_slots_do_not_know_of_each_other(device: str) -> None:
 
 @on_every_compiled
 def test_a_search_goes_on_elsewhere(device: str) -> None:
-    """From stage to stage in another runner and slot, on this device and in numpy by turns."""
+    """After each stage the search moves to another runner and slot, in turns on this device and in numpy."""
     case, state = CASES["40x47"], fresh_state(7, 40)
     with searches_on(device, case, [1, 1, 1]) as here, searches_on("numpy", case, [1]) as there:
         for number, (work, right) in enumerate(zip(WORKS, numpy_states(case, 7, WORKS), strict=True)):
@@ -135,7 +135,7 @@ FAULTS = {
 def test_a_fault_would_be_seen(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, value: int
 ) -> None:
-    """The other devices differ from numpy with a fault, for one of the cases above."""
+    """With a bug in numpy, the other devices differ from it in one of the cases above."""
     cases = [CASES[name] for name in ("40x47", "coarse", "coarse, more")]
     right = [[fields_of(state) for state in states_of("native", case, 0, WORKS)] for case in cases]
     monkeypatch.setattr(module, name, value)

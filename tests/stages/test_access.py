@@ -1,4 +1,4 @@
-"""Single stages from Python: `numba_dpex.call_kernel` on arrays of dpnp, in a process of its own."""
+"""Single stages from Python: `numba_dpex.call_kernel` on dpnp arrays, in a separate process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.compiler
 @pytest.mark.parametrize("kind", ["cpu", "accelerator"])
 def test_the_example_runs(kind: str) -> None:
-    """It compares a stage with the chains' scores, and whole steps with `syclade.infer`."""
+    """The example compares a stage with the chains' scores, and whole steps with `syclade.infer`."""
     done = run(str(EXAMPLE), kind)
     assert (done.returncode, without_complaints(done.stderr)) == (0, "")
     assert "out   worth     int32 (3, 32, 16)\n" in done.stdout

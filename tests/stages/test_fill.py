@@ -1,4 +1,4 @@
-"""The host's schedule and the simulation of `syclade design` are two programs that have to agree."""
+"""The host's schedule must agree with the simulation of `syclade design`, a separate program."""
 
 from __future__ import annotations
 

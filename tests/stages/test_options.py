@@ -1,4 +1,4 @@
-"""`--stages` and `--trace`: what a run with them gives, writes and refuses."""
+"""`--stages` and `--trace`: their results, files and refusals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
 
 
 def test_files_of_a_run(fused: syclade.Result, tmp_path: Path) -> None:
-    """summary.json is the same; run.json says how full the pipeline was."""
+    """The summary.json files are equal; run.json reports how full the pipeline was."""
     result = infer(stages="separate", trace=tmp_path / "trace.json")
     assert_equal(result, fused)
     result.write(tmp_path / "separate")
@@ -127,7 +127,7 @@ def test_refusals(options: dict[str, Any], message: str) -> None:
 
 
 def test_other_moves_and_scores_are_refused() -> None:
-    """A move's selections are deferred only if it puts them into its proposal and nothing else."""
+    """A move's selections are deferred only if the move uses them in its proposal and nowhere else."""
     case, weights = Case(5, 6), (0.3, 0.1, 0.2, 0.4)
     check_plan(case.plan())
     with pytest.raises(OptionError, match=f"does not know the move {WITH_PARENT.name}"):

@@ -20,9 +20,9 @@ from tests.support.backends import NUMPY, Backend, Case, seen
 
 DEVICES = ("cpu", "fpga-emu", "native", "numpy")
 SIZES = ((1, 1), (3, 5), (15, 16), (31, 32), (41, 50), (63, 64), (95, 96), (127, 128))
-"""Mutations and cells."""
+"""Numbers of mutations and cells."""
 SIZES_OF_NATIVE = ((1, 1), (41, 50))
-"""Compiling takes its time, and separate stages are not what that device is for."""
+"""Fewer sizes: compiling is slow, and this device is not meant for separate stages."""
 SEED = 5
 
 
@@ -79,7 +79,7 @@ def assert_equal_slots(one: Runner, other: Runner) -> None:
 def test_the_bits_are_those_of_the_fallback(
     device: str, n: int, m: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With fewer slots than stages, a few more, and many; chains leave, and others take their slots."""
+    """Run fewer slots than stages, slightly more, and many; other chains take the slots of finished ones."""
     plan = Case(n, m).plan()
     for slots, chains, steps in ((1, 2, 60), (6, 8, 40), (24, 24, 40)):
         with NUMPY.runner(plan, chains, SEED) as fallback:
@@ -94,7 +94,7 @@ def test_the_bits_are_those_of_the_fallback(
 
 @on_every_device
 def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> None:
-    """Slots with targets of their own, in three launches; every kind of move comes up."""
+    """Run slots with different targets, in three launches, in which every kind of move occurs."""
     plan = Case(41, 50).plan()
     rng = np.random.default_rng(3)
     targets = np.cumsum(rng.integers(0, 400, size=(3, 6)), axis=0)
@@ -146,7 +146,7 @@ def test_a_chain_may_change_its_exponent_and_its_slot(device: str) -> None:
 
 @on_every_device
 def test_many_launches_are_under_way_at_once(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host waits for old launches only; with next to none under way the bits are the same."""
+    """The host waits for old launches only; a limit of one launch in flight gives the same bits."""
     plan = Case(15, 16).plan()
     outcomes = []
     for bound in (launching.IN_FLIGHT, 1):
@@ -157,7 +157,7 @@ def test_many_launches_are_under_way_at_once(device: str, monkeypatch: pytest.Mo
 
 
 class Noting(Launcher):
-    """A launcher that only notes what it is asked; tokens are the numbers of the launches."""
+    """Launcher that only records its calls; tokens are the numbers of the launches."""
 
     clock = "host"
 
@@ -179,7 +179,7 @@ class Noting(Launcher):
 
 @pytest.mark.parametrize("slots", [1, 3, 6, 24])
 def test_what_a_launch_waits_for(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The launch before it on its state, and the one before it in its stage; and nothing else."""
+    """A launch waits for the previous launch on its state and the previous one of its stage, nothing else."""
     monkeypatch.setattr(launching, "IN_FLIGHT", 10)
     launcher = Noting(5)
     run_pipeline(launcher, [7] * slots)
@@ -192,7 +192,7 @@ def test_what_a_launch_waits_for(slots: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Dropping(Launcher):
-    """A launcher that leaves one stage out: a control that must fail."""
+    """Launcher that omits one stage: a control that must fail."""
 
     def __init__(self, made: Launcher, stage: int) -> None:
         super().__init__(made.stages, made.arrays)

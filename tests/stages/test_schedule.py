@@ -1,4 +1,4 @@
-"""The pipeline's schedule as a plain value: who is where, in which order, and how full the stages are."""
+"""The pipeline's schedule as a plain value: positions of the states, their order, fill of the stages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STAGES = 5
 
 
 def as_text(steps: Sequence[int], stages: int) -> list[str]:
-    """A line a tick: slot and step in each stage."""
+    """Return one line per tick: slot and step in each stage."""
     return [
         " ".join("--" if one is None else f"{'abcdefgh'[one.slot]}{one.step}" for one in contents)
         for contents in ticks(steps, stages)
@@ -51,7 +51,7 @@ def test_every_state_passes_the_stages_in_order_for_every_step(steps: list[int],
 
 @pytest.mark.parametrize("slots", [1, 4, 5, 6, 24])
 def test_ticks_are_as_many_as_counted_by_hand(slots: int) -> None:
-    """A round takes as many ticks as there are states or stages; the last state leaves after its own pass."""
+    """A round takes max(states, stages) ticks; the last state leaves after its own pass."""
     steps = 40
     count = sum(1 for _ in ticks([steps] * slots, STAGES))
     assert count == (steps - 1) * max(slots, STAGES) + slots - 1 + STAGES

@@ -1,4 +1,4 @@
-"""Which state was in which stage when: what is noted, what a browser gets, how it is bounded."""
+"""Timeline of states in stages: what is recorded, what a browser gets, and the limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAN = Case(15, 16).plan()
 
 
 def run(device: str, slots: int, steps: int, most: int | None = None) -> StagedRunner:
-    """A runner that has done its steps in two launches, chains 10 and on."""
+    """Return a runner that has done its steps in two launches, with chains 10 and up."""
     runner, _, _ = open_stages(device, PLAN, chains=slots, slots=slots, seed=1)
     if most is not None:
         runner.timeline = Timeline(runner._launcher, most)
@@ -38,7 +38,7 @@ def run(device: str, slots: int, steps: int, most: int | None = None) -> StagedR
     ],
 )
 def test_stages_come_one_after_another(device: str, clock: str) -> None:
-    """A state is in one stage at a time, in their order, and a stage has one state at a time."""
+    """A state passes one stage at a time, in order, and a stage has one state at a time."""
     runner = run(device, 6, 4)
     intervals = runner.timeline.intervals
     assert len(intervals) == 6 * 4 * 5

@@ -1,6 +1,6 @@
-"""Loops of the stage kernels have fixed trip counts, and those are what `syclade design` counts with.
+"""Loops of the stage kernels have fixed trip counts, equal to those that `syclade design` uses.
 
-The bodies run in Python, with a `range` that counts. A loop that lanes share out counts once for each
+The kernels run in Python, with a `range` that counts. A loop that is distributed over lanes counts once per
 lane, as a card would count work-items.
 """
 
@@ -32,7 +32,7 @@ DEVICE_CODE = ("syclade.kernels.ancestor", "syclade.kernels.chain", "syclade.ker
 
 
 class Loop(NamedTuple):
-    """A loop of device code, by the function that it is in."""
+    """Loop of device code, identified by its stage and function."""
 
     stage: str
     function: str
@@ -58,18 +58,18 @@ UNROLLED = {
     Loop("reduction", "count"): "counts of steps",
     Loop("reduction", "total"): "lanes",
 }
-"""Loops over a few things, which a circuit does at once: the preset has no trips for them."""
+"""Short loops that a circuit unrolls: the preset has no trips for them."""
 
 TRANSFERS = {"io send", "worker receive", "draws", "find parent", "worker send", "io receive"}
-"""Stages of the preset without a loop in the kernels: rows on their way, and single trips."""
+"""Stages of the preset without a loop in the kernels: transfers of rows, and single trips."""
 
 
 Trips = dict[str, list[Counter[str]]]
-"""By stage and launch: trips by function."""
+"""Trips per stage and launch, by function."""
 
 
 class Counting:
-    """Iterations of innermost loops in device code, by function."""
+    """Counter of iterations of innermost loops in device code, by function."""
 
     def __init__(self) -> None:
         self.trips: Counter[str] = Counter()
@@ -77,11 +77,11 @@ class Counting:
         self._open: list[list[object]] = []
 
     def range(self, *bounds: int) -> Iterable[int]:
-        """The built-in range, counted while kernels run."""
+        """Return the built-in range, counted while kernels run."""
         return self._counted(sys._getframe(1), *bounds) if self.active else range(*bounds)
 
     def _counted(self, frame: FrameType, *bounds: int) -> Iterator[int]:
-        """Count the trips of a loop that has no loop of its own function inside."""
+        """Count the trips of a loop that contains no other loop of the same function."""
         if self._open:
             self._open[-1][1] = self._open[-1][1] or self._open[-1][0] is frame
         mine: list[object] = [frame, False]
@@ -104,7 +104,7 @@ class Counting:
 def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
     counter = Counting()
     with Backend("python", "ancestor").runner(Case(3, 5).plan(), 1, 1):
-        pass  # all of the device code is imported
+        pass  # imports all device code
     for name, module in list(sys.modules.items()):
         if name.startswith(DEVICE_CODE):
             monkeypatch.setattr(module, "range", counter.range, raising=False)
@@ -112,7 +112,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 def trips_of_stages(counting: Counting, case: Case, steps: int) -> tuple[Trips, list[int]]:
-    """Trips for every launch of every stage, and how often each kind of move was proposed."""
+    """Return the trips of every launch of every stage, and how often each kind of move was proposed."""
     plan = case.plan()
     runner, _, _ = open_stages("python", plan, chains=2, slots=2, seed=1)
     runner.put_all([initial_state(plan, 1, chain) for chain in range(2)])
@@ -131,7 +131,7 @@ def trips_of_stages(counting: Counting, case: Case, steps: int) -> tuple[Trips, 
 
 
 def test_trip_counts_depend_on_nothing(counting: Counting) -> None:
-    """Whatever the move, and for a tree that fills the capacity as for one that leaves padding."""
+    """Trip counts are equal for every move, and for trees with padding or without."""
     case = Case(15, 16, moves=(0.4, 0.2, 0.4))
     smaller = Case(11, 9, moves=(0.4, 0.2, 0.4))
     full, moves = trips_of_stages(counting, case, 30)
@@ -142,7 +142,7 @@ def test_trip_counts_depend_on_nothing(counting: Counting) -> None:
 
 
 def test_the_fused_kernel_has_other_trip_counts(counting: Counting) -> None:
-    """The control: there the proposer's loops run when a move needs them."""
+    """Control: in the fused kernel the proposer's loops run only when a move needs them."""
     plan = Case(15, 16, moves=(0.4, 0.2, 0.4)).plan()
     with Backend("python", "ancestor").runner(plan, 1, 1) as fused:
         fused.put_all([initial_state(plan, 1, 0)])

@@ -1,1 +1,1 @@
-"""What every way to run a chain must pass."""
+"""Suites that every way to run a chain must pass."""

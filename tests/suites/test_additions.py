@@ -1,4 +1,4 @@
-"""A score and a move that the package does not have: added from outside, they work on every backend."""
+"""A score and a move added from outside the package work on every backend."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing"
 WIDE = Case(12, 900, gamma=0.01)
 TEMPERS = (256, 100, 700)
 KIND = len([kind for move in MOVES for kind in move.kinds])
-"""What steps of the added move are counted as, after those of the package's moves."""
+"""Kind of the added move in the tallies, after those of the package's moves."""
 
 
 def plan_of(case: Case) -> Plan:
@@ -39,7 +39,7 @@ def plan_of(case: Case) -> Plan:
 
 
 def tempered_start(plan: Plan, seed: int, chain: int, temper: int) -> ChainState:
-    """A chain with a setting of its own."""
+    """Return the initial state of a chain with its own setting."""
     state, settings = initial_state(plan, seed, chain), {"temper": temper}
     score = plan.score.of(plan.problem, state.parents, state.rates, settings)
     return replace(state, score=score, best_score=score, settings=settings)
@@ -78,7 +78,7 @@ def test_the_move_exchanges_a_node_with_its_parent(case: Case) -> None:
 
 
 def assert_exchanged_with_parent(old: NDArray[np.int32], new: NDArray[np.int32]) -> None:
-    """The new tree is the old one with a node and its parent, no root, having changed their labels."""
+    """Check that the new tree is the old one with the labels of a node and its non-root parent exchanged."""
     root = len(old) - 1
     ways = []
     for node, parent in enumerate(old[:-1].tolist()):
@@ -98,7 +98,7 @@ CHAINS, BURN_IN, READS, THINNING = 400, 300, 8, 60
 
 
 def posterior(plan: Plan, temper: int) -> NDArray[np.float64]:
-    """Of all trees, in the order of `all_trees`."""
+    """Return the probabilities of all trees, in the order of `all_trees`, float64."""
     problem = plan.problem
     scores = [
         plan.score.of(problem, np.array(tree, np.int32), problem.rates, {"temper": temper})
@@ -122,7 +122,7 @@ def visits(plan: Plan, temper: int) -> NDArray[np.int64]:
 
 @pytest.mark.statistical
 def test_the_chain_samples_what_the_score_says() -> None:
-    """And not what another setting of the slot says: the check would see that."""
+    """The check also rejects the posterior of another setting."""
     plan, temper = plan_of(SAMPLED), 100
     found = visits(plan, temper)
 

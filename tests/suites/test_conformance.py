@@ -1,4 +1,4 @@
-"""One suite for every backend: the chain is the oracle's, step by step, however it is run."""
+"""Conformance of every backend: the chain is the oracle's, step by step, however it is run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SMALL = [
     Case(14, 16, seed=4),
 ]
 
-# Around the borders of words and of capacities; the compiled kernels are shared by many of these.
+# Sizes around the limits of words and of capacities; many of them share a compiled kernel.
 LARGE = [Case(62, 64), Case(63, 64), Case(64, 64), Case(65, 64), Case(127, 16), Case(199, 16), Case(95, 96)]
 
 EXTREMES = {
@@ -61,7 +61,7 @@ EXTREMES = {
 
 
 def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) -> None:
-    """The state is the oracle's after `done` steps."""
+    """Check that the state is the oracle's after `done` steps."""
     state, last = chain.state, traces[done - 1]
     assert state.score == last.steps[-1].score
     assert state.best_score == last.best_score
@@ -139,13 +139,13 @@ def test_large_trees_of_numpy_are_the_oracles() -> None:
     assert_is_trace(numpy_chains(case)[1], case.trace(1, 60), 60)
 
 
-# ---- however it is run
+# ---- ways to run
 
 
 @with_general
 @pytest.mark.parametrize("slots", [1, 2, 3, 5, 16])
 def test_slots_do_not_matter(backend: Backend, slots: int) -> None:
-    """More slots than chains, as many, fewer: the same chains."""
+    """More slots than chains, as many, or fewer give the same chains."""
     case, chains, steps = Case(8, 13), 5, 60
     plan = case.plan()
     with backend.runner(plan, slots, case.seed) as runner:
@@ -187,7 +187,7 @@ def test_a_target_that_is_reached_changes_nothing(backend: Backend) -> None:
 
 @with_general
 def test_slots_without_a_chain_stay_empty(backend: Backend) -> None:
-    """Even where the memory was used before."""
+    """Empty slots stay empty even if their memory was used before."""
     case, slots = Case(8, 13), 6
     for occupied in (slots, 1):
         with backend.runner(case.plan(), slots, case.seed) as runner:
@@ -213,7 +213,7 @@ def test_what_was_read_stays_as_it_was(backend: Backend) -> None:
 
 @with_general
 def test_states_go_in_as_they_come_out(backend: Backend) -> None:
-    """In the middle of a chain, from one slot to another, between the steps of other chains."""
+    """States move in the middle of a chain, from one slot to another, between the steps of other chains."""
     case = Case(14, 16, seed=4)
     plan = case.plan()
     with backend.runner(plan, 2, case.seed) as first, backend.runner(plan, 3, case.seed) as second:
@@ -230,7 +230,7 @@ def test_states_go_in_as_they_come_out(backend: Backend) -> None:
 
 @with_general
 def test_a_slot_is_taken_by_another_chain(backend: Backend) -> None:
-    """What a kernel keeps between launches belongs to the chain that has left."""
+    """Data that a kernel keeps between launches must not pass from the old chain to the new one."""
     case = Case(14, 16, seed=4)
     with backend.runner(case.plan(), 2, case.seed) as runner:
         for slot, chain in ((0, 1), (1, 2)):
@@ -267,7 +267,7 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("case", [Case(8, 13), Case(95, 96)], ids=["8x13", "95x96"])
 def test_a_chain_moves_between_devices(case: Case) -> None:
-    """Every backend that runs here takes the chain on in turn, all of them in one process."""
+    """Every backend available here continues the chain in turn, all of them in one process."""
     plan, steps = case.plan(), 30
     backends = [backend for backend in WITH_GENERAL if runs_here(backend)]
     chain = Seen(case.start(2), ChainInfo(no_tallies(len(plan.kinds))))

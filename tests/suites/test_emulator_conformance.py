@@ -1,4 +1,4 @@
-"""A whole inference on the FPGA emulator is the CPU device's, bit by bit, for every encoding."""
+"""A whole inference on the FPGA emulator has the bits of the CPU device, for every encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: what leaves chains is what the oracle's chain went through, on every backend."""
+"""Events: chains emit what happened in the oracle's chain, on every backend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Row = tuple[int, int, int, int, int, tuple[int, ...]]
 
 
 def expected(chain: int) -> list[Row]:
-    """What the recorders want of the oracle's chain: (chain, step, score, why, key, parents)."""
+    """Return the events of the oracle's chain: (chain, step, score, why, key, parents)."""
     start = CASE.start(chain)
     best, rows = start.best_score, []
     for step, trace in enumerate(CASE.trace(chain, STEPS), start=1):
@@ -49,7 +49,7 @@ def row_of(event: Event) -> Row:
 
 
 class Rows:
-    """A sink that keeps rows by chain."""
+    """Consumer that stores rows by chain."""
 
     def __init__(self) -> None:
         self.of: dict[int, list[Row]] = {}
@@ -60,14 +60,14 @@ class Rows:
 
 
 def test_the_case_has_all_kinds_of_events() -> None:
-    """Some of them at once, and some recorders' alone."""
+    """Some events have several reasons, others only one."""
     assert {1, 2, 4, 3, 5} <= {row[3] for chain in range(CHAINS) for row in expected(chain)}
 
 
 @pytest.mark.parametrize(("slots", "ring"), [(3, 64), (2, 3), (1, 1)])
 @on_every_backend
 def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ring: int) -> None:
-    """And the chains are those without recorders."""
+    """The chains are the same as without recorders."""
     plan, rows = CASE.plan(recorders=RECORDERS, events=ring), Rows()
     with backend.runner(plan, slots, CASE.seed) as runner:
         outcome = run_chains(runner, chains=CHAINS, steps=STEPS, sinks=[rows])
@@ -79,7 +79,7 @@ def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ri
 
 @on_every_backend
 def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
-    """The others go on to their targets."""
+    """The other slots continue to their targets."""
     plan = CASE.plan(recorders=[every(10)], events=4)
     with backend.runner(plan, 3, CASE.seed) as runner:
         for slot in range(3):
@@ -99,7 +99,7 @@ def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
 
 @on_every_backend
 def test_large_trees_have_the_same_keys(backend: Backend) -> None:
-    """More nodes than lanes and than a word has bits; padding has no part in a key."""
+    """The tree has more nodes than lanes and than bits in a word; padding does not change the key."""
     case = Case(70, 40)
     plan = case.plan(recorders=[every(1)], events=30)
     with backend.runner(plan, 1, case.seed) as runner:

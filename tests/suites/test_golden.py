@@ -1,9 +1,9 @@
-"""Golden runs: complete chains, recorded once, come out the same for ever, on every backend that ran them.
+"""Golden runs: complete chains, recorded once, must stay the same on every backend that ran them.
 
 A case's `states` is the SHA-256 of every chain's state after every launch (single steps first): chain, step,
 score and best score as int64, the trees as int32, the tallies as int64, all little-endian. They were recorded
-with version c4bd455, before chains were composed of parts; `recorded` says where, and that version's two
-algorithms of numpy agreed. A change of the chain itself, and nothing else, is a reason to record anew.
+with version c4bd455, before chains were composed of parts; `recorded` lists the backends. The two numpy
+algorithms of that version agreed. Record them again only if the chain itself changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("golden.json")
 
 
 def observed(case: dict[str, Any]) -> NDArray[np.uint8]:
-    """A noisy matrix of a random tree; each column `copies` times."""
+    """Return a noisy matrix of a random tree, shape (mutations, cells), uint8; each column `copies` times."""
     n, m, copies = case["mutations"], case["cells"], case.get("copies", 1)
     draws = np.random.default_rng(case["seed"] % 2**32)
     parents = [int(draws.random() * (v + 1)) - 1 for v in range(n)]  # -1: the root
@@ -47,7 +47,7 @@ def observed(case: dict[str, Any]) -> NDArray[np.uint8]:
 
 
 def run(case: dict[str, Any], backend: Backend) -> tuple[str, list[int]]:
-    """The digest of all states, and the best scores in the end."""
+    """Return the digest of all states, and the final best scores."""
     problem = make_problem(matrix_from_array(observed(case)), Rates(0.02, 0.2))
     plan = make_plan(problem, gamma=case["gamma"], move_probabilities=case["moves"])
     total, chains, step = hashlib.sha256(), case["chains"], 0
@@ -67,7 +67,7 @@ def run(case: dict[str, Any], backend: Backend) -> tuple[str, list[int]]:
 
 
 def recorded() -> list[Any]:
-    """Every case on every backend that it was recorded on, and on those that came later."""
+    """Return every case on every backend that it was recorded on, and on later backends."""
     found = []
     for case in CASES:
         name = f"{case['mutations']}x{case['cells']}-{case['seed']}"
@@ -85,11 +85,11 @@ def recorded() -> list[Any]:
 
 
 SMALL = 31
-"""Mutations of the largest case whose kernels for its very sizes `make test` compiles: 4 to 25 s each."""
+"""Mutations of the largest case for which `make test` compiles kernels of its exact size: 4 to 25 s each."""
 
 
 def verified(recorded: Any) -> Any:
-    """The case and backend, left to `make verify` if that kernel would have to be compiled for it alone."""
+    """Return the case and backend, left to `make verify` if a large case needs its own kernel."""
     case, backend = recorded.values
     if case["mutations"] <= SMALL or not has_own_kernel(backend):
         return recorded

@@ -1,8 +1,8 @@
-"""Golden summaries: ten commands, whose summary.json has the same bytes on every stack and device.
+"""Golden summaries: ten runs whose summary.json has the same bytes on every stack and device.
 
 `golden_summaries.json` has the SHA-256 of each, recorded on the CPU device under Python 3.11 (numpy 1.26,
-dpctl 0.17). CI checks them there and under a newer Python. A change of the chains, of the searches or of the
-file's content is a reason to record anew: `python -m tests.suites.test_golden_summaries`, from the checkout.
+dpctl 0.17). CI checks them there and under a newer Python. If the chains, the searches or the file's content
+change, record them again from the checkout: `python -m tests.suites.test_golden_summaries`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 def digest_of(name: str, device: str, folder: Path) -> str:
-    """The SHA-256 of a run's summary.json."""
+    """Return the SHA-256 of a run's summary.json."""
     options = dict(RUNS[name])
     mutations, cells = options.pop("size")
     infer = syclade.infer_leaf if options.pop("of", "") == "cells" else syclade.infer
@@ -61,7 +61,7 @@ def test_every_run_has_its_own_summary() -> None:
 
 
 def record() -> None:
-    """Record anew."""
+    """Record the digests again."""
     with tempfile.TemporaryDirectory() as folder:
         found = {name: digest_of(name, "cpu", Path(folder, str(at))) for at, name in enumerate(RUNS)}
     RECORDED.write_text(json.dumps(found, indent=2) + "\n")

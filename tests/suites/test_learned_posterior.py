@@ -1,4 +1,4 @@
-"""Chains that learn error rates sample the posterior of trees and rates together; others do not."""
+"""Chains that learn error rates sample the joint posterior of trees and rates; wrong chains do not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_chain_without_the_prior_or_the_base_does_not(target: Target, missing:
 
 
 def test_a_chain_with_other_jumps_does_not(target: Target) -> None:
-    """The posterior is the same, its steps are others."""
+    """The posterior is the same, but the steps differ."""
     problem = target.plan.problem
     assert problem.learned is not None
     learned = problem.learned.learned

@@ -127,7 +127,7 @@ def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, s
 
 @on_every_backend
 def test_chains_go_on_elsewhere(backend: Backend) -> None:
-    """States are values: half of the steps here, half in numpy, and the other way round."""
+    """States move between backends: half of the steps run on one, half in numpy, in both orders."""
     case = CASES["duplicates"]
     plan = learned_plan(case)
     for first, second in ((backend, NUMPY), (NUMPY, backend)):

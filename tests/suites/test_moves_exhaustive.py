@@ -1,7 +1,7 @@
-"""Every stage does what the oracle does on parent vectors: in the fallback, and on ancestor matrices.
+"""Every stage equals the oracle on parent vectors: in the fallback, and on ancestor matrices.
 
-All moves of all trees of up to four mutations (five nodes), and many of large trees; on the devices by a test
-kernel with one tree a work-group.
+The inputs are all moves of all trees of up to four mutations (five nodes), and many of large trees. Devices
+run a test kernel with one tree per work-group.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ WHERE = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out for all trees: rows (trees, words, nodes), moves (trees, 5), scores (trees,)."""
+    """Outcome for all trees: rows (trees, words, nodes), moves (trees, 5), scores (trees,)."""
 
     updated: NDArray[np.uint64]
     proposed: NDArray[np.int64]
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def all_moves(tree: ParentVector) -> Iterator[Move]:
-    """Every move of a tree, with nodes of the tree where a move has no use for them."""
+    """Generate every move of a tree; arguments that a move does not use are nodes of the tree, too."""
     n = len(tree) - 1
     yield Move(Kind.NULL, 0, 0, 0)
     for v in range(n):
@@ -77,7 +77,7 @@ def all_moves(tree: ParentVector) -> Iterator[Move]:
 
 
 def large_trees(rng: np.random.Generator) -> Iterator[ParentVector]:
-    """Random trees, a path, a star, and paths with shuffled labels."""
+    """Generate random trees, a path, a star, and paths with shuffled labels."""
     for chain in range(12):
         yield tuple(initial_parents(LARGE, 3, chain).tolist())
     yield (*range(1, LARGE + 1), LARGE)
@@ -89,7 +89,7 @@ def large_trees(rng: np.random.Generator) -> Iterator[ParentVector]:
 
 
 def large_moves(tree: ParentVector, rng: np.random.Generator) -> Iterator[Move]:
-    """Some of every kind, many of them at the borders of words."""
+    """Generate moves of every kind, many of them at word boundaries."""
     borders = [0, 62, 63, 64, 65, 127, 128, 191, 192, LARGE - 1]
     for turn in range(12):
         pair = rng.choice(borders, 2, replace=False) if turn % 2 else rng.choice(LARGE, 2, replace=False)
@@ -120,37 +120,37 @@ def case_of(n: int) -> Case:
 
 
 def problem_of(n: int) -> Problem:
-    """A problem whose columns count differently, so that their scores cannot be exchanged unseen."""
+    """Return a problem whose columns have different multiplicities, so that swapped scores are detected."""
     problem = case_of(n).problem()
     problem.multiplicity[:] = 1000 + 37 * np.arange(len(problem.multiplicity))
     return problem
 
 
 def rows_of(n: int, trees: list[ParentVector]) -> NDArray[np.uint64]:
-    """(trees, words, nodes)."""
+    """Return the ancestor matrices of the trees, shape (trees, words, nodes), uint64."""
     encoding = AncestorEncoding(problem_of(n), TRAITS)
     known = {tree: encoding.encode(np.array(tree, np.int32))["ancestors"] for tree in set(trees)}
     return np.stack([known[tree] for tree in trees])
 
 
 def random_words(n: int) -> NDArray[np.uint64]:
-    """(trees, 3)."""
+    """Return random words, shape (trees, 3), uint64."""
     return np.random.default_rng(n).integers(0, 2**32, (len(inputs(n)), 3), dtype=np.uint64)
 
 
 def numbers(n: int) -> NDArray[np.int64]:
-    """Which move the words make, (trees,)."""
+    """Return which move the words select, shape (trees,), int64."""
     chance = (random_words(n)[:, 0] >> np.uint64(16)).astype(np.int64)
     return (chance >= CUTS.labels).astype(np.int64) + (chance >= CUTS.subtrees)
 
 
 def log_sizes(n: int) -> NDArray[np.int64]:
-    """No logarithms, but numbers whose differences tell from which two they come."""
+    """Return random numbers in place of logarithms, (n + 2,) int64: differences identify their operands."""
     return np.random.default_rng(99).integers(0, 2**40, n + 2)
 
 
 def draws_of(n: int) -> NDArray[np.int64]:
-    """Draws from the words, (5, trees), and no exponential."""
+    """Return the draws from the words, shape (5, trees), int64, with an exponential of 0."""
     words, number = random_words(n), numbers(n)
     v = first_node(words[:, 1], n)
     ways = [move.MOVE.second(words[:, 2], v, n) for move in (prune_and_reattach, swap_labels, swap_subtrees)]
@@ -159,7 +159,7 @@ def draws_of(n: int) -> NDArray[np.int64]:
 
 
 def proposed_by(n: int, relations: Any) -> NDArray[np.int64]:
-    """Kind, v, w, t and correction of the moves that the words make, (trees, 5)."""
+    """Return kind, v, w, t and correction of the moves that the words make, shape (trees, 5), int64."""
     order = np.argsort(numbers(n), kind="stable")
     moves = [move.MOVE for move in (prune_and_reattach, swap_labels, swap_subtrees)]
     logs = np.broadcast_to(log_sizes(n), (len(order), n + 2))
@@ -170,7 +170,7 @@ def proposed_by(n: int, relations: Any) -> NDArray[np.int64]:
 
 
 def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
-    """All of it by the plain form of the fallback."""
+    """Run all stages by the plain form of the fallback."""
     problem, parent, slots = problem_of(n), np.array(trees, np.int32), np.arange(len(trees))
     rows = np.concatenate((problem.weight_rows(), np.zeros((1, problem.columns), np.int32)))
     kind, v, w, t = np.array(moves).T
@@ -191,7 +191,7 @@ def in_numpy(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
 
 
 def in_numpy_stages(n: int, trees: list[ParentVector], moves: list[Move]) -> Outcome:
-    """All of it by the stages on ancestor matrices."""
+    """Run all stages on ancestor matrices in numpy."""
     problem, slots, parts = problem_of(n), np.arange(len(trees)), ChainParts((), BEST)
     encoding = AncestorEncoding(problem, TRAITS)
     matrix, move = rows_of(n, trees), np.array(moves, np.int64)
@@ -250,13 +250,13 @@ def outcome(where: str, n: int) -> Outcome:
 
 @cache
 def moved_rows(n: int) -> NDArray[np.uint64]:
-    """(trees, words, nodes): after the oracle's moves."""
+    """Return the ancestor matrices after the oracle's moves, shape (trees, words, nodes), uint64."""
     return rows_of(n, [apply(move, tree) for tree, move in inputs(n)])
 
 
 @cache
 def drawn_moves(n: int) -> list[tuple[Move, int]]:
-    """What the oracle proposes with the random words, and its correction log |C| - log |B|."""
+    """Return the oracle's proposals for the random words, each with its correction log |C| - log |B|."""
     words, logs = random_words(n).tolist(), log_sizes(n).tolist()
     moves = [proposal.propose((*w, 0), tree, CUTS) for (tree, _), w in zip(inputs(n), words, strict=True)]
     sizes = [correction_sizes(move, tree) for (tree, _), move in zip(inputs(n), moves, strict=True)]
@@ -265,7 +265,7 @@ def drawn_moves(n: int) -> list[tuple[Move, int]]:
 
 @cache
 def oracle_scores(n: int) -> list[int]:
-    """Of every input's tree."""
+    """Return the oracle's score of every input's tree."""
     problem = problem_of(n)
     columns = np.where(problem.observed == problem.classes - 1, 3, problem.observed).astype(np.uint8)
 
@@ -287,7 +287,7 @@ def test_moves(where: str, n: int) -> None:
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("n", SIZES)
 def test_proposals(where: str, n: int) -> None:
-    """The move and its correction; nodes that a move has no use for may be any."""
+    """Compare the moves and their corrections; nodes that a move does not use may have any value."""
     drawn = outcome(where, n).proposed.tolist()
     for (kind, v, w, t, correction), (move, expected) in zip(drawn, drawn_moves(n), strict=True):
         ours = Move(
@@ -325,7 +325,7 @@ def test_the_inputs_are_all_there_are() -> None:
     trees = [tree for tree, _ in inputs(4)]
     assert len(set(trees)) == 125
     assert {move.kind for _, move in inputs(4)} == set(Kind)
-    # Of every pair of distinct mutations one label swap, and one unrelated swap or |C| related ones.
+    # Every ordered pair (v, w) has a label swap; unrelated ones have one swap, and v below w has |C| swaps.
     swaps = [(tree, move) for tree, move in inputs(4) if move.kind is Kind.SWAP_RELATED]
     assert sum(move.kind is Kind.SWAP_LABELS for _, move in inputs(4)) == 125 * 12
     assert all(neighbourhood_sizes(tree, move.v, move.w)[1] > 0 for tree, move in swaps)

@@ -1,6 +1,6 @@
-"""Chains with a fault each: the posterior check must find every one, with the numpy fallback and few samples.
+"""Chains with one bug each: the posterior check must detect every one, in numpy and with few samples.
 
-The faults are put into the fallback from outside, so that the product has no switch for them.
+The tests put the bugs into the fallback from outside, so that the product needs no switch for them.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def check(target: Target, samples: int = SAMPLES) -> PosteriorCase:
     return judge(target, sample_chain(target, NUMPY, "auto", samples, seed=1, slots=CHAINS))
 
 
-# ---- the faults
+# ---- the bugs
 
 
 def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accept only what is no worse, apart from the neighbourhood correction."""
+    """Accept only proposals that are no worse, apart from the neighbourhood correction."""
     monkeypatch.setattr(propose, "negative_log_uniform", lambda word, table: np.zeros(word.shape, np.int64))
 
 
@@ -67,7 +67,7 @@ def change_swaps(
 
 
 def correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """|C| / |desc(w)| in place of |C| / |B|."""
+    """Use |C| / |desc(w)| in place of |C| / |B|."""
 
     def change(trees: Relations, draws: Draws, swaps: Proposals) -> Any:
         of_v, of_w = (trees.subtree_size(node) for node in (swaps.v, swaps.w))
@@ -77,12 +77,12 @@ def correction_of_the_thesis(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_correction(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every swap of related subtrees as if there were as many ways back as forth."""
+    """Treat every swap of related subtrees as if its inverse were equally probable."""
     change_swaps(monkeypatch, lambda _trees, _draws, swaps: np.zeros_like(swaps.correction))
 
 
 def unscaled_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tables of logarithms are not divided by gamma, so the chain runs at gamma 1."""
+    """Leave the tables of logarithms undivided by gamma, so that the chain runs at gamma 1."""
     right = acceptance.log_tables
     monkeypatch.setattr(
         array_runner, "log_tables", lambda mutations, bits, _gamma: right(mutations, bits, 1.0)
@@ -101,7 +101,7 @@ def change_words(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Any]], 
 
 
 def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third bit from the top of word 2, which draws the second node, is always set."""
+    """Always set the third bit from the top of word 2, which draws the second node."""
 
     def change(words: list[Any]) -> None:
         words[2] = words[2] | np.uint64(1 << 29)
@@ -110,12 +110,12 @@ def stuck_bit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def never_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first try of a new parent is uniform among the mutations, never the root."""
+    """Draw the first try of a new parent uniformly among the mutations, never the root."""
     monkeypatch.setattr(prune_and_reattach, "any_node", draw_below)
 
 
 def dependent_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The acceptance takes the word of the first node: each word is uniform, but they hang together."""
+    """Use the word of the first node for the acceptance, too: each is uniform, but they are dependent."""
 
     def change(words: list[Any]) -> None:
         words[3] = words[1]
@@ -134,10 +134,10 @@ FAULTS = [
 ]
 
 FOUND_IN_STEPS = [greedy, correction_of_the_thesis, unscaled_gamma, dependent_words]
-"""Single steps show a fault less than what it does to the posterior: the others want 65,536 samples."""
+"""Bugs that single steps show with few samples; to show the others in steps, 65,536 samples are needed."""
 
 
-# ---- what the checks say
+# ---- verdicts of the checks
 
 
 def test_the_right_chain_holds(target: Target) -> None:
@@ -164,13 +164,13 @@ def test_balance_finds_the_correction_of_the_thesis(monkeypatch: pytest.MonkeyPa
 
 
 def test_gamma_is_found_out_because_it_is_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Why the check's default is 1.5: at 1 a chain that forgets gamma is right."""
+    """The check's default gamma is 1.5 because at 1 a chain that ignores gamma is correct."""
     unscaled_gamma(monkeypatch)
     assert check(make_target(small_plan(3, 1.0)), 5000).holds
 
 
 def test_reads_that_hang_together_fail(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without thinning a right chain's visits vary too much: the reads must be independent."""
+    """Without thinning, a correct chain's visits vary too much: the reads must be independent."""
     monkeypatch.setattr(Target, "thinning", 2)
     case = judge(target, sample_chain(target, NUMPY, "auto", 4000, seed=1, slots=4))
     assert not case.visits.holds

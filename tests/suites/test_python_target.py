@@ -1,4 +1,4 @@
-"""The target `python`: kernels without a compiler take the first steps of the chains that all others take."""
+"""The target `python`: kernels run without a compiler, and take the first steps of the same chains."""
 
 from __future__ import annotations
 

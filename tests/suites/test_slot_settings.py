@@ -1,4 +1,4 @@
-"""Rates and gamma are the slot's: they differ between slots and change between launches, on every backend."""
+"""Rates and gamma per slot: they differ between slots and change between launches, on every backend."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RATES = [(0.02, 0.2), (0.3, 0.3), (0.001, 0.4)]
 
 
 def rates_of(plan: Plan, fp_rate: float, fn_rate: float) -> SlotRates:
-    """Weights of other error rates in the unit of the plan's problem."""
+    """Return the weights of other error rates in the unit of the plan's problem."""
     unit = 2.0**plan.problem.scale_bits
     weights = Rates(fp_rate, fn_rate).weights()
     return SlotRates((*(round(float(weights[value]) * unit) for value in plan.problem.values), 0), 0)
@@ -48,7 +48,7 @@ def starts(plan: Plan) -> list[ChainState]:
 
 @on_every_backend
 def test_every_slot_has_rates_of_its_own(backend: Backend) -> None:
-    """The oracle's chain for each of them."""
+    """Each slot runs the oracle's chain with its own rates."""
     plan = CASE.plan()
     with backend.runner(plan, len(RATES), CASE.seed) as runner:
         for slot, state in enumerate(starts(plan)):
@@ -68,7 +68,7 @@ def test_every_slot_has_rates_of_its_own(backend: Backend) -> None:
 
 @on_every_backend
 def test_rates_change_during_a_chain(backend: Backend) -> None:
-    """A slot whose rates change between launches goes on as a chain that is put there anew."""
+    """A slot whose rates change between launches continues like a chain newly put there."""
     plan = CASE.plan()
     with backend.runner(plan, 2, CASE.seed) as runner:
         for slot in range(2):
@@ -90,7 +90,7 @@ def test_rates_change_during_a_chain(backend: Backend) -> None:
 
 @on_every_backend
 def test_gamma_changes_between_launches(backend: Backend) -> None:
-    """Slot by slot; what comes is the oracle's chain with these exponents, one after another."""
+    """Each slot follows the oracle's chain with its own gammas, one after another."""
     plan, gammas = CASE.plan(), [(0.5, 4.0, 0.05), (3.0, 0.2, 1.0)]
     with backend.runner(plan, 2, CASE.seed) as runner:
         for slot in range(2):
@@ -150,7 +150,7 @@ def test_sums_that_a_kernel_has_no_room_for_are_refused() -> None:
 
 
 def test_equal_states_of_slots_that_share_nothing() -> None:
-    """One slot's gamma is no other's."""
+    """The gamma of one slot does not affect another slot."""
     plan = CASE.plan()
     with NUMPY.runner(plan, 2, CASE.seed) as runner, NUMPY.runner(plan, 1, CASE.seed) as alone:
         for slot in range(2):

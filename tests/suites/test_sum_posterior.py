@@ -41,7 +41,7 @@ def test_the_chain_samples_its_posterior(target: Target, device: str, encoding: 
 
 @pytest.mark.parametrize("zygosity", [False, True])
 def test_the_chain_with_another_score_does_not(target: Target, zygosity: bool) -> None:
-    """The maximum score, or the sum score of another matrix: its visits and its steps are told from these."""
+    """The check rejects the maximum score, and the sum score of another matrix."""
     other = small_plan(MUTATIONS, GAMMA, zygosity=zygosity, score="sum" if zygosity else "max")
     found = check(replace(target, plan=other), "numpy", "auto", 6000)
     assert not found.holds

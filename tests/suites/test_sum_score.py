@@ -1,4 +1,4 @@
-"""The sum score: the same bits on every backend, and the logarithm of a sum of likelihoods, nearly."""
+"""Sum score: the same bits on every backend, and nearly the logarithm of a sum of likelihoods."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None
 
 
 def brute_force(case: Case, parents: NDArray[np.int32]) -> float:
-    """Σ_c log Σ_v Π_g P(observed | present or not), with Python's own numbers."""
+    """Return Σ_c log Σ_v Π_g P(observed | present or not), computed with Python floats."""
     table, values = rates_of(case).log_table().tolist(), case.values.tolist()
     above = ancestor_matrix(parents)
     total = 0.0
@@ -88,12 +88,12 @@ def test_the_log_likelihood_is_that_of_brute_force(case: Case) -> None:
         state = initial_state(plan, case.seed, chain)
         exact = brute_force(case, state.parents)
         assert summed_log_likelihood(matrix, rates, state.parents) == pytest.approx(exact, rel=1e-9)
-        # A power is off by 2.8e-5 of its value, and rounded down; a weight is off by 2^-17 octave.
+        # A power has a relative error of 2.8e-5 and is rounded down; a weight has an error of 2^-17 octave.
         assert plan.problem.to_nats(state.score) == pytest.approx(exact, abs=case.m * (1e-4 + case.n * 1e-5))
 
 
 def test_large_inputs_neither_overflow_nor_vanish() -> None:
-    """Likelihoods of e^-thousands, and a sum with as many terms as there may be."""
+    """Check likelihoods of e^-thousands, and a sum in which all 1001 terms are equal."""
     values = np.random.default_rng(3).choice([0, 1], (1000, 4)).astype(np.uint8)
     matrix, rates = matrix_from_array(values), Rates(1e-5, 0.3)
     problem = make_problem(matrix, rates, octaves=True)

@@ -1,4 +1,4 @@
-"""Chains do not depend on what suits a target: lanes of a slot, width of panels, where sketches begin."""
+"""Chains do not depend on a target's traits: lanes per slot, panel width, threshold of sketches."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SMALL = Case(8, 13, gamma=0.3)
 LARGE = Case(40, 70, gamma=0.05)
 REPEATED = Case(12, 70, kind="duplicates", gamma=0.3)
 ALWAYS, NEVER = 0, 10**6
-"""Columns beyond which there are sketches."""
+"""Numbers of columns beyond which sketches are used."""
 
 
 def assert_chains_of_numpy(backend: Backend, case: Case, steps: int) -> None:
-    """Two chains, in one launch of several batches; every kind of move is among the steps."""
+    """Compare two chains of one launch of several batches with numpy's; every kind of move must occur."""
     for chain in range(2):
         found = run_alone(backend, case, chain, steps)
         assert_equal_chains(found, run_alone(NUMPY, case, chain, steps))
@@ -51,7 +51,7 @@ def test_any_width_of_panels(panel_rounds: int, panels: int, sketches_beyond: in
 
 @pytest.mark.parametrize(("sketches_beyond", "wide"), [(72, False), (71, True)])
 def test_any_threshold_of_sketches(sketches_beyond: int, wide: bool) -> None:
-    """70 columns, padded to 72."""
+    """The case has 70 columns, padded to 72."""
     traits = Traits(8, 9, sketches_beyond)
     assert PreorderEncoding(LARGE.problem(), traits).wide == wide
     assert_chains_of_numpy(Backend("python", "preorder", traits), LARGE, 100)
@@ -60,7 +60,7 @@ def test_any_threshold_of_sketches(sketches_beyond: int, wide: bool) -> None:
 @pytest.mark.parametrize("encoding", ["ancestor", "preorder"])
 @pytest.mark.parametrize("lanes", [4, 32])
 def test_events_on_any_number_of_lanes(lanes: int, encoding: str) -> None:
-    """Their keys are sums over lanes."""
+    """The keys of events are sums over lanes."""
 
     def events(backend: Backend) -> list[Event]:
         with backend.runner(SMALL.plan(recorders=[every(3), NEW_BEST]), 1, SMALL.seed) as runner:
@@ -87,14 +87,14 @@ def test_events_on_any_number_of_lanes(lanes: int, encoding: str) -> None:
     ],
 )
 def test_sub_groups_and_work_groups_of_other_sizes(lanes: int, encoding: str, sketches_beyond: int) -> None:
-    """The CPU driver takes sub-groups of 4 to 64."""
+    """The CPU driver supports sub-group sizes from 4 to 64."""
     backend = Backend("cpu", encoding, Traits(lanes, 2, sketches_beyond))
     for case in (LARGE, Case(40, 70, gamma=0.05, seed=3)):
         assert_chains_of_numpy(backend, case, 1000)
 
 
 def test_tallies_have_room_for_a_batch_of_one_kind() -> None:
-    """Five kinds of move and 64 lanes; more kinds than fit are told of when the kernel is made."""
+    """Five kinds of move fit with 64 lanes; too many kinds are an error when the kernel is made."""
     counted = make_tallies(kinds=5, lanes=64).counted
     count = np.int64(0)
     for _ in range(64):

@@ -49,7 +49,7 @@ on_devices = pytest.mark.parametrize(
 
 
 def values(cells: int, kind: str = "tree") -> NDArray[np.uint8]:
-    """An input: of a simulated tree, of random values, or of columns that come several times each."""
+    """Return an input of N mutations, uint8: from a simulated tree, random, or with repeated columns."""
     if kind == "random":
         drawn = np.random.default_rng(cells).choice([0, 1, 3], (N, cells), p=[0.5, 0.35, 0.15])
         return drawn.astype(np.uint8)
@@ -76,7 +76,7 @@ def plan_of(name: str) -> Plan:
 
 
 def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) -> list[Seen]:
-    """The chains at the stops; with weights of their own if they are given."""
+    """Return the chains at every stop, run with their own weights if these are given."""
     with backend.runner(plan, CHAINS, SEED) as runner:
         for chain in range(CHAINS):
             state = initial_state(plan, SEED, chain)
@@ -104,7 +104,7 @@ def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
 
 @on_devices
 def test_near_weights_hide_no_change(backend: Backend) -> None:
-    """Three classes, two of them nearly alike: a label swap changes little, but something."""
+    """Two of the three classes are almost equal: a label swap changes the score little, but not by zero."""
     plan = make_plan(
         with_second_one(make_problem(matrix_from_array(values(900)), Rates(0.01, 0.2))),
         gamma=0.001,
@@ -122,7 +122,7 @@ def test_near_weights_hide_no_change(backend: Backend) -> None:
 
 
 def with_second_one(problem: Problem) -> Problem:
-    """The problem with half of the ones as a value of their own (2), a class between the ones and nothing."""
+    """Return the problem with a random half of its ones as 2, a class between ones and missing values."""
     observed = np.where(problem.observed == 2, 3, problem.observed)
     chosen = np.random.default_rng(4).random(observed.shape) < 0.5
     observed[(observed == 1) & chosen] = 2

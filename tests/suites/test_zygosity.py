@@ -1,4 +1,4 @@
-"""Three classes of observed values on every backend: the chain is the oracle's, and so are searches."""
+"""Three classes of observed values on every backend: chains equal the oracle's, and searches agree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.searches import (
 
 CASE = Case(8, 16, kind="zygosity")
 WIDE = Case(8, 1100, kind="zygosity")
-"""Of more columns than narrow tables have."""
+"""Case with more columns than narrow tables have."""
 
 
 def test_the_cases_have_three_classes() -> None:
@@ -46,7 +46,7 @@ def test_every_step_is_the_oracles(backend: Backend) -> None:
 
 @pytest.mark.parametrize("backend", [Backend("native", "general"), Backend("numpy", "plain")], ids=str)
 def test_wide_tables(backend: Backend) -> None:
-    """By the kernels of the package, which serve any number of classes."""
+    """Check the package's kernels, which support any number of classes."""
     steps = 60
     assert_is_trace(run_alone(backend, WIDE, 0, steps), WIDE.trace(0, steps), steps)
 
@@ -82,7 +82,7 @@ def test_the_chain_samples_its_posterior(target: Target) -> None:
 
 @pytest.mark.statistical
 def test_the_check_finds_a_chain_that_merges(target: Target) -> None:
-    """It scores a homozygous observation as if it were a heterozygous one."""
+    """The wrong chain scores a homozygous observation as a heterozygous one."""
     plan = target.plan
     not_seen, seen, _homozygous, nothing = plan.problem.rates.weights
     merging = SlotRates((not_seen, seen, seen, nothing), plan.problem.rates.base)

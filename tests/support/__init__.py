@@ -1,1 +1,1 @@
-"""What the tests share: backends, small inputs, kernels to be built."""
+"""Support code of the tests: backends, small inputs, kernels to build."""

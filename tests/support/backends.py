@@ -1,6 +1,6 @@
-"""Every way to run a chain, and the small inputs that the suites run on all of them.
+"""Backends that can run a chain, and the small inputs that the suites run on all of them.
 
-A new device is one more word in DEVICES; encodings are those that `host/encodings/__init__.py` registers.
+To add a device, add its name to DEVICES. The encodings are those that `host/encodings/__init__.py` registers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DEVICES = ("cpu", "fpga-emu", "native")
 
 @dataclass(frozen=True)
 class Backend:
-    """A device together with an encoding, which suits the device's target or what is given instead."""
+    """Device and encoding; the encoding uses the traits of the device's target, or the given ones."""
 
     device: str
     encoding: str
@@ -68,7 +68,7 @@ class Backend:
 
 
 def _encoding(name: str, plan: Plan, device: Device, traits: Traits) -> Encoding:
-    """By its name, as a run has it; `general` reads its sizes, where that can run the plan."""
+    """Return the encoding that a run would use; `general` reads its sizes at run time where possible."""
     if name == "general":
         general = PreorderEncoding(plan.problem, traits)
         return general.general() or general
@@ -83,19 +83,19 @@ BACKENDS = [
     Backend("numpy", "ancestor"),
     NUMPY,
 ]
-"""All that runs have, but for the general kernel of SYCL devices."""
+"""All backends of runs, except the general kernel on SYCL devices."""
 
 WITH_GENERAL = [*(Backend(device, "general") for device in DEVICES if device != "native"), *BACKENDS]
-"""For chains of the maximum score without recorders, which are all that kernel does."""
+"""Backends for chains of the maximum score without recorders; the general kernel runs no others."""
 
 
 def marks_of(backend: Backend) -> list[pytest.MarkDecorator]:
-    """Marks of its tests."""
+    """Return the marks of the backend's tests."""
     return [] if backend.device in ("native", "numpy") else [pytest.mark.sycl]
 
 
 def runs_here(backend: Backend) -> bool:
-    """Whether its tests run here at all."""
+    """Return whether the backend's tests can run on this stack."""
     return HAS_PINNED_STACK or backend.device != "fpga-emu"
 
 
@@ -110,7 +110,7 @@ with_general = pytest.mark.parametrize("backend", [_marked(backend) for backend 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A chain as it was in a slot: its state, and what was told of it."""
+    """Chain in a slot: its state, and the info reported with it."""
 
     state: ChainState
     info: ChainInfo
@@ -126,10 +126,10 @@ def seen(runner: Runner, slot: int) -> Seen:
 
 @dataclass(frozen=True)
 class Case:
-    """An input with its chain's settings, and what the oracle makes of it.
+    """Input with the settings of its chain, and the oracle's result for it.
 
-    `kind`: random, missing (a row and a column of 3s besides), nothing (3s only) or duplicates (three
-    distinct columns), or zygosity (some 2s, with rates of their own).
+    `kind`: random, missing (also one row and one column of 3s), nothing (only 3s), duplicates (three distinct
+    columns), or zygosity (some 2s, with two rates for them).
     """
 
     n: int
@@ -141,7 +141,7 @@ class Case:
 
     @property
     def values(self) -> NDArray[np.uint8]:
-        """Observed values, shape (n, m)."""
+        """Observed values, uint8, shape (n, m)."""
         shape = (self.n, self.m)
         values = np.random.default_rng(self.n * 1000 + self.m).choice([0, 1, 3], shape, p=[0.5, 0.35, 0.15])
         if self.kind == "missing":
@@ -160,22 +160,22 @@ class Case:
         return make_problem(matrix_from_array(self.values), rates)
 
     def plan(self, **parts: Any) -> Plan:
-        """The chain, with other parts than the usual ones if they are given."""
+        """Return the plan of the chain; `parts` replace the usual ones."""
         settings: dict[str, Any] = {"gamma": self.gamma, "move_probabilities": self.moves}
         return make_plan(self.problem(), **settings | parts)
 
     def start(self, chain: int, first_step: int = 0) -> ChainState:
-        """The chain's initial state, its step number set."""
+        """Return the initial state of the chain, at step `first_step`."""
         plan = self.plan()
         return state_at(plan, initial_state(plan, self.seed, chain).parents, chain, first_step)
 
     def trace(self, chain: int, steps: int, first_step: int = 0) -> tuple[oracle.Trace, ...]:
-        """The oracle's chain, a trace a step: its state after each of them."""
+        """Return the oracle's chain as one trace per step, each with the state after it."""
         return _trace(self, chain, steps, first_step)
 
 
 def four_weights(problem: Problem) -> tuple[int, int, int, int]:
-    """Integer weights of the observed values 0 to 3, as the oracle takes them."""
+    """Return the integer weights of the observed values 0 to 3, in the oracle's format."""
     by_value = dict(zip(problem.values, problem.rates.weights, strict=False))
     return (by_value.get(0, 0), by_value.get(1, 0), by_value.get(2, 0), 0)
 
@@ -202,7 +202,7 @@ def _trace(case: Case, chain: int, steps: int, first_step: int) -> tuple[oracle.
 
 
 def tallies_of(traces: tuple[oracle.Trace, ...]) -> list[int]:
-    """Steps proposed and accepted by kind of move, as a chain's info has them."""
+    """Return the counts of proposed steps (5 kinds of move), then accepted ones, as in a chain's info."""
     tallies = [0] * 10
     for trace in traces:
         (step,) = trace.steps
@@ -212,7 +212,7 @@ def tallies_of(traces: tuple[oracle.Trace, ...]) -> list[int]:
 
 
 def assert_equal_chains(one: Seen, other: Seen) -> None:
-    """All fields of the states, and what is told of them."""
+    """Assert that all fields of the states, and the tallies, are equal."""
     assert_equal_states(one.state, other.state)
     np.testing.assert_array_equal(one.tallies, other.tallies, err_msg="tallies")
 
@@ -225,7 +225,7 @@ def assert_equal_states(one: ChainState, other: ChainState) -> None:
 
 
 def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
-    """The state's scores are those of its trees, by the score's definition."""
+    """Assert that the state's scores are those of its trees, by the definition of the score."""
 
     fixed = state.rates if plan.problem.learned is None else None
     assert state.rates == (fixed or plan.problem.rates_at(state.rate_at))
@@ -234,13 +234,13 @@ def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
 
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
-    """The chain with other weights, its tree the best one yet."""
+    """Return the chain with other rates, and its current tree as the best one."""
     score = plan.score.of(plan.problem, state.parents, rates, {**plan.settings, **state.settings})
     return replace(state, rates=rates, score=score, best_parents=state.parents, best_score=score)
 
 
 def run_alone(backend: Backend, case: Case, chain: int, steps: int, first_step: int = 0) -> Seen:
-    """The chain after its steps, in a runner of its own, in one launch."""
+    """Run the chain alone in a new runner, in one launch, and return its end."""
     with backend.runner(case.plan(), 1, case.seed) as runner:
         runner.put(0, case.start(chain, first_step))
         runner.advance(np.array([first_step + steps]))
@@ -256,7 +256,7 @@ def run_kernel(
     group: str = "work-group",
     **parts: Any,
 ) -> dict[str, NDArray[Any]]:
-    """Launch a test kernel, as many slots of `lanes` as the last array is long; all arrays afterwards."""
+    """Launch a test kernel and return all arrays; it runs one slot of `lanes` per row of the last array."""
     arguments = tuple(Argument(name, STATE, str(a.dtype), a.shape, "") for name, a in arrays.items())
     kernel = Kernel(
         name=factory,
@@ -276,5 +276,5 @@ def run_kernel(
 
 
 def without_complaints(said: str) -> str:
-    """Standard error without what the CPU driver says of processors that are newer than it is."""
+    """Return standard error without the CPU driver's message about processors newer than the driver."""
     return said.replace(f"{UNKNOWN.decode()}\n", "")

@@ -1,6 +1,6 @@
-"""A script: build a kernel with the CPU device's compiler, which says on standard error what it left scalar.
+"""Script that builds a kernel with the CPU device's compiler, which reports scalar loops on standard error.
 
-Arguments: an encoding, cells and mutations; or `control`, a kernel known not to be vectorised.
+Arguments: an encoding, cells and mutations; or `control`, a kernel that is known not to be vectorised.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def make_control(lanes: int) -> Any:
-    """A kernel with a branch that differs between lanes inside its loop over steps."""
+    """Return a kernel whose loop over steps contains a branch that differs between lanes."""
     from syclade.kernels.target import device_function, in_step
 
     lane_mask = np.int64(lanes - 1)

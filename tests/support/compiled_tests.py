@@ -1,7 +1,7 @@
-"""Tests that need numba-dpex: on SYCL devices they run kernels that do not come with the package.
+"""Tests that need numba-dpex: on SYCL devices they run kernels that are not precompiled.
 
-By file; an empty set stands for all tests of the file. `tests/conftest.py` marks them `compiler` where they
-are marked `sycl`: the same tests of other devices run everywhere.
+The table maps a file to its tests; an empty set means all tests of the file. `tests/conftest.py` marks these
+tests `compiler` if they are marked `sycl`. On other devices the same tests run everywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TESTS: dict[str, set[str]] = {
     "compile/test_vectorised.py": set(),
     "export/test_export.py": set(),
     "export/test_stages.py": set(),
-    "input/test_matrix_array.py": set(),  # dpctl.tensor, and dpnp beside it: of the pinned stack
+    "input/test_matrix_array.py": set(),  # dpctl.tensor and dpnp of the pinned stack
     "kernels/test_draws.py": set(),
     "suites/test_additions.py": set(),
     "suites/test_events.py": {"test_nothing_is_lost_however_short_the_ring"},
@@ -30,10 +30,10 @@ _TESTS: dict[str, set[str]] = {
 
 
 def needs_compiler(file: str, test: str) -> bool:
-    """Whether a test needs the compiler on a SYCL device.
+    """Return whether a test needs the compiler on a SYCL device.
 
     Args:
-        file: path in the folder `tests`, with slashes.
+        file: path within the folder `tests`, with slashes.
         test: name of the test function.
     """
     tests = _TESTS.get(file)

@@ -1,6 +1,7 @@
-"""A process that compiles kernels for tests: requests on standard input, replies on a pipe of its own.
+"""Process that compiles kernels for tests: requests on standard input, replies on a separate pipe.
 
-Run as `python -m tests.support.compiler_process FD`. `compilers.py` starts it, and ends it when it has grown.
+Run as `python -m tests.support.compiler_process FD`. `compilers.py` starts it, and ends it when it has grown
+too large.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class Reply:
 
     Attributes:
         made: the compiled kernel, or the exception.
-        seconds: of processor time.
-        kept: memory of this process that is no file's, in bytes.
+        seconds: processor time, in seconds.
+        kept: anonymous memory of this process, in bytes.
     """
 
     made: Any
@@ -46,7 +47,7 @@ def _queue(device: str) -> Any:
 
 
 def _compile(target: str, given: Kernel | bytes) -> Any:
-    """SPIR-V or machine code of a kernel; of a module, what the driver of the device `target` makes of it."""
+    """Return a kernel's SPIR-V or machine code, or a module's binary by the driver of device `target`."""
     if isinstance(given, bytes):
         with opened_place(_queue(target)) as place:
             if place is None:
@@ -83,7 +84,7 @@ def _main(place: int) -> None:
 
 
 if __name__ == "__main__":
-    # What is pickled has to be of the module that others import, not of `__main__`.
+    # Pickled objects must belong to the module that others import, not to `__main__`.
     from tests.support import compiler_process
 
     compiler_process._main(int(sys.argv[1]))

@@ -1,6 +1,7 @@
-"""Kernels of tests are compiled by a process apart: compilers keep what they made, and tests have hundreds.
+"""Separate process that compiles the tests' kernels: compilers keep their results in memory.
 
-A test of compilers asks for the fixture `compile_here`, which compiles as the program itself does.
+The tests have hundreds of kernels; a process ends when it has grown too large. Tests of the compilers
+use the fixture `compile_here`, which compiles as the program itself does.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from tests.support.compiler_process import Reply
 __all__ = ["MADE", "Compilers", "compiled_apart", "compiled_here", "running_seconds"]
 
 MOST = 400 * 2**20
-"""Bytes of memory of its own with which a compiler ends; some 200 MB are there from the start."""
+"""Private memory, in bytes, at which a compiler process is ended; it starts with about 200 MB."""
 
 MADE: list[tuple[str, float]] = []
-"""Kernels compiled for this process, and the seconds of processor time that they took."""
+"""Kernels compiled for this process, each with its processor time in seconds."""
 
 _running: set[int] = set()
 
 
 def running_seconds() -> float:
-    """Processor time of the compilers that have not ended."""
+    """Return the processor time of the running compilers, in seconds."""
     ticks = 0
     for process in _running:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -49,7 +50,7 @@ _TRANSLATE, _COMPILE, _BUILD = translate.translate, machine_code._compile, nativ
 
 
 class Compilers:
-    """One process that compiles; the next one when it has grown."""
+    """One compiling process at a time, replaced by a new one when it has grown too large."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -57,7 +58,7 @@ class Compilers:
         self._one_at_a_time = threading.Lock()
 
     def translate(self, queue: Any, kernel: Kernel) -> Spirv:
-        """In place of `translate.translate`."""
+        """Replace `translate.translate`."""
         with _alone(kernel.key([])):
             stored = read_checked(program._cache_name(kernel))
             if stored is None:
@@ -68,7 +69,7 @@ class Compilers:
         return Spirv(name.decode(), module)
 
     def compile(self, kernel: Kernel) -> tuple[str, bytes]:
-        """In place of `machine_code._compile`."""
+        """Replace `machine_code._compile`."""
         with _alone(kernel.key([])):
             return machine_code._at_hand(kernel) or self._ask_and_keep(kernel)
 
@@ -78,10 +79,11 @@ class Compilers:
         return made
 
     def build_program(self, queue: Any, module: bytes) -> Any:
-        """In place of `native_binary.build_program`: the driver's compiler works in that process, too."""
+        """Replace `native_binary.build_program`: the driver's compiler runs in that process, too."""
         name = native_binary._cache_name(queue, module)
         if name is not None:
-            with _alone(name.rpartition("/")[2]), contextlib.suppress(Exception):  # this process says why
+            # The build below, in this process, reports any error.
+            with _alone(name.rpartition("/")[2]), contextlib.suppress(Exception):
                 if read_checked(name) is None:
                     device = queue.sycl_device.filter_string
                     binary: bytes | None = self._ask(device, module, "the driver")
@@ -111,7 +113,7 @@ class Compilers:
 
     def _start(self) -> None:
         ours, its = os.pipe()
-        # What this process can import, the other one can: parts of a kernel may be a test's own.
+        # The other process can import the same modules: parts of a kernel may belong to a test.
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tests.support.compiler_process", str(its)],
@@ -135,7 +137,7 @@ class Compilers:
 
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
-    """Let another process of this session that wants the same thing wait, and then find it."""
+    """Let other processes of this session that need the same kernel wait, and then find it in the cache."""
     folder = cache_folder() / "locks"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / name).open("w") as lock:
@@ -145,7 +147,7 @@ def _alone(name: str) -> Iterator[None]:
 
 @contextmanager
 def compiled_apart() -> Iterator[Compilers]:
-    """Let kernels be compiled by processes of their own from here on."""
+    """Compile kernels in separate processes within this context."""
     made = Compilers()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, "translate", made.translate)
@@ -158,7 +160,7 @@ def compiled_apart() -> Iterator[Compilers]:
 
 
 def compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let kernels be compiled by this process, as by the program."""
+    """Compile kernels in this process, as the program does."""
     monkeypatch.setattr(program, "translate", _TRANSLATE)
     monkeypatch.setattr(machine_code, "_compile", _COMPILE)
     monkeypatch.setattr(native_binary, "build_program", _BUILD)

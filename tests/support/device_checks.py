@@ -1,4 +1,4 @@
-"""Test kernels: they call the device functions with given arguments and store what comes out.
+"""Test kernels that call the device functions with given arguments and store the results.
 
 `run_kernel` of tests/support/backends.py launches them.
 """
@@ -37,7 +37,10 @@ class Trees(NamedTuple):
 
 
 def make_draw_check() -> Any:
-    """Philox at every slot's counter and key, and the logarithm of its word. Launch: one lane a slot."""
+    """Return a kernel: Philox at every slot's counter and key, and the logarithm of its word.
+
+    Launch: one lane per slot.
+    """
 
     @device_function
     def draw_check(slot: Any, lane: Any, given: Any) -> None:
@@ -65,7 +68,7 @@ def make_ancestor_check(
     values: int,
     **_others: int,
 ) -> Any:
-    """Each stage by itself, a tree a slot: a given edit, the move of given words, the score of the tree."""
+    """Return a kernel of single stages, one tree per slot: a given edit, a move from words, the score."""
     matrix_size, lanes_u = np.uint64(nodes * words), np.uint64(lanes)
     capacity_of = fixed_capacity(nodes=nodes, words=words, cells=cells, values=values)
     relations = make_relations(capacity_of)
@@ -80,7 +83,7 @@ def make_ancestor_check(
     def ancestor_check(
         tree: Any,  # IN uint64
         lane: Any,  # IN uint64
-        given: Any,  # IN OUT as tests/suites/test_moves_exhaustive.py has it
+        given: Any,  # IN OUT arrays of tests/suites/test_moves_exhaustive.py
     ) -> None:
         base, g, r, p = tree * matrix_size, tree * _4, tree * _4, tree * _5
         here = Here(tree, lane)

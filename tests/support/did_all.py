@@ -1,4 +1,4 @@
-"""Who did the work: a suite that compares devices is worth nothing where another executor did it."""
+"""Check of the executor: a suite that compares devices proves nothing if another one did the work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Result(Protocol):
 
 
 def assert_did_all(done: _Result | Runner | SearchRunner, device: str) -> None:
-    """The device did all the work of a result, or it is what a runner executes on.
+    """Assert that the device did all the work of a result, or that a runner executes on it.
 
     Args:
         done: a result, or a runner that is used directly.

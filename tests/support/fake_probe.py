@@ -1,4 +1,4 @@
-"""Runtimes that fail, as scripts that take the place of the Python that probes the devices."""
+"""Failing runtimes: scripts that replace the Python that probes the devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH_WORK = LISTING + CPU_WORKS + GPU_WORKS
 
 
 class FakeProbe:
-    """Stands in for the Python that probes; the script's arguments are the filters."""
+    """Replacement of the Python that probes; the script's arguments are the filters."""
 
     def __init__(self, folder: Path) -> None:
         self.script = folder / "python"
@@ -30,7 +30,7 @@ class FakeProbe:
 
     @property
     def calls(self) -> list[list[str]]:
-        """The filters of every call."""
+        """Return the filters of every call."""
         if not self.count.exists():
             return []
         return [line.split()[3:] for line in self.count.read_text().splitlines()]

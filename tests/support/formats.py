@@ -1,4 +1,4 @@
-"""One matrix in every format, as small files: what a reader should make of them is known."""
+"""One matrix in every format, as small files with known content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "write_forms"]
 VALUES: NDArray[np.uint8] = np.array(
     [[1, 1, 0, 0, 1, 1], [1, 0, 0, 3, 1, 0], [0, 1, 1, 0, 0, 3], [3, 0, 1, 0, 0, 0]], np.uint8
 )
-"""Rows are mutations; without a 2, which some formats do not have."""
+"""Observed values, shape (mutations, cells); without a 2, which some formats cannot express."""
 
 MUTATIONS = tuple(f"{chrom}:{place}:A/G" for chrom, place in ((1, 10), (1, 25), (2, 7), (3, 99)))
 CELLS = tuple(f"cell-{number}" for number in range(6))
@@ -38,11 +38,11 @@ SAID: dict[str, dict[str, Any]] = {
     "tapestri.loom": {},
     "cellsnp": {"min_depth": 1},
 }
-"""What has to be said of each."""
+"""Options needed to read each file."""
 
 
 def write_forms(folder: Path) -> dict[str, Path]:
-    """The matrix in all formats, by the names of `SAID`."""
+    """Write the matrix in all formats; return the paths by the names of `SAID`."""
     cells = VALUES.T
     _rows(folder / "matrix.csv", VALUES, " ")
     _table(folder / "matrix.SC", "cellIDxmutID", MUTATIONS, CELLS, cells, "\t")

@@ -1,4 +1,4 @@
-"""A tree's key by its definition: numbers of Python, one mutation after another."""
+"""Tree key by its definition, in Python integers, one mutation after another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WORD = 2**64
 
 
 def split_mix(word: int) -> int:
-    """The next number of a SplitMix64 generator whose state is `word`."""
+    """Return the next number of a SplitMix64 generator with the state `word`."""
     word = (word + 0x9E3779B97F4A7C15) % _WORD
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % _WORD
     word = (word ^ (word >> 27)) * 0x94D049BB133111EB % _WORD
@@ -16,5 +16,5 @@ def split_mix(word: int) -> int:
 
 
 def slow_key(parents: Sequence[int]) -> int:
-    """Of a tree whose last node is the root."""
+    """Return the key of a tree whose last node is the root."""
     return sum(split_mix((node << 32) + parent) for node, parent in enumerate(parents[:-1])) % _WORD

@@ -1,4 +1,4 @@
-"""Every way to run a chain of cell-leaf trees, and small inputs."""
+"""Every way to run a chain of cell trees, and small inputs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ on_every_other_leaf_backend = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class LeafCase:
-    """An input with its chain's settings. `kind`: random, zygosity (some 2s), or equal (three cells)."""
+    """Input with its chain's settings. `kind`: random, zygosity (some 2s), or equal (three cells)."""
 
     n: int
     m: int

@@ -1,4 +1,4 @@
-"""Chains whose error rates are learned, step by step, from the definitions."""
+"""Chains that learn their error rates, step by step, from the definitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.backends import Case, oracle_tables
 
 
 def learned_plan(case: Case, *, score: str = "max", fn: bool = True, fp: bool = True) -> Plan:
-    """The chain of a case, its rates learned."""
+    """Return the plan of a case with learned rates."""
     rates = Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
     learned = learned_rates(
         rates, learn_fn=0.3 if fn else None, learn_fp=0.2 if fp else None, fp_step=0.005 if fp else None
@@ -36,12 +36,12 @@ def learned_plan(case: Case, *, score: str = "max", fn: bool = True, fp: bool = 
 
 @dataclass
 class Learning:
-    """A chain between two steps.
+    """State of a chain between two steps.
 
     Attributes:
-        tree, score, places: as they are.
-        best, best_score, best_places: the first best.
-        jumps: of both rates, proposed and accepted.
+        tree, score, places: the current ones; places are the grid points of both rates.
+        best, best_score, best_places: those of the first best state.
+        jumps: counts: proposed for each rate, then accepted for each rate.
     """
 
     tree: ParentVector
@@ -53,14 +53,14 @@ class Learning:
     jumps: list[int]
 
     def take(self, score: int) -> None:
-        """The state is new, with this score."""
+        """Set the score of a new state, and update the best one."""
         self.score = score
         if score > self.best_score:
             self.best, self.best_score, self.best_places = self.tree, score, self.places
 
 
 def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learning]:
-    """The chain after each of its steps, with the maximum score; every score from the definition."""
+    """Return the chain after each step, with the maximum score; every score is from the definition."""
     assert plan.problem.learned is not None
     learned = plan.problem.learned.learned
     first = initial_state(plan, case.seed, chain)
@@ -90,7 +90,7 @@ def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learnin
 
 
 def _tree_step(plan: Plan, case: Case, chain: int, step: int, at: Learning) -> None:
-    """As with rates that are fixed at their places; the prior and the base change nothing."""
+    """Take a tree step with the rates fixed at their grid points; the prior and the base have no effect."""
     tables = plan.problem.learned
     assert tables is not None
     by_value = dict(zip(plan.problem.values, tables.weights(at.places), strict=False))

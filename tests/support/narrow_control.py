@@ -1,6 +1,6 @@
-"""A script: chains whose control integers have 32 bits, as a target may have them, on the target `python`.
+"""Script that runs chains with 32-bit control integers, as a target may have, on the target `python`.
 
-It prints where such an integer is made wider, and ends with 1 if there is any such place.
+It prints where such an integer gets wider, and exits with 1 if that happens anywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main() -> int:
     """Run chains of each encoding, and compare them with numpy's."""
     for module in (target, integers, operations):
         module.control = np.int32  # type: ignore[attr-defined]
-    # From here on, since kernels take the name when they are imported.
+    # Import kernels only now, because they bind the name at import.
     from syclade.kernels.chain.edits import Proposal
     from syclade.kernels.preorder import changes
     from syclade.kernels.target.traits import Traits
@@ -28,7 +28,7 @@ def main() -> int:
     wide: Counter[str] = Counter()
 
     def watch(record: Any, besides: tuple[str, ...] = ()) -> None:
-        """Count fields of a record that get a wider integer."""
+        """Count the fields of a record that receive a wider integer."""
         make = record.__new__
 
         def new(cls: Any, *values: Any) -> Any:

@@ -18,7 +18,7 @@ def runner_of(case: Case, slots: int) -> NumpyRunner:
 
 
 def chains_of(case: Case, targets: tuple[tuple[int, ...], ...]) -> list[Seen]:
-    """The chains after launches to these targets, of one slot each."""
+    """Return the chains after launches to these targets, one chain per slot."""
     slots = len(targets[0])
     runner = runner_of(case, slots)
     for target in targets:

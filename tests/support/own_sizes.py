@@ -1,8 +1,8 @@
-"""Cases of a suite by backends: which of them need a kernel for their very sizes in `make test`.
+"""Cases of a suite by backend: which of them run on kernels for their sizes in `make test`.
 
-Numba compiles such a kernel for this processor within 4 to 25 s, and suites have a hundred of them. Kernels
-of the package run every case; the others have one or two cases each, and the rest under `make verify`. The
-conformance suite leaves out nothing.
+Numba takes 4 to 25 s to compile such a kernel for this processor, and suites have a hundred of them. All
+cases run on precompiled kernels. On kernels for their sizes, `make test` runs one or two cases per suite,
+and `make verify` runs the rest. The conformance suite runs every case.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def by_backend_and_case(
     """Parametrise a test by `backend` and `case`.
 
     Args:
-        backends: of all cases.
-        cases: by their names.
-        everywhere: names of those that `make test` runs on kernels for their very sizes, too.
+        backends: every case runs on each of them.
+        cases: the cases by name.
+        everywhere: names of the cases that `make test` also runs on kernels for their sizes.
     """
     return pytest.mark.parametrize(
         ("backend", "case"),
@@ -50,5 +50,5 @@ def _marks(backend: Backend, wanted: bool) -> list[Any]:
 
 
 def has_own_kernel(backend: Backend) -> bool:
-    """Whether it runs a case on a kernel that is compiled for the case's very sizes."""
+    """Return whether the backend runs a case on a kernel that is compiled for the sizes of the case."""
     return backend.device == "native" and backend.encoding in ("ancestor", "preorder")

@@ -1,4 +1,4 @@
-"""Kernels that no target has to take: what differs between lanes stands where lanes share a number."""
+"""Kernels that a target may reject: values differ between lanes where lanes must share them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from syclade.kernels.target import device_function, private_array
 
 
 def make_branch_by_lane(lanes: int) -> Any:
-    """A branch that lanes take differently."""
+    """Return a kernel with a branch that differs between lanes."""
 
     @device_function
     def branch_by_lane(slot: Any, lane: Any, given: Any) -> None:
@@ -22,7 +22,7 @@ def make_branch_by_lane(lanes: int) -> Any:
 
 
 def make_loop_by_lane(lanes: int) -> Any:
-    """A loop that lanes end at different times."""
+    """Return a kernel with a loop that lanes end at different times."""
 
     @device_function
     def loop_by_lane(slot: Any, lane: Any, given: Any) -> None:
@@ -35,7 +35,7 @@ def make_loop_by_lane(lanes: int) -> Any:
 
 
 def make_place_by_lane(lanes: int) -> Any:
-    """A place in a lane's own array that differs between lanes."""
+    """Return a kernel that indexes a lane's private array with a value that differs between lanes."""
 
     @device_function
     def place_by_lane(slot: Any, lane: Any, given: Any) -> None:
@@ -47,7 +47,7 @@ def make_place_by_lane(lanes: int) -> Any:
 
 
 def make_shared_from_lane(lanes: int) -> Any:
-    """A number that lanes share in one round of a loop, and not in the next."""
+    """Return a kernel with a number that lanes share in one iteration of a loop, but not in the next."""
 
     @device_function
     def shared_from_lane(slot: Any, lane: Any, given: Any) -> None:

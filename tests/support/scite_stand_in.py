@@ -1,4 +1,4 @@
-"""A stand-in for a user's SCITE program: a script that takes SCITE's arguments and leaves its files."""
+"""Stand-in for a user's SCITE program: a script that takes SCITE's arguments and writes its files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 __all__ = ["make_stand_in"]
 
-# Writes a star tree and its score, and its own arguments beside them. What it should do wrong stands in a
-# file beside the program.
+# Writes a star tree and prints its score. Appends its arguments to `.calls` beside the program, and reads
+# from `.wrong` there which failure to simulate.
 STAND_IN = """#!{python}
 import math, sys
 from pathlib import Path
@@ -46,7 +46,7 @@ print("1 opt trees")
 
 
 def make_stand_in(folder: Path) -> Path:
-    """Write the program into a folder of its own, and return its path."""
+    """Write the program into a new folder, and return its path."""
     path = folder / "scite"
     folder.mkdir()
     path.write_text(STAND_IN.format(python=sys.executable))

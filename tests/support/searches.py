@@ -1,4 +1,4 @@
-"""Searches on every device, and what the tests of them share."""
+"""Searches on every device, and the helpers that their tests share."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work(
 
 @cache
 def problem_of(case: Case) -> SearchProblem:
-    """Of kind `coarse`: all weights are one unit or none, so that nearly all places are as good as others."""
+    """Return the search problem; in kind `coarse` all weights are 0 or ±1, so that most positions tie."""
     made = make_search_problem(case.problem())
     return replace(made, weights=np.sign(made.weights), unit=1.0) if case.kind == "coarse" else made
 
 
 @contextmanager
 def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[SearchRunner]:
-    """A runner with these searches in its slots, which have done nothing yet."""
+    """Return a runner with these searches in its slots, all in their initial state."""
     problem = problem_of(case)
     runner = make_search_runner(choose_device(device), problem, len(searches), case.seed, by_columns=True)
     assert_did_all(runner, device)
@@ -52,7 +52,7 @@ def searches_on(device: str, case: Case, searches: Sequence[int]) -> Iterator[Se
 
 
 def states_of(device: str, case: Case, search: int, works: Sequence[Work]) -> list[SearchState]:
-    """A search after each of these stages."""
+    """Return the states of a search after each piece of work."""
     states = []
     with searches_on(device, case, [search]) as runner:
         for work in works:
@@ -68,7 +68,7 @@ def numpy_states(case: Case, search: int, works: tuple[Work, ...]) -> list[Searc
 
 
 def fields_of(state: SearchState) -> dict[str, Any]:
-    """Every field, in a form that compares."""
+    """Return every field, in a comparable form."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in vars(state).items()
@@ -80,7 +80,7 @@ def assert_equal_searches(one: SearchState, other: SearchState, note: object = "
 
 
 def slow_score(problem: SearchProblem, parents: NDArray[np.int32]) -> int:
-    """The sum over columns of the greatest sum of weights on a path from the root."""
+    """Return the sum over columns of the greatest sum of weights on a path from the root."""
     tree, total = parents.tolist(), 0
     for column in problem.weights.T.tolist():
         best = 0

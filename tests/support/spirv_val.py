@@ -1,4 +1,4 @@
-"""The Khronos validator of SPIR-V, from the Debian package spirv-tools; where CI runs it must be there."""
+"""Khronos validator of SPIR-V, from the Debian package spirv-tools; CI requires it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 def complaint(module: bytes) -> str | None:
-    """What spirv-val finds wrong with a module; None if nothing."""
+    """Return the errors that spirv-val finds in a module, or None."""
     program = shutil.which("spirv-val")
     if program is None:
         if os.environ.get("CI"):

@@ -1,7 +1,7 @@
-"""A plugin of pytest that tells what tests cost: `-p tests.support.usage`, with a table at the end.
+"""Plugin of pytest that measures tests: `-p tests.support.usage` prints a table at the end.
 
-For each file: tests, seconds, seconds of processor time (of the processes that it started, too), and the most
-memory that the worker had during one of its tests.
+For each file: tests, seconds, seconds of processor time (including child processes), and the worker's highest
+memory use during one of its tests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST = 40
 
 
 def _processor() -> float:
-    """Seconds of this process, of those that it has waited for, and of its compiler."""
+    """Return the processor seconds of this process, its finished children, and its compiler."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in both) + running_seconds()
 
@@ -54,7 +54,7 @@ _BEGAN = pytest.StashKey[tuple[float, float]]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
-    """Let the last report of a test tell what it took."""
+    """Add the measurements to the last report of a test."""
     report = yield
     if call.when == "teardown":
         wall, processor = item.stash[_BEGAN]
@@ -65,7 +65,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the files, those that take most first, and the tests that do."""
+    """Print the files and the tests, most expensive first."""
     files: dict[str, list[Any]] = defaultdict(lambda: [0, 0.0, 0.0, 0.0])
     tests: list[tuple[float, float, float, str]] = []
     kernels: list[tuple[float, str]] = []

@@ -1,4 +1,4 @@
-"""Cells in trees: written, read over, named by the user, and never taken for mutations."""
+"""Cells in tree files: written, skipped when read, named by the user, and not confused with mutations."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ QUICK: dict[str, Any] = {
 
 @given(st.data(), trees(6))
 def test_cells_are_read_over(data: st.DataObject, parents: Any) -> None:
-    """Whatever they are called, and wherever they hang."""
+    """Cells are skipped whatever their names and wherever they are attached."""
     n = len(parents) - 1
     both = data.draw(names(n + 4))
     mutations, cells = both[:n], both[n:]
-    if "root" in cells:  # the root's name, where no mutation has it
+    if "root" in cells:  # the root has this name unless a mutation does
         cells = tuple(f"{cell}!" for cell in cells)
     nodes = data.draw(st.lists(st.integers(0, n), min_size=4, max_size=4))
     hanging = attached_cells(nodes, cells, mutations)
@@ -61,7 +61,7 @@ def test_how_they_are_written() -> None:
 
 
 def test_mutations_may_be_called_like_scites_cells() -> None:
-    """But then the cells of a tree want other names."""
+    """In that case the cells of a tree need other names."""
     mutations, parents = ("s0", "s7"), np.array([2, 0, 2], np.int32)
     for cell in ("s0", "root"):
         with pytest.raises(MatrixError, match=f"'{cell}' is the name of a cell and of a node"):

@@ -34,7 +34,7 @@ def _tree(draw: st.DrawFn, n: int) -> Parents:
 
 
 def _above(parents: Parents, node: int) -> set[int]:
-    """A mutation and its ancestors, found by walking up."""
+    """Return a mutation and its ancestors, found by walking up."""
     found = set()
     while node != len(parents) - 1:
         found.add(node)
@@ -85,12 +85,12 @@ def test_known_values() -> None:
     assert (found.lineages.found, found.lineages.true, found.lineages.recall) == (0, 3, 0.0)
     assert caset(chain, star) == pytest.approx(np.mean([1 / 2, 1 / 2, 2 / 3]))
     assert disc(chain, chain) == 0.0
-    # Above the first and not the second: in the chain nothing, or one more than in the star.
+    # Ancestors in the first tree and not in the second: in the chain none, or one more than in the star.
     assert disc(star, chain) == pytest.approx(np.mean([1, 1, 0, 1, 0.5, 0]))
 
 
 def test_values_are_those_of_scphylo_tools() -> None:
-    """Which gives similarities: 1 less these (version 0.1.1)."""
+    """Its results are similarities: 1 minus these distances (version 0.1.1)."""
     generator = np.random.default_rng(1)
 
     def random_tree(n: int) -> Parents:

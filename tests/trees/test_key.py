@@ -1,4 +1,4 @@
-"""Keys of trees: published numbers, and trees that differ have keys that differ."""
+"""Tree keys: published numbers, and different keys for different trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.keys import slow_key, split_mix
 
 
 def test_the_hash_is_split_mix_64() -> None:
-    """The first number from seed 0, as every implementation of SplitMix64 gives it."""
+    """Seed 0 gives the first number of every SplitMix64 implementation."""
     assert split_mix(0) == 0xE220A8397B1DCDAF
 
 

@@ -57,7 +57,7 @@ def test_names_that_mean_something_else(write: Writer, read: Reader, name: str) 
 def test_names_that_together_mean_something_else(
     write: Writer, read: Reader, others: tuple[str, str]
 ) -> None:
-    """SCITE's list of cells begins with a statement of these words; then ``s1`` is a cell."""
+    """SCITE's list of cells begins with a statement of these words, after which ``s1`` is a cell."""
     mutations = (*others, "s1", "TP53 p.R175H")
     parents = np.array([4, 0, 1, 2, 4], np.int32)
     np.testing.assert_array_equal(read(write(parents, mutations), mutations), parents)
@@ -73,7 +73,7 @@ def test_a_path_of_5000_nodes(write: Writer, read: Reader) -> None:
 def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.DataObject) -> None:
     import newick
 
-    # The library takes a backslash for an escape and a bracket for a comment, even inside quotes.
+    # The library treats a backslash as an escape, even inside quotes.
     mutations = data.draw(
         names(len(parents) - 1).filter(lambda given: not re.search(r"[\\]", "".join(given)))
     )
@@ -84,7 +84,7 @@ def test_the_newick_library_reads_ours(parents: NDArray[np.int32], data: st.Data
 
 
 def test_a_message_is_no_longer_than_it_bears(tmp_path: Path) -> None:
-    """Whatever the file has in it: a label of 100,000 signs, a cycle of as many nodes."""
+    """Messages stay short for a label of 100,000 characters and for a cycle of as many nodes."""
     label = "x" * 100_000
     cycle = "".join(f"{node} -> {(node + 1) % 100_000};\n" for node in range(100_000))
     texts = [
@@ -118,7 +118,7 @@ def test_graphviz_text() -> None:
     ]
 
 
-# ---- what others write
+# ---- files of other programs
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_names_with_hyphens_as_scite_writes_them() -> None:
 
 def test_scite_numbers_when_names_are_known() -> None:
     assert from_newick("((2)1)3", ("TP53", "KRAS")).tolist() == [2, 0, 2]
-    # The names win where both would do.
+    # Names take precedence where both are possible.
     assert from_newick("((2)1)3", ("2", "1")).tolist() == [1, 2, 2]
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_scites_cell_tree_is_refused(shared_dir: Path) -> None:
 
 
 def test_many_comments_are_read_in_no_time(tmp_path: Path) -> None:
-    """And are no GraphViz if nothing comes after them."""
+    """Comments without a graph after them are not GraphViz."""
     file = tmp_path / "tree"
     file.write_text("/**/" * 4000 + "x")
     started = time.process_time()

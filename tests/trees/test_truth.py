@@ -1,4 +1,4 @@
-"""--true-tree: the result is compared with it, and what was found does not depend on it."""
+"""--true-tree: the result is compared with the true tree, which has no influence on it."""
 
 import json
 from pathlib import Path

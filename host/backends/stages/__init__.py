@@ -1,1 +1,1 @@
-"""The macro-pipeline: stages as kernels of their own, launched for one chain state at a time."""
+"""The macro-pipeline: stages as separate kernels; each launch works on one chain state."""

@@ -1,4 +1,4 @@
-"""Single stages for engineers: numba-dpex kernels to call from Python, and the arrays that they work on."""
+"""Access to single stages: numba-dpex kernels to call from Python, and the arrays that they work on."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ __all__ = ["StageKernel", "StageProblem", "prepare_sycl", "stage_kernel", "stage
 
 
 def prepare_sycl() -> tuple[str, ...]:
-    """Prepare the SYCL stack, after which `import dpctl`, `import dpnp` and `import numba_dpex` work.
+    """Prepare the SYCL stack, so that `import dpctl`, `import dpnp` and `import numba_dpex` work.
 
-    The wheels of the frozen stack find neither their libraries nor the drivers in a plain environment
-    (docs/fpga.md). Call this before the first inference of the process: an inference may have imported
+    In a plain environment, the wheels of the frozen stack find neither their libraries nor the drivers
+    (docs/fpga.md). Call this function before the first inference of the process: an inference may import
     numba-dpex without dpnp. A second call does nothing.
 
     Returns:
@@ -56,7 +56,7 @@ def prepare_sycl() -> tuple[str, ...]:
         import dpnp
         import numba_dpex
         from numba_dpex.core.typing import typeof
-    except Exception as error:  # beside other versions than it is made for it may fail in any way
+    except Exception as error:  # with unsupported versions of other packages it may fail in any way
         raise DeviceError(
             f"the SYCL stack does not import: {error}",
             hint=f"install it: {install_command('sycl')} (Linux x86_64, Python 3.11)",
@@ -72,13 +72,13 @@ def prepare_sycl() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class StageKernel:
-    """One stage of the macro-pipeline, to be called by `numba_dpex.call_kernel`.
+    """One stage of the macro-pipeline, for `numba_dpex.call_kernel`.
 
     Attributes:
         name: one of `STAGES`.
-        kernel: numba-dpex's.
-        arguments: in order, each with its name, dtype, shape in symbols, meaning and direction.
-        lanes: work-items a slot.
+        kernel: the numba-dpex kernel.
+        arguments: the arguments in order, each with its name, dtype, shape in symbols, meaning and direction.
+        lanes: work-items per slot.
     """
 
     name: str
@@ -87,13 +87,13 @@ class StageKernel:
     lanes: int
 
     def index_space(self, slots: int = 1) -> Any:
-        """Return the `numba_dpex.NdRange` for so many slots: a work-group each."""
+        """Return the `numba_dpex.NdRange` for a number of slots: one work-group per slot."""
         import numba_dpex
 
         return numba_dpex.NdRange(numba_dpex.Range(slots * self.lanes), numba_dpex.Range(self.lanes))
 
     def select(self, arrays: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the stage's arrays in the order in which the kernel takes them."""
+        """Return the stage's arrays in the order of the kernel's arguments."""
         return tuple(arrays[one.argument.name] for one in self.arguments)
 
 
@@ -102,13 +102,13 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
 
     Args:
         name: propose, find parent, tree update, score mapping or reduction.
-        mutations: most mutations that shall fit.
-        cells: most distinct columns of the matrix that shall fit.
-        values: observed values that tell something: 2, or 3 with zygosity.
+        mutations: largest number of mutations that must fit.
+        cells: largest number of distinct matrix columns that must fit.
+        values: number of informative observed values: 2, or 3 with zygosity.
 
     Raises:
-        DeviceError: see `prepare_sycl`.
-        OptionError: there is no such stage, or a number is out of range.
+        DeviceError: as for `prepare_sycl`.
+        OptionError: the stage does not exist, or a number is out of range.
     """
     wanted = name.replace(" ", "_")
     if wanted not in STAGES:
@@ -124,11 +124,11 @@ def stage_kernel(name: str, *, mutations: int, cells: int, values: int = 2) -> S
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:
-    """A matrix and chain states, as the stages take them.
+    """A matrix and chain states, in the arrays that the stages take.
 
     Attributes:
-        arrays: of numpy, by the names of the stages' arguments, in their shapes; slot k has chain k.
-        kernels: the stages that fit, in order.
+        arrays: numpy arrays by the names of the stages' arguments, in their shapes; slot k has chain k.
+        kernels: the matching stages, in order.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -136,11 +136,11 @@ class StageProblem:
     _runner: StagedRunner
 
     def parents(self, ancestors: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Return the parent vector of a slot's rows of ancestors, shape (words, nodes)."""
+        """Return the parent vector, int32, of a slot's ancestor matrix: uint64, shape (words, nodes)."""
         return self._runner.encoding.decode({"ancestors": ancestors})
 
     def log_likelihood(self, score: int) -> float:
-        """Return the log-likelihood of an integer score, natural log, for rounded weights."""
+        """Return the natural log-likelihood that belongs to an integer score, for rounded weights."""
         return self._runner.plan.problem.to_nats(int(score))
 
 
@@ -153,15 +153,15 @@ def stage_problem(
     steps: int = 1,
     seed: int = DEFAULT_SEED,
 ) -> StageProblem:
-    """Prepare the arrays of the stages for chains before their first step, and the kernels that fit.
+    """Prepare the arrays of the stages, with chains before their first step, and the matching kernels.
 
     Args:
         matrix, fp_rate, fn_rate, seed: as for `infer`.
-        chains: how many, each in a slot.
-        steps: after which a chain stands still.
+        chains: number of chains, one per slot.
+        steps: number of steps after which a chain no longer changes.
 
     Raises:
-        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with what to do.
+        SycladeError: MatrixError, RatesError, OptionError or DeviceError, with a hint what to do.
     """
     chains = whole("the number of chains", chains, 1, 2**31 - 1)
     seed = whole("the seed", seed, 0, 2**64 - 1)
@@ -177,7 +177,7 @@ def stage_problem(
 
 
 def _callable(described: DescribedKernel) -> StageKernel:
-    """The stage as a numba-dpex kernel."""
+    """Return the stage as a numba-dpex kernel."""
     prepare_sycl()
     from syclade.kernels.target.sycl_dispatchers import dispatcher_of
 

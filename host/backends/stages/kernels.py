@@ -1,4 +1,4 @@
-"""Which kernels the macro-pipeline has, for one capacity, with the directions of their arguments."""
+"""Kernels of the macro-pipeline for one capacity, with the directions of their arguments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["DescribedKernel", "all_arguments", "stage_kernel", "stage_kernels"]
 
 @dataclass(frozen=True)
 class DescribedKernel:
-    """A kernel and what it does with its arguments.
+    """A kernel with the directions of its arguments.
 
     Attributes:
-        name: for people and files.
-        kernel: what is compiled.
-        arguments: the same arguments as the kernel's, with directions.
+        name: name for messages and files.
+        kernel: the kernel to compile.
+        arguments: the kernel's arguments, with directions.
         meaning: what one launch does.
     """
 
@@ -55,17 +55,17 @@ _MADE_OF: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
         "step; nothing changes where step has reached last_step",
     ),
 }
-"""Parts and constants of each stage's factory, and its meaning. Stages without `lanes` have one.
+"""Parts and constants that each stage's factory takes, and the stage's meaning.
 
-Sizes are left out where they are specialisation constants.
+Stages without `lanes` have one lane. Sizes are omitted where they are specialisation constants.
 """
 
 FIXED = "syclade.kernels.ancestor.capacity:fixed_capacity"
-"""The part `capacity` of a kernel for one capacity."""
+"""The part `capacity` of kernels that are compiled for one capacity."""
 
 
 def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
-    """The stages in order, for a plan and the encoding's capacities."""
+    """Return the stages in order, for a plan and the encoding's capacities."""
     parts: dict[str, Parts] = {
         "moves": tuple(move.device for move in plan.moves),
         "score": plan.score.device,
@@ -78,17 +78,17 @@ def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKern
 
 
 def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
-    """The arguments of several kernels, each once."""
+    """Return the arguments of several kernels, each once."""
     return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
 
 
 def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) -> DescribedKernel:
-    """One stage.
+    """Return one stage.
 
     Args:
         name: one of `STAGES`.
-        parts: `capacity`, `moves` and `score`, as places of device code.
-        constants: `lanes`, and capacities where they are fixed; a stage takes those that it needs.
+        parts: the parts `capacity`, `moves` and `score`, each as `module:NAME` of its device code.
+        constants: `lanes`, and the capacities where they are fixed; a stage takes those that it needs.
     """
     taken, needed, meaning = _MADE_OF[name]
     kernel = Kernel(

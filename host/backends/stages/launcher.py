@@ -1,4 +1,4 @@
-"""Launchers run one stage on one chain state; each technology has one."""
+"""Launchers: run one stage on one chain state; one kind per technology."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syclade.host.devices.device import Device
 __all__ = ["Launcher", "run_pipeline"]
 
 IN_FLIGHT = 128
-"""Launches that may be under way before the host waits: enough for any device, and events take memory."""
+"""Launches in flight before the host waits: enough for any device. More would cost memory for events."""
 
 
 class Launcher(ABC):
@@ -22,9 +22,9 @@ class Launcher(ABC):
 
     Attributes:
         stages: names of the stages, in order.
-        arrays: the chain states and all else that stages work on.
+        arrays: the chain states and all other arrays that the stages work on.
         executor: the device that the stages run on.
-        clock: where times are from: "device" (events) or "host".
+        clock: source of the times: "device" (events) or "host".
     """
 
     executor: Device
@@ -36,16 +36,17 @@ class Launcher(ABC):
 
     @abstractmethod
     def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
-        """Let a stage work on one slot's state once other launches have ended, and return at once if
-        possible.
+        """Launch a stage on one slot's state, to start when other launches have ended.
+
+        Return without waiting, if the device allows it.
 
         Args:
-            stage: its number.
-            slot: of the state.
-            after: tokens of the launches to wait for.
+            stage: number of the stage.
+            slot: slot of the state.
+            after: tokens of the launches that must end first.
 
         Returns:
-            A token of this launch.
+            The token of this launch.
         """
 
     @abstractmethod
@@ -54,24 +55,24 @@ class Launcher(ABC):
 
     @abstractmethod
     def times(self, token: Any) -> tuple[int, int]:
-        """When a launch that has ended began and ended, in ns by the launcher's clock."""
+        """Return when a finished launch began and ended, in ns by the launcher's clock."""
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.arrays.close()
 
 
 def run_pipeline(
     launcher: Launcher, steps: Sequence[int], seen: Callable[[int, InStage, Any], None] | None = None
 ) -> int:
-    """Take states through the pipeline and wait for the last one; return the number of ticks.
+    """Run states through the pipeline and wait for the last one; return the number of ticks.
 
-    A launch waits for the stage before it on the same state, and for the same stage on the state before: no
-    more, so a device may run ahead of the ticks.
+    A launch waits only for the previous stage on the same state, and for the same stage on the previous
+    state. So a device may run ahead of the ticks.
 
     Args:
-        launcher: runs stages.
-        steps: that each slot has to do, none or more.
+        launcher: runs the stages.
+        steps: number of steps that each slot has to do, 0 or more.
         seen: called with stage, state and token after each launch.
     """
     of_slot: dict[int, Any] = {}

@@ -1,4 +1,4 @@
-"""Stages in this process, one launch after another: no device, no events."""
+"""Launcher for stages in this process: one launch after another, without events."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Times = tuple[int, int]
 
 
 class LocalLauncher(Launcher):
-    """A launch is done when `launch` returns; its token is its times.
+    """A launcher whose launches are done when `launch` returns; their tokens are their times.
 
     Args:
-        executor: what the functions run on.
-        names: of the stages.
-        arrays: that they work on.
-        stages: functions of a slot, in order.
+        executor: the device that the functions run on.
+        names: names of the stages.
+        arrays: the arrays that the stages work on.
+        stages: one function of the slot per stage, in order.
     """
 
     clock = "host"
@@ -48,13 +48,13 @@ class LocalLauncher(Launcher):
         self._stages = list(stages)
 
     def launch(self, stage: int, slot: int, after: Sequence[Times]) -> Times:
-        """See `Launcher.launch`; what comes before has ended already."""
+        """See `Launcher.launch`; the launches in `after` have already ended."""
         start = time.perf_counter_ns()
         self._stages[stage](slot)
         return start, time.perf_counter_ns()
 
     def wait(self, token: Times) -> None:
-        """Nothing is under way."""
+        """Do nothing: every launch has already ended."""
 
     def times(self, token: Times) -> Times:
         """See `Launcher.times`."""
@@ -67,7 +67,7 @@ class LocalLauncher(Launcher):
 
 
 def numpy_stages(plan: Plan, arrays: NumpyArrays) -> list[Callable[[int], None]]:
-    """The stages of the numpy fallback, `fallback/ancestor`: functions of (arrays, slots, parts)."""
+    """Return the stages of the numpy fallback (`fallback/ancestor`), each as a function of the slot."""
     stages = load_part("syclade.fallback.ancestor.stages:STAGES")
     made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
     parts = made_of([load_part(move.numpy) for move in plan.moves], load_part(plan.score.numpy))
@@ -79,7 +79,7 @@ def numpy_stages(plan: Plan, arrays: NumpyArrays) -> list[Callable[[int], None]]
 
 
 def python_stages(kernels: Sequence[DescribedKernel], arrays: NumpyArrays) -> list[Callable[[int], None]]:
-    """The kernels' bodies, run by Python itself."""
+    """Return the kernels' bodies run by Python, each as a function of the slot."""
 
     def stage(described: DescribedKernel) -> Callable[[int], None]:
         kernel = described.kernel
@@ -91,14 +91,15 @@ def python_stages(kernels: Sequence[DescribedKernel], arrays: NumpyArrays) -> li
 
 
 def native_stages(kernels: Sequence[DescribedKernel], arrays: NumpyArrays) -> list[Callable[[int], None]]:
-    """The kernels by numba.
+    """Return the kernels compiled by numba, each as a function of the slot.
 
     Raises:
         DeviceError: numba cannot compile them.
     """
 
     def stage(described: DescribedKernel) -> Callable[[int], None]:
-        run = load_machine_code(replace(described.kernel, lanes=TRAITS.lanes))  # of one lane, all do the same
+        # In a stage of one lane, all lanes do the same.
+        run = load_machine_code(replace(described.kernel, lanes=TRAITS.lanes))
         addresses = [arrays.named[argument.name].ctypes.data for argument in described.kernel.arguments]
         return lambda slot: run(slot, slot + 1, *addresses)
 

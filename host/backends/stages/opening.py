@@ -1,4 +1,4 @@
-"""Opens the macro-pipeline on the device that was asked for, or says why it cannot run."""
+"""Opening of the macro-pipeline on the requested device."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from syclade.kernels.ancestor.stages.propose import MOST_NODES
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
 
 DEFAULT_SLOTS = 24
-"""Most chain states in flight unless the user says so: more than stages, and as many as bbSCITE has."""
+"""Default limit of chain states in flight: more than there are stages, and as many as in bbSCITE."""
 
 
 def open_stages(
     device: str, plan: Plan, *, chains: int, slots: int | None, seed: int
 ) -> tuple[StagedRunner, Device, int]:
-    """A runner of separate stages, its device and its number of slots.
+    """Open a runner of separate stages; return it with its device and its number of slots.
 
     Args:
         device: as for `choose_device`.
-        plan: of chains; `check_plan` has found nothing against it.
-        chains: how many there will be.
-        slots: chain states in flight; None takes DEFAULT_SLOTS, or as many as there are chains.
-        seed: of the random numbers.
+        plan: the parts of the chains; it must have passed `check_plan`.
+        chains: number of chains of the run.
+        slots: number of chain states in flight; None for DEFAULT_SLOTS, or one per chain if that is fewer.
+        seed: seed of the random numbers.
 
     Raises:
         DeviceError: the device does not open, cannot build a kernel, or has too little memory.
-        OptionError: separate stages do not run there, or cannot hold the problem.
+        OptionError: separate stages do not run on the device, or cannot hold the problem.
     """
     chosen = choose_device(device)
     if chosen.kind == "fpga":
@@ -58,7 +58,7 @@ def open_stages(
 
 
 def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
-    """A launcher on a device, with arrays for so many slots."""
+    """Make a launcher on a device, with arrays for `slots` slots."""
     kernels = stage_kernels(plan, encoding)
     if device.kind in ("native", "python", "numpy"):
         from syclade.host.backends.stages import local_launcher as local
@@ -80,6 +80,6 @@ def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots:
 def stage_arrays(
     kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
 ) -> NumpyArrays:
-    """All arrays of the stages in this process, with the problem in them and no chain yet."""
+    """Allocate all arrays of the stages in this process, filled with the problem but without chains."""
     sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
     return NumpyArrays(all_arguments(kernels), sizes, problem)

@@ -1,4 +1,4 @@
-"""The options `--stages` and `--trace`: checked, and refused where separate stages cannot do it."""
+"""Checks of the options `--stages` and `--trace`, and of what separate stages can run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["STAGES", "Separate", "check_plan", "separate_stages"]
 logger = logging.getLogger("syclade.stages")
 
 STAGES = ("fused", "separate")
-"""How the stages of a chain step run: in one kernel, or each as a kernel of its own."""
+"""How the stages of a chain step run: in one kernel, or each as a separate kernel."""
 
 _MOVES = {
     f"syclade.kernels.moves.{name}:MOVE" for name in ("prune_and_reattach", "swap_labels", "swap_subtrees")
@@ -31,18 +31,18 @@ _MOVES = {
 
 @dataclass(frozen=True)
 class Separate:
-    """Separate stages.
+    """Options of separate stages.
 
     Attributes:
-        trace: file for the timeline of the first steps; None for none.
-        force: whether that file may be replaced.
+        trace: file for the timeline of the first steps; None if it is not wanted.
+        force: whether an existing file may be replaced.
     """
 
     trace: Path | None = None
     force: bool = False
 
     def write_trace(self, runner: StagedRunner) -> None:
-        """Write the timeline, if it is wanted; failing that, warn: the run's result must not be lost."""
+        """Write the timeline if it is wanted. If that fails, only warn, to keep the result of the run."""
         if self.trace is None:
             return
         try:
@@ -54,17 +54,17 @@ class Separate:
 def separate_stages(
     stages: str, trace: str | os.PathLike[str] | None, force: bool, other: Mapping[str, Any]
 ) -> Separate | None:
-    """Check the options; None for fused stages.
+    """Check the options, and return those of separate stages; None for fused stages.
 
     Args:
         stages: as for `infer`.
         trace: as for `infer`.
         force: as for `infer`.
-        other: arguments of `infer` that may not go with separate stages, by name.
+        other: arguments of `infer` that separate stages may not support, by name.
 
     Raises:
-        OptionError: they make no sense together.
-        OutputError: the trace cannot be written there.
+        OptionError: an option has an unknown value, or cannot be combined with the others.
+        OutputError: the trace cannot be written to that path.
     """
     if stages not in STAGES:
         raise OptionError(f"--stages is {stages!r}", hint=f"use {' or '.join(STAGES)}")
@@ -94,7 +94,7 @@ def separate_stages(
 
 
 def check_plan(plan: Plan) -> None:
-    """Check that the stage kernels know the chain's moves and score.
+    """Check that the stage kernels support the chain: its moves, its score, fixed rates, no recorders.
 
     Raises:
         OptionError: they do not.
@@ -110,4 +110,4 @@ def check_plan(plan: Plan) -> None:
 
 
 BEST_ATTACHMENT = "syclade.kernels.scores.best_attachment:SCORE"
-"""The one score that the reduction knows."""
+"""The only score that the reduction supports."""

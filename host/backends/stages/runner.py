@@ -1,4 +1,4 @@
-"""The runner of the macro-pipeline: chain states in slots, taken forward by stages that stand apart."""
+"""Runner of the macro-pipeline: chain states in slots, advanced by separate stages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["StagedRunner"]
 
 
 class StagedRunner(ArrayRunner):
-    """Keeps the pipeline full during a launch: c states, of which each stage has one at a time.
+    """A runner that keeps the pipeline full during a launch: each stage works on one of c states at a time.
 
     Attributes:
-        timeline: of the first steps.
+        timeline: timeline of the first steps.
     """
 
     def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int, launcher: Launcher) -> None:
@@ -50,9 +50,9 @@ class StagedRunner(ArrayRunner):
     def report(self) -> dict[str, Any]:
         """Return how full the pipeline was, as plain values.
 
-        `fill_by_tick` is the share of stages with a state, over all ticks of the schedule; `fill_by_time` the
-        share of the time that stages worked, and `busy` that of each, over the first `timed_steps` chain
-        steps.
+        `fill_by_tick` is the share of stages that have a state, over all ticks of the schedule. `busy` is the
+        share of the time during which each stage worked, over the first `timed_steps` chain steps.
+        `fill_by_time` is the mean of `busy` over the stages; None if nothing was timed.
         """
         busy = self.timeline.busy()
         return {

@@ -1,9 +1,9 @@
-"""Which chain state is in which stage when: the macro-pipeline's schedule, apart from any launching.
+"""Schedule of the macro-pipeline: which chain state is in which stage at which time.
 
 Time is counted in ticks: in a tick every stage works on at most one state. A state passes the stages in
-order, one a tick; a state that leaves the last stage queues for the first one again until its steps are done
-(the thesis's IO kernel, algorithm 3.10). States that have fewer steps to do than others leave earlier, and
-the queue closes up.
+order, one per tick. A state that leaves the last stage queues for the first one again until its steps are
+done (the thesis's IO kernel, algorithm 3.10). States with fewer steps than others leave earlier, and the next
+states in the queue move up.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class InStage(NamedTuple):
     """A chain state in a stage.
 
     Attributes:
-        slot: of the state.
-        step: of this run of the pipeline, counted from 0 for every slot.
+        slot: slot of the state.
+        step: step in this run of the pipeline, counted from 0 for every slot.
     """
 
     slot: int
@@ -31,8 +31,8 @@ def ticks(steps: Sequence[int], stages: int) -> Iterator[tuple[InStage | None, .
     """Yield the pipeline's contents tick by tick until every state has done its steps.
 
     Args:
-        steps: how many each slot has to do, none or more.
-        stages: in the pipeline, at least 1.
+        steps: number of steps that each slot has to do, 0 or more.
+        stages: number of stages in the pipeline, at least 1.
 
     Yields:
         The state in each stage, or None where the stage is empty.

@@ -1,4 +1,4 @@
-"""Stages on a SYCL device: launches that depend on each other by events, with device times."""
+"""Launcher for stages on a SYCL device: events order the launches and give device times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SyclLauncher"]
 
 
 class SyclLauncher(Launcher):
-    """A work-group a launch, on views of one slot's parts of the arrays; the queue keeps no order of its own.
+    """A launcher of one work-group per launch, on one slot's parts of the arrays; the queue is out of order.
 
     Raises:
         DeviceError: the device does not open, cannot build a kernel, or has too little memory.

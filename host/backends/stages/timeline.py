@@ -1,4 +1,4 @@
-"""When each stage worked on which state: a bounded record, the pipeline's fill, and a trace for a browser."""
+"""Timeline: when each stage worked on which state, for a limited number of steps; traces for a browser."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from syclade.host.backends.stages.schedule import InStage
 __all__ = ["TIMED_STEPS", "Interval", "Timeline"]
 
 TIMED_STEPS = 1000
-"""Chain steps, over all chains, whose stages are timed: a trace of them takes about 1.5 MB."""
+"""Number of chain steps, over all chains, whose stages are timed. Their trace takes about 1.5 MB."""
 
 
 class Interval(NamedTuple):
-    """A stage at work on a state.
+    """Time during which a stage worked on a state.
 
     Attributes:
         stage: number of the stage.
-        slot, chain, step: of the state; the step's number in its chain.
-        start, end: in ns, from the first one on.
+        slot, chain: slot and chain of the state.
+        step: number of the step in its chain.
+        start, end: times in ns since the start of the first interval.
     """
 
     stage: int
@@ -33,11 +34,11 @@ class Interval(NamedTuple):
 
 
 class Timeline:
-    """Times the stages of the first steps.
+    """Record of the times of the stages in the first steps.
 
     Args:
-        launcher: whose stages and clock.
-        most: chain steps to time.
+        launcher: provides the stages and the clock.
+        most: number of chain steps to time.
     """
 
     def __init__(self, launcher: Launcher, most: int = TIMED_STEPS) -> None:
@@ -52,11 +53,11 @@ class Timeline:
 
     @property
     def steps(self) -> int:
-        """Chain steps timed."""
+        """Number of chain steps timed."""
         return self._steps
 
     def see(self, stage: int, state: InStage, chain: int, step: int, token: Any) -> None:
-        """Note a launch, if its step is among the first."""
+        """Note a launch if its step is among the first."""
         if stage == 0 and self._steps < self._most:
             self._steps += 1
             self._timed.add(state.slot)
@@ -66,7 +67,7 @@ class Timeline:
             self._timed.discard(state.slot)
 
     def settle(self) -> None:
-        """Take down the times of all launches noted, which have ended."""
+        """Record the times of all noted launches, which must have ended."""
         if not self._waiting:
             return
         timed = [(*one[:4], *self._launcher.times(one[4])) for one in self._waiting]
@@ -79,8 +80,8 @@ class Timeline:
     def busy(self) -> dict[str, float]:
         """Return the share of the time that each stage worked, by name; empty if none was timed.
 
-        The time is that from the first launch to the last one, without the pauses between two runs of the
-        pipeline.
+        The time is counted from the first launch to the end of the last one, without the pauses between two
+        runs of the pipeline.
         """
         if not self._span:
             return {}
@@ -90,7 +91,7 @@ class Timeline:
         return {name: time / self._span for name, time in zip(self._launcher.stages, worked, strict=True)}
 
     def chrome_trace(self, about: Mapping[str, Any]) -> str:
-        """JSON in Chrome's trace format: a row for each stage, and one for each slot.
+        """Return JSON in Chrome's trace format: one row per stage, and one row per slot.
 
         Args:
             about: plain values for `otherData`.
@@ -117,7 +118,7 @@ _STAGES, _SLOTS = 1, 2
 
 
 def _rows(process: int, name: str, rows: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
-    """Names of a process and its threads, which a viewer shows as a group of rows."""
+    """Return events that name a process and its threads; a viewer shows them as a group of rows."""
     made: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "pid": process, "args": {"name": name}}]
     for number, label in rows:
         row = {"ph": "M", "pid": process, "tid": number}

@@ -1,4 +1,4 @@
-"""The scores of a tree, one a file: what they mean, slowly and obviously right, and where their forms are."""
+"""Scores of a tree, one per file: a slow, obviously correct definition, and names of the implementations."""
 
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT

@@ -1,4 +1,4 @@
-"""The sum score: every cell at all nodes, each with its likelihood (SCITE's -s; docs/model.md, "Scores")."""
+"""The sum score: each cell's likelihood summed over all nodes (SCITE's -s; docs/model.md, "Scores")."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from syclade.kernels.scores.powers import (
 __all__ = ["all_attachments"]
 
 SUM_BITS = 31
-"""Of a sum of powers: it stays below 2^31."""
+"""Bits of a sum of powers: it stays below 2^31."""
 
 
 def all_attachments(problem: Problem) -> Score:
-    """The score, for trees of a problem whose scores are in octaves.
+    """Return the sum score for a problem whose scores are in octaves.
 
     Raises:
-        MatrixError: there are more mutations than a sum of powers has room for.
+        MatrixError: there are too many mutations for a sum of powers.
     """
     assert problem.octaves
     assert problem.scale_bits <= FRACTION_BITS
-    # A power is below 2 * 2^24 units; each bit less halves it.
+    # A power is below 2 * 2^24 units; each spare bit halves it.
     spare = max(0, (problem.nodes - 1).bit_length() + MANTISSA_BITS + 1 - SUM_BITS)
     if spare > MANTISSA_BITS - 8:
         raise MatrixError(
@@ -47,7 +47,7 @@ def all_attachments(problem: Problem) -> Score:
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
-    """Cell by cell, the logarithm of the sum over all nodes, relative to the root's score."""
+    """Return the sum over all cells of the log of the sum over all nodes, relative to the root's score."""
     fraction, spare = settings["sum_fraction"], settings["sum_spare"]
     scores = _scores(problem, parents, rates)
     total = 0
@@ -59,7 +59,11 @@ def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings
 
 
 def _scores(problem: Problem, parents: NDArray[np.int32], rates: SlotRates) -> NDArray[np.int64]:
-    """Of every distinct column at every node, relative to the root: int64, shape (nodes, columns)."""
+    """Return the scores of every distinct column at every node, relative to the root.
+
+    Returns:
+        int64, shape (nodes, columns).
+    """
     weights = np.array(rates.weights, dtype=np.int64)
     scores = np.zeros((problem.nodes, problem.columns), dtype=np.int64)
     for node in range(problem.mutations):
@@ -71,7 +75,7 @@ def _scores(problem: Problem, parents: NDArray[np.int32], rates: SlotRates) -> N
 
 
 def _power(score: int, octave: int, fraction: int, spare: int) -> int:
-    """2^(score - octave) in units of 2^(spare - 24), rounded down."""
+    """Return 2^(score - octave) in units of 2^(spare - 24), rounded down."""
     x = (score << (FRACTION_BITS - fraction)) % 2**FRACTION_BITS
     part = 0
     for coefficient in POWER:
@@ -81,7 +85,7 @@ def _power(score: int, octave: int, fraction: int, spare: int) -> int:
 
 
 def _logarithm(number: int, fraction: int) -> int:
-    """log2 of the number in units of 2^-f, to the nearest."""
+    """Return log2 of the number in units of 2^-f, rounded to the nearest."""
     exponent = number.bit_length() - 1
     x = ((number << (30 - exponent)) - 2**30) >> 10
     part = 0

@@ -1,4 +1,4 @@
-"""What a score is to the host."""
+"""Description of a score on the host."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Score"]
 
 @dataclass(frozen=True)
 class Score:
-    """What a tree is worth.
+    """Score of a tree.
 
     Attributes:
-        name: for users.
+        name: name shown to users.
         of: the definition: (problem, parents, rates, settings) -> the tree's score, in units of 2^-f nat.
         device: `module:NAME` of a `kernels.chain.parts.Score`.
         numpy: `module:NAME` of a `fallback.chain.parts.Score`.
         exact: whether all backends give the same bits.
-        defaults: the slot's settings that it takes, with what they are unless a state says otherwise.
+        defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The maximum score: every cell at its best node (SCITE's default; docs/model.md, "Scores")."""
+"""The maximum score: every cell is attached at its best node (SCITE's default; docs/model.md, "Scores")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BEST_ATTACHMENT"]
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _settings: Mapping[str, int]) -> int:
-    """The sum over all cells of the score at the best node, relative to the root's."""
+    """Return the sum over all cells of the score at the best node, relative to the root's score."""
     return int(problem.best_attachments(parents, rates) @ problem.multiplicity)
 
 

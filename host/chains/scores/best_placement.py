@@ -1,4 +1,4 @@
-"""The score of cell-leaf trees: every mutation on its best edge (docs/model.md, "Cell-leaf trees")."""
+"""The score of cell trees: every mutation is on its best edge (docs/model.md, "Cell-leaf trees")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BEST_PLACEMENT"]
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _settings: Mapping[str, int]) -> int:
-    """The sum over all mutations of the best sum of weights over the cells below one edge."""
+    """Return the sum over all mutations of the best sum of weights over the cells below one edge."""
     assert isinstance(problem, LeafProblem)
     return int(sums_below(parents, problem.cell_rows(rates)).max(axis=0).sum())
 
@@ -27,4 +27,4 @@ BEST_PLACEMENT = Score(
     device="syclade.kernels.scores.best_attachment:SCORE",
     numpy="syclade.fallback.scores.best_attachment:SCORE",
 )
-"""What a mutation is worth follows from its best edge as what a cell is worth from its best node."""
+"""A mutation's score depends only on its best edge, as a cell's does on its best node."""

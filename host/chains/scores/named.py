@@ -1,4 +1,4 @@
-"""Scores by what users call them."""
+"""Scores by the names that users give."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["score_named"]
 
 
 def score_named(name: str, problem: Problem) -> Score:
-    """The score for trees of a problem, which is in octaves for those that add up powers.
+    """Return the score of a name, for trees of a problem.
 
     Args:
         name: max or sum.
-        problem: of which.
+        problem: the problem; for sum, its scores must be in octaves.
 
     Raises:
-        MatrixError: the matrix is too large for it.
+        MatrixError: the matrix is too large for the score.
     """
     if name == "max":
         return BEST_ATTACHMENT

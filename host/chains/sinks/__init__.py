@@ -1,4 +1,4 @@
-"""Where events go: one sink a file; each is a `host.chains.events.Sink`."""
+"""Consumers of events, one per file; each is a `host.chains.events.Sink`."""
 
 from syclade.host.chains.sinks.distinct_trees import DistinctTrees, FoundTree
 from syclade.host.chains.sinks.trace import Trace

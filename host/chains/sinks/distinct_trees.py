@@ -1,4 +1,4 @@
-"""The distinct trees among events, with how often each came: posterior samples, co-optimal trees."""
+"""Distinct trees among events, with their counts: posterior samples, co-optimal trees."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["DistinctTrees", "FoundTree"]
 
 @dataclass
 class FoundTree:
-    """A tree and how often it came.
+    """A tree and its count.
 
     Attributes:
-        score: in units of 2^-f nat, when it first came.
-        parents: int32, shape (n + 1,).
-        count: events that had it.
+        score: score in the first event with this tree, in units of 2^-f nat.
+        parents: int32, shape (n + 1,): the tree.
+        count: number of events with this tree.
     """
 
     score: int
@@ -29,13 +29,13 @@ class FoundTree:
 
 
 class DistinctTrees:
-    """Trees by their keys; two trees with one key are taken for one, which happens once in 2^64 pairs.
+    """Trees by key. Different trees with equal keys count as one tree; this happens once in 2^64 pairs.
 
     Args:
-        why: take only events whose `why` has one of these bits; all events without.
+        why: take only events whose `why` has one of these bits; by default all events.
 
     Attributes:
-        by_key: in the order in which they first came.
+        by_key: the trees, in the order of their first events.
     """
 
     def __init__(self, why: int | None = None) -> None:
@@ -54,6 +54,6 @@ class DistinctTrees:
                 known.count += 1
 
     def best(self) -> list[FoundTree]:
-        """Those with the greatest score among all that came."""
+        """Return the trees with the greatest score."""
         top = max((tree.score for tree in self.by_key.values()), default=0)
         return [tree for tree in self.by_key.values() if tree.score == top]

@@ -1,4 +1,4 @@
-"""The scores of every chain over its steps: for convergence diagnostics and plots."""
+"""Scores of every chain over its steps, for convergence diagnostics and plots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Trace:
     """Step numbers and scores of events, chain by chain.
 
     Args:
-        why: take only events whose `why` has one of these bits; all events without.
+        why: take only events whose `why` has one of these bits; by default all events.
     """
 
     def __init__(self, why: int | None = None) -> None:
@@ -37,7 +37,7 @@ class Trace:
         return sorted(self._steps)
 
     def of(self, chain: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Steps done and scores (in units of 2^-f nat) of a chain's events, each of shape (events,)."""
+        """Return steps done and scores (in units of 2^-f nat) of a chain's events: int64, shape (events,)."""
         return (
             np.array(self._steps.get(chain, []), dtype=np.int64),
             np.array(self._scores.get(chain, []), dtype=np.int64),

@@ -1,4 +1,4 @@
-"""The formats of matrix files, in one table: a format's name, its reader, and what it is."""
+"""Table of the formats of matrix files: name, summary, reader and options of each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class Format:
     """A format of matrix files, or of folders.
 
     Attributes:
-        summary: what it is, in a line.
-        place: ``module:function`` of its reader, which is imported where it is used.
-        takes: the options that go with it, besides ``two`` and ``rows``.
-        whole: its reader takes a path and `Asked`, since a library opens the file, or it is a folder; else
-            it takes a text's bytes, its name for messages, and `Asked`. Both return a `Grid`.
-        apart: its reader runs in a process of its own, since that library may crash (`apart.py`).
+        summary: short description, one line.
+        place: ``module:function`` of the reader, imported at first use.
+        takes: the options that apply to the format, besides ``two`` and ``rows``.
+        whole: whether the reader takes a path and `Asked`, because a library opens the file or it is a
+            folder. Other readers take the bytes of a text, its name for messages, and `Asked`. Both kinds
+            return a `Grid`.
+        apart: whether the reader runs in a subprocess, because the library may crash (`apart.py`).
     """
 
     summary: str
@@ -32,7 +33,7 @@ class Format:
 
     @property
     def read(self) -> Any:
-        """The reader."""
+        """The reader function."""
         module, function = self.place.split(":")
         return getattr(importlib.import_module(f"{__name__}.{module}"), function)
 

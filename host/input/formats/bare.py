@@ -1,4 +1,4 @@
-"""Formats without names: values between blanks."""
+"""Formats without names: values separated by white space."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ __all__ = ["read_sasc", "read_scite", "read_sphyr"]
 
 
 def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
-    """SCITE (Jahn, Kuipers, Beerenwinkel 2016) and BnpC: rows are mutations; 0, 1, 2, 3.
+    """Read the format of SCITE (Jahn, Kuipers, Beerenwinkel 2016) and BnpC: rows are mutations; 0, 1, 2, 3.
 
     Raises:
-        MatrixError: with line and column; 2 occurs, and nothing was said of it; rows said to be cells.
+        MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
+            "cells".
     """
     _refuse_rows(asked, "mutations", path)
     return Grid(with_two(values_of(data, path), asked, path, "; SASC's files, of cells: --format sasc"))
 
 
 def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
-    """SASC (Ciccolella et al. 2021): rows are cells; 0, 1, and 2 for missing.
+    """Read SASC's format (Ciccolella et al. 2021): rows are cells; 0, 1, and 2 for missing.
 
     Raises:
-        MatrixError: with the line.
+        MatrixError: an error in the file, with the line; an option contradicts the format.
     """
     _refuse_rows(asked, "cells", path)
     if asked.two == "homozygous":
@@ -40,10 +41,10 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
 
 
 def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
-    """SPhyR (El-Kebir 2018): lines "n #cells" and "m #SNVs", then rows of cells; 0, 1, -1 for missing.
+    """Read SPhyR's format (El-Kebir 2018): lines "n #cells" and "m #SNVs", then cells; 0, 1, -1 for missing.
 
     Raises:
-        MatrixError: with the line; sizes that are not those of the rows.
+        MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
     """
     _refuse_rows(asked, "cells", path)
     lines = lines_of(data, path)

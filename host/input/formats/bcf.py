@@ -1,4 +1,4 @@
-"""BCF and VCF by htslib (cyvcf2): the same rows as `vcf.py` makes of text."""
+"""BCF and VCF, read by htslib (cyvcf2): the same rows as `vcf.py` makes from text."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
 
 
 def read_bcf(path: Path, asked: Asked) -> Grid:
-    """A row for each alternate allele, named CHROM:POS:REF/ALT; samples are cells; as `read_vcf`.
+    """Read one row per alternate allele, named CHROM:POS:REF/ALT, with values as in `read_vcf`.
 
     Raises:
-        MatrixError: htslib cannot read it, or there is nothing in it.
+        MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele.
     """
     refuse_two(asked, "mutations", str(path))
     require("cyvcf2")
@@ -38,7 +38,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
                 _take(record, asked.min_depth, names, rows, path)
     except MatrixError:
         raise
-    except Exception as problem:  # cyvcf2 raises bare ones
+    except Exception as problem:  # cyvcf2 raises plain Exception
         raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
     if not rows or not cells:
         raise MatrixError("no record has genotypes (GT) of an alternate allele", path=str(path))
@@ -50,8 +50,8 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
 def _take(
     record: Any, min_depth: int | None, names: list[str], rows: list[NDArray[np.uint8]], path: Path
 ) -> None:
-    """The rows of a record's alternate alleles."""
-    alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is not there: fewer copies
+    """Append the names and rows of the alternate alleles of a record."""
+    alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is padding for fewer copies
     few = np.zeros(len(alleles), np.bool_)
     if min_depth:
         depths = record.format("DP")

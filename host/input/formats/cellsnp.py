@@ -1,4 +1,4 @@
-"""cellsnp-lite's folder: numbers of reads of each SNP (a row) in each cell (a column)."""
+"""cellsnp-lite's folder: read counts of each SNP (row) in each cell (column)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from syclade.host.input.source import Source
 __all__ = ["FILES", "HOMOZYGOUS", "read_cellsnp"]
 
 FILES = ("cellSNP.samples.tsv", "cellSNP.tag.AD.mtx", "cellSNP.tag.DP.mtx")
-"""That a folder has, besides cellSNP.base.vcf or cellSNP.base.vcf.gz."""
+"""Files of a folder, besides cellSNP.base.vcf or cellSNP.base.vcf.gz."""
 
 HOMOZYGOUS = 90.0
-"""Per cent of alternate reads from which on a call is homozygous, unless --vaf-hom says otherwise."""
+"""Percentage of alternate reads from which a call is homozygous, without --vaf-hom."""
 
 _SIZE = re.compile(rb"^\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,10})\s*$")
 
 
 def read_cellsnp(path: Path, asked: Asked) -> Grid:
-    """Calls by numbers of reads: fewer than were asked for are missing, none of the alternate allele is 0,
-    nine of ten are homozygous, anything between is heterozygous.
+    """Read a folder and call genotypes from read counts.
+
+    Calls with fewer than ``min_depth`` reads are missing. Others are 0 without alternate reads, 2 if at least
+    ``vaf_hom`` per cent of the reads (90 by default) are alternate, and else 1.
 
     Raises:
-        MatrixError: a file is missing or damaged; how many reads a call needs was not said.
+        MatrixError: a file is missing or damaged; ``min_depth`` is not given, or 0.
     """
     refuse_two(asked, "mutations", str(path))
     if asked.min_depth is None or asked.min_depth < 1:
@@ -55,7 +57,7 @@ def read_cellsnp(path: Path, asked: Asked) -> Grid:
 
 
 def _sites(folder: Path) -> list[str]:
-    """CHROM:POS:REF/ALT of each row."""
+    """Return the name of each row, CHROM:POS:REF/ALT."""
     packed, plain = folder / "cellSNP.base.vcf.gz", folder / "cellSNP.base.vcf"
     path = packed if packed.exists() else plain
     data = _bytes(path)
@@ -71,7 +73,7 @@ def _sites(folder: Path) -> list[str]:
 
 
 def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """A table of numbers of reads; what is not in the file is 0."""
+    """Read a table of read counts; entries that are not in the file are 0."""
     import io
 
     import scipy.io
@@ -83,7 +85,7 @@ def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
         raise MatrixError(f"it is no table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
     try:
         table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
-    except Exception as problem:  # whatever its parser meets
+    except Exception as problem:  # the parser may raise anything
         raise MatrixError(f"cannot be read as a Matrix Market file: {problem}", path=str(path)) from None
     if table.shape != shape or not (table >= 0).all():
         raise MatrixError("it has no numbers of reads", path=str(path))

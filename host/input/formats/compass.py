@@ -1,4 +1,4 @@
-"""COMPASS' table of variants: reads, and where there are any genotypes, of each cell."""
+"""COMPASS' table of variants: read counts, and optionally genotypes, of each cell."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _READS = re.compile(r"([0-9]{1,9}):([0-9]{1,9})(?::([0-3]))?")
 
 
 def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
-    """COMPASS (Sollier et al. 2023), `*_variants.csv`: rows are mutations; ref:alt or ref:alt:genotype.
+    """Read COMPASS' `*_variants.csv` (Sollier et al. 2023): rows are mutations; ref:alt or ref:alt:genotype.
 
-    Reads without genotypes are called as asked: fewer than ``min_depth`` are missing; else no alternate
-    read is 0, no reference read 2, both 1. With genotypes, fewer reads than asked are missing as well.
+    Entries with fewer than ``min_depth`` reads are missing. Other entries without a genotype are called from
+    their reads: 0 without alternate reads, 2 without reference reads, 1 with both.
 
     Raises:
-        MatrixError: with the line; there are no genotypes, and the depth was not said.
+        MatrixError: an error in the file, with the line; no genotypes, and ``min_depth`` is not given, or 0.
     """
     refuse_two(asked, "mutations", path)
     rows = by_commas(data, path)

@@ -1,4 +1,4 @@
-"""What all readers share: symbols become values, and rows that are cells become columns."""
+"""Shared parts of the readers: options, the returned grid, and decoding of symbols."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
 
 @dataclass(frozen=True)
 class Asked:
-    """What only the user can say of a file.
+    """Options for what cannot be detected from a file.
 
     Attributes:
-        two: what 2 means, "homozygous" or "missing"; None if it was not said.
-        rows: what rows are, "cells" or "mutations"; None if it was not said.
-        min_depth: how many reads a call needs, else it is missing; None if it was not said.
-        min_gq: the quality (GQ) that a call needs, else it is missing; None takes all.
-        vaf_ref: per cent of alternate reads that a wild type may have at most, else it is missing; None: all.
-        vaf_het: per cent that a heterozygous call needs; None takes all.
-        vaf_hom: per cent that a homozygous call needs; of cellsnp, from which on a call is one.
-        layer: of a file with several tables; None takes the first, X.
-        coding: what a layer's numbers are, "scite" or "cyvcf2"; None if it was not said.
+        two: the meaning of 2, "homozygous" or "missing"; None if not given.
+        rows: the meaning of rows, "cells" or "mutations"; None if not given.
+        min_depth: minimum number of reads of a call; calls with fewer are missing. None if not given.
+        min_gq: minimum quality (GQ) of a call; calls below it are missing. None for no minimum.
+        vaf_ref: maximum percentage of alternate reads of a wild type; calls above it are missing. None for
+            no maximum.
+        vaf_het: minimum percentage of a heterozygous call; None for no minimum.
+        vaf_hom: minimum percentage of a homozygous call; None for no minimum. For cellsnp, the percentage
+            from which a call is homozygous.
+        layer: the layer of an AnnData file; None takes X.
+        coding: the coding of a layer, "scite" or "cyvcf2"; None if not given.
     """
 
     two: str | None = None
@@ -46,7 +48,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Grid:
-    """What a file has.
+    """The content of a matrix file.
 
     Attributes:
         values: uint8, shape (n_mutations, n_cells), C-contiguous; 0, 1, 2 or 3.
@@ -62,19 +64,19 @@ class Grid:
 def code(
     rows: Sequence[Sequence[str]], symbols: Mapping[str, int], lines: Sequence[int], path: str
 ) -> NDArray[np.uint8]:
-    """The values of symbols.
+    """Return the values of symbols.
 
     Args:
-        rows: the symbols of each row, as they stand in the file.
-        symbols: what each of them means.
-        lines: the line of each row, from 1.
+        rows: the symbols of each row of the file.
+        symbols: the value of each symbol.
+        lines: the line number of each row, from 1.
         path: the file, for messages.
 
     Returns:
-        uint8, shape (rows, symbols of a row).
+        uint8, shape (rows, symbols per row).
 
     Raises:
-        MatrixError: no rows, rows of different lengths, or another symbol, with the line.
+        MatrixError: no rows, rows of different lengths, or an unknown symbol, with the line.
     """
     if not rows or not rows[0]:
         raise MatrixError("the file has no values", path=path)
@@ -95,10 +97,16 @@ def code(
 
 
 def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "") -> NDArray[np.uint8]:
-    """The values, 2 as it was said to be meant; the hint is what else it may be.
+    """Return the values with 2 replaced by missing (3) if the option `two` is "missing".
+
+    Args:
+        values: uint8, of any shape; entries 0, 1, 2 or 3.
+        asked: the options.
+        path: the file, for messages.
+        hint: text to append to the hint of the error.
 
     Raises:
-        MatrixError: 2 occurs, and nothing was said.
+        MatrixError: 2 occurs, and `two` is not given.
     """
     if asked.two == "missing":
         return np.where(values == 2, np.uint8(3), values)
@@ -112,10 +120,15 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "")
 
 
 def refuse_two(asked: Asked, rows: str, path: str) -> None:
-    """For formats that say themselves what 2 and rows are.
+    """Refuse the options `two` and `rows` for formats that define the meaning of 2 and of rows.
+
+    Args:
+        asked: the options.
+        rows: the rows of the format: "cells" or "mutations".
+        path: the file, for messages.
 
     Raises:
-        MatrixError: the user said something of 2, or that rows are not these.
+        MatrixError: `two` is given, or `rows` differs from the format.
     """
     if asked.two is not None:
         raise MatrixError("this format says itself what 2 is", path=path, hint="leave out --two")

@@ -1,6 +1,6 @@
 """AnnData (.h5ad): observations are cells, variables are mutations; X, or a layer.
 
-Read with anndata's own functions for its elements, so that nothing but the table and the names is loaded.
+Only the table and the names are loaded. Sparse tables are read with anndata's functions for elements.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from syclade.host.input.names import check_names
 __all__ = ["CODINGS", "read_h5ad"]
 
 CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
-"""What 0 to 3 become: cyvcf2's 2 is unknown, and its 3 homozygous, as in scphylo's layer `genotype`."""
+"""Our values for 0 to 3; cyvcf2's 2 is unknown and its 3 homozygous, as in scphylo's layer `genotype`."""
 
 
 def read_h5ad(path: Path, asked: Asked) -> Grid:
-    """X, or the layer that was asked for; rows are cells.
+    """Read X, or the layer given by the options; rows are cells.
 
     Raises:
-        MatrixError: what is wrong in the file; X is all 0 and the calls are in a layer; a layer whose coding
-            was not said; 2 occurs, and nothing was said of it.
+        MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
+            `coding`; 2 occurs, and neither `two` nor `coding` is given.
     """
     if asked.rows not in (None, "cells"):
         raise MatrixError("rows are cells in this format", path=str(path), hint="leave out --rows")
@@ -51,13 +51,13 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
     check_names(names, what="mutation")
     check_names(cells, what="cell")
     grid = np.ascontiguousarray(np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T)
-    if asked.coding is None or asked.two is not None:  # a coding says what 2 is
+    if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
         grid = with_two(grid, asked, str(path))
     return Grid(grid, tuple(names), tuple(cells))
 
 
 def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
-    """X or the layer, uint8, shape (cells, mutations)."""
+    """Return X or the layer: uint8, shape (cells, mutations)."""
     if asked.layer is None:
         what, at = "X", "X"
         if "X" not in file:
@@ -83,7 +83,7 @@ def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
 
 
 def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
-    """A sparse table, read by anndata."""
+    """Read a sparse table with anndata: uint8, shape (cells, mutations)."""
     shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
         raise MatrixError(f"{what} is no table, or too large", path=str(path))
@@ -97,21 +97,21 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
         try:
             table = read_elem(element)
             table.check_format(full_check=True)
-        except Exception as problem:  # anndata has one of its own for kinds of parts that it does not know
+        except Exception as problem:  # anndata has its own error for unknown elements
             words = " ".join(str(problem).split()) or type(problem).__name__
             raise MatrixError(f"{what} cannot be read by anndata: {words}", path=str(path)) from None
     return coded(table.toarray(), what, 0, path)
 
 
 def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
-    """The names of the cells or mutations."""
+    """Return the names of the cells or mutations."""
     if hasattr(frame, "keys"):
         column = frame.attrs.get("_index", "_index")
         column = column.decode() if isinstance(column, bytes) else str(column)
         if column not in frame:
             raise MatrixError(f"{what} has no index", path=str(path))
         return texts(frame[column], count, f"{what}'s index", path)
-    fields = frame.dtype.names or ()  # of files before anndata 0.7: a table of records
+    fields = frame.dtype.names or ()  # files before anndata 0.7: a structured array
     if not fields:
         raise MatrixError(f"{what} has no index", path=str(path))
     return texts(frame.fields(fields[0])[()].view(np.ndarray), count, f"{what}'s index", path)

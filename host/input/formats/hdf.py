@@ -1,4 +1,4 @@
-"""What readers of HDF5 files share: h5py, only where a file is read; blocks; names; faults in words."""
+"""Shared parts of the HDF5 readers: files, blocks of rows, values, names; h5py is imported at first use."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from syclade.host.install import install_command
 __all__ = ["blocks", "coded", "opened", "require", "shape_of", "texts"]
 
 _BLOCK = 2**22
-"""Entries that are read together, 32 MiB of float64."""
+"""Entries per block, 32 MiB of float64."""
 
 _MOST_NAME = 1000
-"""Bytes of a name."""
+"""Maximum length of a name in bytes."""
 
 
 def require(*names: str) -> None:
-    """Check that packages of the extra `io` are there.
+    """Check that packages of the extra `io` are installed.
 
     Raises:
-        OptionError: one is not.
+        OptionError: a package is not installed.
     """
     import importlib.util
 
@@ -38,10 +38,10 @@ def require(*names: str) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """An HDF5 file; whatever h5py says of a damaged one is told in words.
+    """Open an HDF5 file; turn errors of h5py inside the context into MatrixError.
 
     Raises:
-        MatrixError: it cannot be read, or its parts are no such parts.
+        MatrixError: the file cannot be read, or its elements are of the wrong kind.
     """
     require("h5py")
     import h5py
@@ -57,10 +57,10 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
-    """The shape of a table of numbers.
+    """Return the shape of a table of numbers.
 
     Raises:
-        MatrixError: it is none, or is too large.
+        MatrixError: it is not a table of numbers, or is too large.
     """
     shape = getattr(dataset, "shape", None)
     if shape is None or len(shape) != 2 or 0 in shape or dataset.dtype.kind not in "biuf":
@@ -71,16 +71,22 @@ def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
 
 
 def blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Rows to be read together."""
+    """Return slices of rows, one per block."""
     step = max(1, _BLOCK // shape[1])
     return (slice(at, at + step) for at in range(0, shape[0], step))
 
 
 def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArray[np.uint8]:
-    """Numbers as 0, 1, 2 or 3; what is no number is missing.
+    """Return numbers as uint8, of the same shape; NaN becomes missing (3).
+
+    Args:
+        values: numbers, shape (rows, columns); 0, 1, 2, 3 or NaN.
+        what: name of the table, for messages.
+        first_row: index of the first row in the whole table, for messages.
+        path: the file, for messages.
 
     Raises:
-        MatrixError: another value, with its place.
+        MatrixError: another value, with its indices.
     """
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), 3, values)
@@ -94,10 +100,10 @@ def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArra
 
 
 def texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
-    """Names, as many as there have to be.
+    """Return the `count` names in a dataset.
 
     Raises:
-        MatrixError: they are none, or another number of them.
+        MatrixError: the dataset is not a list of `count` names, or its names are too long.
     """
     if getattr(dataset, "shape", None) != (count,):
         raise MatrixError(f"{what} is no list of {count} names", path=str(path))

@@ -9,13 +9,13 @@ __all__ = ["lines_of"]
 
 
 def lines_of(data: bytes, path: str) -> list[str]:
-    """The lines of a file of UTF-8, without blank ones at its end.
+    """Return the lines of a UTF-8 file, without blank lines at its end.
 
     Raises:
-        MatrixError: it is empty or no text.
+        MatrixError: the file is empty or not text.
     """
     try:
-        # Blanks and line ends only: tabs at the end of a row stand between values that are empty.
+        # Strip only blanks and line ends: tabs at the end of a row separate empty values.
         text = as_lf(data, path, MatrixError).decode("utf-8").rstrip("\n ")
     except UnicodeDecodeError:
         raise MatrixError("the file is not UTF-8 text", path=path, hint="save it as UTF-8") from None

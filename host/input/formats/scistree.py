@@ -1,4 +1,4 @@
-"""ScisTree2's probabilities."""
+"""ScisTree2's format: probabilities of the wild type."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _PROBABILITY = re.compile(r"[0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?|[0-9]+\.")
 
 
 def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
-    """ScisTree2 (Zhang et al. 2025), HAPLOID: rows are mutations; the probability that a cell has none.
+    """Read ScisTree2's HAPLOID format (Zhang et al. 2025).
 
-    Below 0.5 is 1, above it 0; 0.5, which tells nothing, is missing.
+    Rows are mutations; an entry is the probability that a cell does not have the mutation. Below 0.5 the
+    value is 1, above it 0; exactly 0.5 carries no information and is missing.
 
     Raises:
-        MatrixError: with the line.
+        MatrixError: an error in the file, with the line.
     """
     refuse_two(asked, "mutations", path)
     lines = lines_of(data, path)

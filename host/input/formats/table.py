@@ -1,4 +1,4 @@
-"""Tables with names: a header, then a row each with its name first."""
+"""Tables with names: a header, then rows that each begin with their name."""
 
 from __future__ import annotations
 
@@ -17,31 +17,34 @@ _CLUSTER = "cluster_id"
 
 
 def read_sc(data: bytes, path: str, asked: Asked) -> Grid:
-    """scphylo's and PhISCS' table: tabs, rows are cells; missing is 3 or "?"."""
+    """Read scphylo's and PhISCS' table: separated by tabs, rows are cells; missing is 3 or "?"."""
     if asked.rows == "mutations":
         raise MatrixError("rows are cells in this format", path=path, hint="--format tsv takes --rows")
     return _read(_by_tabs(data, path), Asked(asked.two, "cells"), path)
 
 
 def read_tsv(data: bytes, path: str, asked: Asked) -> Grid:
-    """A table with tabs, whose rows are what ``asked.rows`` says."""
+    """Read a table separated by tabs; ``asked.rows`` gives the meaning of its rows."""
     return _read(_by_tabs(data, path), asked, path)
 
 
 def read_csv(data: bytes, path: str, asked: Asked) -> Grid:
-    """A table with commas, whose rows are what ``asked.rows`` says."""
+    """Read a table separated by commas; ``asked.rows`` gives the meaning of its rows."""
     return _read(by_commas(data, path), asked, path)
 
 
 def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
-    """ConDoR's table (Sashittal et al. 2023): commas, rows are cells, -1 is missing, ends in cluster_id."""
+    """Read ConDoR's table (Sashittal et al. 2023): separated by commas, rows are cells, -1 is missing.
+
+    The last column is cluster_id, which is dropped.
+    """
     if asked.rows == "mutations":
         raise MatrixError("rows are cells in this format", path=path, hint="--format csv takes --rows")
     rows = by_commas(data, path)
     if rows[0][-1].strip() != _CLUSTER:
         raise MatrixError(f"the last column is not {_CLUSTER}", path=path, line=1, hint="--format csv")
     for number, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):  # else a mutation would go for the cluster
+        if len(row) != len(rows[0]):  # otherwise a mutation would be dropped as the cluster
             raise MatrixError(
                 f"the row has {len(row)} fields, but the header {len(rows[0])}", path=path, line=number
             )
@@ -53,7 +56,7 @@ def _by_tabs(data: bytes, path: str) -> list[list[str]]:
 
 
 def by_commas(data: bytes, path: str) -> list[list[str]]:
-    """The rows of a table with commas, the header first; `MatrixError` if it is none."""
+    """Return the rows of a table separated by commas, header first; raise MatrixError if it is invalid."""
     try:
         rows = list(csv.reader(lines_of(data, path), strict=True))
     except csv.Error as problem:
@@ -64,10 +67,10 @@ def by_commas(data: bytes, path: str) -> list[list[str]]:
 
 
 def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
-    """A table's values and names.
+    """Return the values and names of a table.
 
     Raises:
-        MatrixError: what rows are, or what 2 is, was not said; names or values that will not do.
+        MatrixError: `rows` is not given, or 2 occurs and `two` is not given; invalid names or values.
     """
     if asked.rows is None:
         raise MatrixError(

@@ -1,7 +1,8 @@
 """Mission Bio's Tapestri: files of the pipeline (.dna.h5) and looms.
 
-Source: the data structure of mosaic's documentation; loom: support.missionbio.com 360045383034. Cells are
-rows of an h5's layers, and columns of a loom's. NGT is 0, 1, 2 (homozygous) and 3 (missing), as ours.
+Source: the data structure in the documentation of mosaic; loom: support.missionbio.com 360045383034. Cells
+are rows in the layers of an h5 file, and columns in a loom. NGT has our coding: 0, 1, 2 (homozygous) and 3
+(missing).
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ __all__ = ["read_loom", "read_tapestri"]
 
 
 def read_tapestri(path: Path, asked: Asked) -> Grid:
-    """An h5 file: calls with too few reads (DP), too low a quality (GQ), or an allele frequency (AF, per
-    cent) that does not fit the genotype, are missing, where that was asked for. Barcodes that repeat, of
-    several samples, get their sample's name before them.
+    """Read an h5 file.
+
+    With the options, calls are missing if they have too few reads (DP), too low a quality (GQ), or an allele
+    frequency (AF, per cent) that does not fit the genotype. If barcodes repeat across samples, they are
+    prefixed with the name of their sample.
 
     Raises:
-        MatrixError: what is wrong in the file; a filter whose layer is not there, with the option.
+        MatrixError: an error in the file; a filter without its layer, with the option.
     """
     refuse_two(asked, "cells", str(path))
     with opened(path) as file:
@@ -43,7 +46,7 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
-    """A loom: rows are variants. Filters of reads and qualities as for an h5; there is no AF.
+    """Read a loom: rows are variants. The filters by reads and quality are those of an h5 file; none by AF.
 
     Raises:
         MatrixError: as `read_tapestri`.
@@ -67,7 +70,7 @@ def _part(of: Any, name: str, path: Path) -> Any:
 def _called(
     layers: Any, names: tuple[str, str, str, str], shape: tuple[int, int], asked: Asked, path: Path
 ) -> NDArray[np.uint8]:
-    """The genotypes, less those that a filter takes out; read block by block."""
+    """Read the genotypes block by block, with filtered calls as missing; uint8, of the given shape."""
     calls, depth, quality, fraction = names
     wanted = {depth: asked.min_depth, quality: asked.min_gq}
     vafs = (asked.vaf_ref, asked.vaf_het, asked.vaf_hom)
@@ -95,7 +98,7 @@ def _called(
 def _unlikely(
     found: NDArray[np.uint8], fraction: NDArray[Any], vafs: tuple[float | None, float | None, float | None]
 ) -> NDArray[np.bool_]:
-    """Wild types with too many alternate reads, others with too few."""
+    """Mark wild types with too many alternate reads, and other calls with too few."""
     most_ref, least_het, least_hom = vafs
     bad = np.zeros(found.shape, np.bool_)
     if most_ref is not None:

@@ -1,4 +1,4 @@
-"""VCF of single-cell callers: a record a site, a sample a cell."""
+"""VCF of single-cell callers: one record per site, one sample per cell."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ _GENOTYPE = re.compile(r"(?:[0-9]{1,4}|\.)(?:[/|](?:[0-9]{1,4}|\.))*")
 
 
 def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
-    """VCF 4 (hts-specs): a row for each alternate allele, named CHROM:POS:REF/ALT; samples are cells.
+    """Read VCF 4 (hts-specs): one row per alternate allele, named CHROM:POS:REF/ALT; samples are cells.
 
-    No copy of the allele is 0, all copies (one of one, too) are 2, some are 1; nothing known is 3. Records
-    without GT or without an alternate allele are left out. Fewer reads (DP) than asked are missing.
+    The value is 0 for no copy of the allele, 1 for some, 2 for all (also one of one), and 3 for a genotype
+    that is not known. Records without GT or without an alternate allele are skipped. Calls with fewer than
+    ``min_depth`` reads (DP) are missing.
 
     Raises:
-        MatrixError: with the line; SCIPhI's file, whose calls without reads nothing was said of.
+        MatrixError: an error in the file, with the line; a file from SCIPhI, which also calls genotypes
+            without reads, and ``min_depth`` is not given.
     """
     refuse_two(asked, "mutations", path)
     lines = lines_of(data, path)
@@ -64,7 +66,7 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
 
 
 def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -> list[list[str]] | None:
-    """The alleles of each cell of a record; None if it has no genotypes."""
+    """Return the alleles of each cell in a record; None if the record has no genotypes."""
     keys = fields[8].split(":")
     if "GT" not in keys:
         return None
@@ -72,7 +74,7 @@ def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -
         raise MatrixError("the record has no DP", path=path, line=line, hint="leave out --min-depth")
     calls = []
     for number, sample in enumerate(fields[_FIXED:], 1):
-        values = dict(zip(keys, sample.split(":"), strict=False))  # what ends a sample may be left out
+        values = dict(zip(keys, sample.split(":"), strict=False))  # trailing fields may be omitted
         genotype = values["GT"].strip() if "GT" in values else "."
         if not _GENOTYPE.fullmatch(genotype):
             raise MatrixError(f"{excerpt(genotype)} (cell {number}) is no genotype", path=path, line=line)
@@ -85,7 +87,7 @@ def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -
 
 
 def _value(call: Sequence[str], allele: str) -> int:
-    """What a cell has of an allele: 0, 1, 2 or 3."""
+    """Return the value of a cell for an allele: 0, 1, 2 or 3."""
     if all(copy == "." for copy in call):
         return 3
     copies = sum(copy == allele for copy in call)

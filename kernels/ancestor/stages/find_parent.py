@@ -1,4 +1,4 @@
-"""Find parent: the rows of the parents of v and w, each the node's own row with one bit cleared."""
+"""Find parent: write the rows of the parents of v and w, each the node's own row with one bit cleared."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +13,11 @@ _TWO = address(2)
 
 
 def make_find_parent_stage(capacity: Callable[..., Any], **sizes: int) -> Any:
-    """Return the stage, of one work-item.
+    """Return the stage, which runs on one work-item.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        sizes: as in `Capacity`, if they are known.
     """
     capacity_of = capacity(**sizes)
 

@@ -1,4 +1,4 @@
-"""The argument `move`: five numbers of a slot that the proposer writes and later stages read."""
+"""Argument `move`: five numbers per slot that the propose stage writes and later stages read."""
 
 from syclade.kernels.chain.edits import NO_CORRECTION, Proposal
 from syclade.kernels.target import address, control, device_function
@@ -26,7 +26,7 @@ def read_move(
     move,  # IN (slots, 5) int64, flat
     number,  # IN address: the slot
 ):
-    """Return the slot's Proposal; its correction is part of the threshold by now."""
+    """Return the slot's Proposal; its correction is already part of the threshold."""
     at = number * _FIVE
     return Proposal(
         control(move[at]),

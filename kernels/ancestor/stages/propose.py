@@ -1,9 +1,9 @@
-"""Propose: the draws of the next step become a move and the threshold of its accept test.
+"""Propose: draw for the next step, and compute its move and the threshold of its accept test.
 
-Two loops over all rows, whatever the move: the first counts the subtrees of both drawn nodes, the second
-finds the node of a given rank. Moves are written for relations that loop when asked (`kernels/moves`), so a
-step would run none to three loops. Here the relations answer from the first loop's counts, and a selection is
-deferred: it becomes a ticket in the place of the node, which the second loop exchanges for the node.
+There are two loops over all rows, for every move. The first counts the nodes in the subtrees of both drawn
+nodes; the second finds the node of a given rank. Moves are written for relations that loop on every query
+(`kernels/moves`), so a step would run zero to three loops. Here the relations answer from the counts of the
+first loop, and a selection is deferred: it returns a ticket, which the second loop replaces by the node.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from syclade.kernels.words import WORD_SHIFT, bit_of
 _ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE = (address(number) for number in range(6))
 
 MOST_NODES = 1 << 15
-"""A ticket holds a node, a rank and a bit in 31 bits."""
+"""Maximum number of rows: a ticket holds a node, a rank and a bit in 31 bits."""
 
 _BITS, _BOTH = control(15), control(30)
 _MASK = control(MOST_NODES - 1)
@@ -44,8 +44,8 @@ class Counted(NamedTuple):
 
     Attributes:
         v: control, the first node drawn.
-        size_v: control, nodes of its subtree.
-        size_second: control, of the second node's.
+        size_v: control, number of nodes in its subtree.
+        size_second: control, number of nodes in the second node's subtree.
     """
 
     v: Any
@@ -55,29 +55,44 @@ class Counted(NamedTuple):
 
 @device_function
 def ticket_of(node, inside, rank):
-    """A negative number that stands for a node yet to be found; the arguments are those of `select`."""
+    """Return a ticket: a negative number for a node that is found later (control).
+
+    The arguments are those of `select`.
+    """
     return -(control(1) + node + (rank << _BITS) + (inside << _BOTH))
 
 
 @device_function
-def deferred_select(given, here, base, node, inside, rank):
-    """See `Relations.select`; a move may only put the result into its proposal, as t."""
+def deferred_select(
+    given,  # IN the kernel's arguments: not used
+    here,  # IN Counted: not used
+    base,  # IN address: not used
+    node,  # IN control
+    inside,  # IN control: 1 to select in the subtree, 0 to select outside of it
+    rank,  # IN control: counted from 0
+):
+    """Return a ticket for `Relations.select` (control); a move may only put it into its proposal, as t."""
     return ticket_of(node, inside, rank)
 
 
 @device_function
-def counted_size(given, here, base, node):
-    """See `Relations.subtree_size`, for one of the nodes drawn."""
+def counted_size(
+    given,  # IN the kernel's arguments: not used
+    here,  # IN Counted
+    base,  # IN address: not used
+    node,  # IN control: one of the two nodes drawn
+):
+    """Return the number of nodes in the node's subtree, itself included (control)."""
     return here.size_second + (here.size_v - here.size_second) * control(node == here.v)
 
 
 def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **sizes: int) -> Any:
-    """Return the stage, of one work-item, for matrices of at most MOST_NODES rows.
+    """Return the stage, which runs on one work-item, for matrices of at most MOST_NODES rows.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        moves: of the chain.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        moves: moves of the chain.
+        sizes: as in `Capacity`, if they are known.
     """
     capacity_of = capacity(**sizes)
     relations = make_relations(capacity_of)
@@ -88,8 +103,13 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
     draw_batch = make_batch(moves, 1)
 
     @device_function
-    def count(given, base, v, second):
-        """The first loop: the subtrees of both nodes."""
+    def count(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        base,  # IN address: where the slot's matrix starts
+        v,  # IN control: the first node drawn
+        second,  # IN control: the second node drawn
+    ):
+        """Run the first loop: count the nodes in both subtrees (Counted)."""
         nodes = capacity_of().nodes
         row_stride = address(nodes)
         above, other_above = np.uint64(v), np.uint64(second)
@@ -102,8 +122,13 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
         return Counted(v, control(size_v), control(size_second))
 
     @device_function
-    def exchange(given, here, base, t):
-        """The second loop: the node that a ticket stands for; t itself, if it is none."""
+    def exchange(
+        given,  # IN ancestors (slots, words, nodes) uint64, flat
+        here,  # IN Counted
+        base,  # IN address: where the slot's matrix starts
+        t,  # IN control: a node, or a ticket
+    ):
+        """Run the second loop: return the node that a ticket stands for, or t if it is a node (control)."""
         is_ticket = control(t < control(0))
         code = (-t - control(1)) * is_ticket
         found = select(given, here, base, code & _MASK, code >> _BOTH, (code >> _BITS) & _MASK)
@@ -111,7 +136,7 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
 
     @device_function
     def ancestor_propose(number, lane, given):
-        """Draw, propose, and write both down."""
+        """Draw and propose; write the move and the threshold."""
         mutations = control(given.parameters[_ZERO])
         capacity = capacity_of()
         at, base = number * _FIVE, number * address(capacity.nodes * capacity.words)

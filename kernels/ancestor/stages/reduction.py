@@ -1,7 +1,7 @@
-"""Reduction: the maximum over nodes, the sum over cells, the accept test; current and best tree; counts.
+"""Reduction: maximum over nodes, sum over cells, accept test, update of the current and best tree, counts.
 
-No branch depends on what is found: rows are always written, and masks choose what. A slot whose step has
-reached its last stays as it is.
+No branch depends on the data: rows are always written, and masks select the values. A slot that has reached
+its last step does not change.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,17 @@ _FIVE = address(5)
 def make_reduction_stage(
     capacity: Callable[..., Any], score: Score, moves: Sequence[Move], lanes: int, **sizes: int
 ) -> Any:
-    """The stage; each lane does every `lanes`-th column, then every `lanes`-th row.
+    """Return the stage; each lane does every `lanes`-th column, then every `lanes`-th row.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        score: of the best attachment; it takes no arguments.
-        moves: of the chain, for the counts.
-        lanes: work-items a slot.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        score: score of the best attachment, which takes no arguments.
+        moves: moves of the chain, for the counts.
+        lanes: work-items per slot.
+        sizes: as in `Capacity`, if they are known.
 
     Raises:
-        ValueError: the score needs more than the best attachment.
+        ValueError: the score needs more than the best attachment, or takes arguments.
     """
     if score.terms is not None or score.arguments:
         raise ValueError("the reduction knows scores of the best attachment only")
@@ -43,7 +43,7 @@ def make_reduction_stage(
 
     @device_function
     def share_of(given, number, lane):
-        """Sum over the lane's columns of multiplicity * the best score (int64)."""
+        """Return the sum over the lane's columns of multiplicity * contribution of the cell (int64)."""
         capacity = capacity_of()
         row_stride = address(capacity.nodes)
         worth_size = row_stride * address(capacity.cells)
@@ -59,13 +59,21 @@ def make_reduction_stage(
 
     @device_function
     def own_tally(part, lane):
-        """The tally that the lane keeps in a round; lanes beyond the last one keep that as well."""
+        """Return the lane's tally in a round (address); for lanes beyond the last tally, the last one."""
         tally = address(part * lanes) + lane
         return tally - address(tally >= tally_count) * (tally - tally_count + address(1))
 
     @device_function
-    def count(given, before, number, lane, kind, going, accepted):
-        """One more step of a kind, and one more accepted. Lanes that keep the same tally write the same."""
+    def count(
+        given,  # OUT tallies (slots, 2 * kinds) int64, flat
+        before,  # IN (rounds,) int64, private: the lane's tallies before the step
+        number,  # IN address: the slot
+        lane,  # IN address
+        kind,  # IN control: kind of the step
+        going,  # IN control: 1 if the slot does a step, else 0
+        accepted,  # IN control: 1 if the step is accepted, else 0
+    ):
+        """Count a step of a kind, and its acceptance. Lanes with the same tally write the same value."""
         for part in range(tally_rounds):
             tally = own_tally(part, lane)
             own = control(tally)
@@ -73,8 +81,14 @@ def make_reduction_stage(
             given.tallies[number * tally_count + tally] = before[part] + more
 
     @device_function
-    def take_rows(given, base, lane, accepted, better):
-        """The proposed tree becomes the current one, and the best one, where the masks say so."""
+    def take_rows(
+        given,  # IN proposal; IN OUT ancestors, best_ancestors: (slots, words, nodes) uint64, flat
+        base,  # IN address: where the slot's matrices start
+        lane,  # IN address
+        accepted,  # IN uint64: mask, all ones if the proposed tree becomes the current one
+        better,  # IN uint64: mask, all ones if it becomes the best one
+    ):
+        """Copy the lane's rows of the proposed tree to the current and the best one, as the masks say."""
         capacity = capacity_of()
         for index in range(capacity.words):
             start = base + address(index) * address(capacity.nodes)
@@ -95,7 +109,7 @@ def make_reduction_stage(
         for part in range(tally_rounds):
             before[part] = given.tallies[number * tally_count + own_tally(part, lane)]
         given.shares[number * lanes_u + lane] = share_of(given, number, lane)
-        number = in_step(number)  # all lanes have read what all lanes will write, and written their shares
+        number = in_step(number)  # all lanes have read what lanes will write, and written their shares
         proposed = total(given.shares, number * lanes_u)
         accepted = going * control(proposed - current + threshold >= np.int64(0))
         better = accepted * control(proposed > best)
@@ -103,8 +117,8 @@ def make_reduction_stage(
         given.score[number] = current + (proposed - current) * accepted
         given.best_score[number] = best + (proposed - best) * better
         given.step[number] = now + going
-        # The CPU device's compiler makes no vectors of rows between two barriers where lanes also store what
-        # they share.
+        # The CPU device's compiler does not vectorise over rows between two barriers if lanes also store
+        # values there that are the same in all lanes.
         capacity = capacity_of()
         base = in_step(number * address(capacity.nodes * capacity.words))
         take_rows(given, base, lane, spread(np.uint64(accepted)), spread(np.uint64(better)))

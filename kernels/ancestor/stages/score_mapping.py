@@ -1,7 +1,6 @@
-"""Score mapping: the score of every column at every node of the proposed tree, each independent of all
-others.
+"""Score mapping: the scores of every column at every node of the proposed tree, independent of each other.
 
-The map of the thesis's map and reduce (algorithm 3.9); the reductions are the next stage's.
+This is the map of the thesis's map and reduce (algorithm 3.9); the next stage does the reductions.
 """
 
 from collections.abc import Callable
@@ -15,19 +14,19 @@ from syclade.kernels.target import address, device_function
 
 
 def make_score_mapping_stage(capacity: Callable[..., Any], lanes: int, **sizes: int) -> Any:
-    """The stage; each lane does every `lanes`-th node.
+    """Return the stage; each lane does every `lanes`-th node.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        lanes: work-items a slot.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        lanes: work-items per slot.
+        sizes: as in `Capacity`, if they are known.
     """
     capacity_of, lane_bits = capacity(**sizes), bits_of(lanes)
     worth_at = make_worth_at(capacity_of)
 
     @device_function
     def ancestor_score_mapping(number, lane, given):
-        """Write the lane's nodes of every column."""
+        """Write the scores of every column at the lane's nodes."""
         capacity = capacity_of()
         row_stride = address(capacity.nodes)
         base, out = (

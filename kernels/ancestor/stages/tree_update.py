@@ -1,4 +1,4 @@
-"""Tree update: the current tree, the move and the parents' rows become the proposed tree."""
+"""Tree update: compute the proposed tree from the current tree, the move and the parents' rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +15,9 @@ def make_tree_update_stage(capacity: Callable[..., Any], lanes: int, **sizes: in
     """Return the stage; each lane writes every `lanes`-th row.
 
     Args:
-        capacity: makes the device function () -> Capacity from the sizes.
-        lanes: work-items a slot.
-        sizes: as in `Capacity`, where they are known.
+        capacity: factory of the device function () -> Capacity, from the sizes.
+        lanes: work-items per slot.
+        sizes: as in `Capacity`, if they are known.
     """
     capacity_of = capacity(**sizes)
     tree_update = make_tree_update(capacity_of, lanes, make_from_memory(capacity_of))

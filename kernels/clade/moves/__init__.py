@@ -1,1 +1,1 @@
-"""The moves on cell-leaf trees, one a file."""
+"""Moves on cell trees, one per file."""

@@ -1,7 +1,7 @@
-"""Prune and reattach: a node, with all below it, goes to another edge (docs/model.md, "Cell-leaf trees").
+"""Prune and reattach: a node with its subtree moves to another edge (docs/model.md, "Cell-leaf trees").
 
-As probable there as back: the nodes that a candidate may not be are those of the subtree and the joint above
-it, as many before the move as behind it.
+The proposal is symmetric: the nodes that a candidate may not be are those of the subtree and the internal
+node above it, as many before the move as after it.
 """
 
 from typing import Any
@@ -19,31 +19,38 @@ _ONE = control(1)
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move."""
+    """Return the device function of the move."""
     is_descendant, parent_of = relations.is_descendant, relations.parent_of
     pruned, null = control(kinds.first), control(kinds.null)
 
     @device_function
-    def stands_aside(given, here, base, node, above, t):
-        """1 if t is neither in the node's subtree nor the joint above it, else 0."""
+    def stands_aside(
+        given,  # IN the encoding's arguments
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        node,  # IN control
+        above,  # IN control: the node's parent
+        t,  # IN control: the candidate
+    ):
+        """Return 1 if t is neither in the node's subtree nor the internal node above it, else 0 (control)."""
         return (_ONE - is_descendant(given, here, base, t, node)) * control(t != above)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
-        draw,  # IN Draw; v is uniform among all nodes but the root, its second among all nodes
-        root,  # IN control: the number of nodes but the root
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
+        draw,  # IN Draw; v is uniform among all nodes except the root, its second among all nodes
+        root,  # IN control: number of nodes except the root
     ):
-        """A candidate, or a second one; nothing if neither will do."""
+        """Propose a candidate, or a second one, or nothing if neither is allowed."""
         node, t = draw.v, draw.second
         above = parent_of(given, here, base, node)
         if stands_aside(given, here, base, node, above, t) == _ZERO:
             t = control(draw_below(draw.extra, np.uint64(root + _ONE)))
             if stands_aside(given, here, base, node, above, t) == _ZERO:
                 return nothing(null, node)
-        if parent_of(given, here, base, t) == above:  # it is there
+        if parent_of(given, here, base, t) == above:  # it is already there
             return Proposal(pruned, NOTHING, node, node, t, NO_CORRECTION)
         return Proposal(pruned, REATTACH, node, node, t, NO_CORRECTION)
 

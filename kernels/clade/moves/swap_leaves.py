@@ -1,4 +1,4 @@
-"""Swap leaves: two cells change places. As probable there as back."""
+"""Swap leaves: two cells swap places. The proposal is symmetric."""
 
 from typing import Any
 
@@ -14,24 +14,24 @@ _ONE = control(1)
 
 @device_function
 def any_leaf(word_2, first, root):
-    """A leaf, uniform among all of them (uint64)."""
+    """Return a leaf, uniform among all of them (uint64)."""
     return draw_below(word_2, (root >> np.uint64(1)) + np.uint64(1))
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move."""
+    """Return the device function of the move."""
     parent_of = relations.parent_of
     swapped = control(kinds.first)
 
     @device_function
     def propose(
         given,  # IN the encoding's arguments
-        here,  # IN where the slot's stand in them
-        base,  # IN address
+        here,  # IN where the slot's parts of them start
+        base,  # IN address: where the slot's tree starts
         draw,  # IN Draw; its second is uniform among the leaves
-        root,  # IN control: the number of nodes but the root, twice that of leaves but one
+        root,  # IN control: number of nodes except the root, 2 * (leaves - 1)
     ):
-        """Two distinct cells; there are two at least."""
+        """Propose two distinct cells; there are at least two."""
         one = draw.second
         other = control(draw_below(draw.extra, np.uint64(root >> _ONE)))
         other = other + control(other >= one)

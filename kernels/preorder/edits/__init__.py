@@ -1,1 +1,1 @@
-"""What each edit does to intervals of the preorder: one a file (docs/model.md, "Intervals")."""
+"""Edits on intervals of the preorder, one per file (docs/model.md, "Intervals")."""

@@ -1,4 +1,4 @@
-"""What an edit has to say to preorder intervals, and all edits in one."""
+"""Interface of an edit on preorder intervals, and the choice between all edits."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,13 +7,13 @@ from syclade.kernels.target import control, device_function
 
 
 class Edit(NamedTuple):
-    """One edit.
+    """Edit on preorder intervals.
 
     Attributes:
         code: as in chain/edits.py.
         moved: device function (given, here, base, proposal) -> Moved.
-        rearranged: device function (given, here, base, proposal, moved) -> Rearranged, of the tree before the
-            edit; None where positions keep their places.
+        rearranged: device function (given, here, base, proposal, moved) -> Rearranged, called on the tree
+            before the edit; None if positions keep their places.
     """
 
     code: control
@@ -22,7 +22,7 @@ class Edit(NamedTuple):
 
 
 def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
-    """Device function (given, here, base, proposal) -> Moved, by the proposal's edit.
+    """Return the device function (given, here, base, proposal) -> Moved, by the proposal's edit.
 
     Args:
         edits: the likeliest first.
@@ -35,11 +35,16 @@ def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
 
 
 def _or_moved(code: control, own: Any, others: Any) -> Any:
-    """What the edit of this code moves, or another one."""
+    """Return a device function for the intervals that the edit with this code shifts, or else another one."""
 
     @device_function
-    def moved(given, here, base, proposal):
-        """Moved."""
+    def moved(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Return the shifted intervals (Moved)."""
         if proposal.edit == code:
             return own(given, here, base, proposal)
         return others(given, here, base, proposal)
@@ -48,7 +53,7 @@ def _or_moved(code: control, own: Any, others: Any) -> Any:
 
 
 def make_rearranged(edits: Sequence[Edit]) -> Any:
-    """Device function (given, here, base, proposal, moved) -> Rearranged, by the proposal's edit."""
+    """Return the device function (given, here, base, proposal, moved) -> Rearranged, by the edit."""
     *others, last = [edit for edit in edits if edit.rearranged is not None]
     rearranged = last.rearranged
     for edit in reversed(others):
@@ -57,11 +62,17 @@ def make_rearranged(edits: Sequence[Edit]) -> Any:
 
 
 def _or_rearranged(code: control, own: Any, others: Any) -> Any:
-    """How the edit of this code rearranges the order, or another one."""
+    """Return a device function for how the edit with this code changes the order, or else another one."""
 
     @device_function
-    def rearranged(given, here, base, proposal, moved):
-        """Rearranged."""
+    def rearranged(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Return the change of the order (Rearranged)."""
         if proposal.edit == code:
             return own(given, here, base, proposal, moved)
         return others(given, here, base, proposal, moved)

@@ -1,7 +1,8 @@
-"""Exchange labels: positions keep their places, and two of them change labels.
+"""Exchange labels: positions keep their places, and two of them swap labels.
 
-Of two nodes apart, each interval shifts by the difference of the weights. Where one is above the other, the
-upper interval without the lower one does, and the lower one, which has both, stays as it is.
+If the two nodes are unrelated, each interval shifts by the difference of the weights. If one is above the
+other, the upper interval without the lower one shifts. The lower interval, which has both mutations, stays as
+it is.
 """
 
 from typing import Any
@@ -30,11 +31,16 @@ _NOBODY = control(-1)
 
 
 def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
-    """The edit, for tables of this form."""
+    """Return the edit for tables of this form."""
 
     @device_function
-    def moved(given, here, base, proposal):
-        """Two intervals, x's the first one."""
+    def moved(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Return two intervals, x's being the first one (Moved)."""
         v, w = proposal.v, proposal.w
         place_v, end_v = interval_of(given, base, v)
         place_w, end_w = interval_of(given, base, w)
@@ -61,11 +67,11 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
 @device_function
 def relabelled(
     given,  # IN the tree before the edit
-    here,  # IN
-    base,  # IN address
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
     moved,  # IN Moved
 ):
-    """What follows for the tables: Changes."""
+    """Return what the tables have to follow (Changes)."""
     a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
     above_x = control(given.parent[base + address(moved.x)])
     above_y = control(given.parent[base + address(moved.y)])
@@ -79,7 +85,7 @@ def relabelled(
         later, end_later = b2, b1
         node_1, node_2, shifted_from = above_y, _NOBODY, a1
         if above_y == moved.x:
-            node_1 = moved.y  # which then has x's place
+            node_1 = moved.y  # which is then at x's position
     return Changes(
         Runs(
             a1,
@@ -100,25 +106,25 @@ def relabelled(
 
 @device_function
 def exchanged(label, v, w):
-    """v for w, w for v, any other label for itself (control)."""
+    """Return w for v, v for w, and any other label unchanged (control)."""
     return label + control(label == v) * (w - v) + control(label == w) * (v - w)
 
 
 def make_swap_labels(form: Form) -> Any:
-    """Device function swap_labels."""
+    """Return the device function `swap_labels`."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
     keeps_order = form.subtrees
 
     @device_function
     def swap_labels(
         given,  # IN OUT parent, order (where it is kept), position, size, row_of
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         moved,  # IN Moved
-        above_x,  # IN control: the nodes' parents
-        above_y,
+        above_x,  # IN control: parent of x before the edit
+        above_y,  # IN control: parent of y before the edit
     ):
-        """x and y change places: positions keep their rows, labels change."""
+        """Swap x and y: positions keep their rows, labels change."""
         x, y, a1, a2 = moved.x, moved.y, moved.a1, moved.a2
         new_above_x = exchanged(above_y, x, y)
         new_above_y = exchanged(above_x, x, y)

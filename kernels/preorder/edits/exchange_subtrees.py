@@ -1,4 +1,7 @@
-"""Exchange subtrees: two that are apart change places, shifted by the difference of the parents' scores."""
+"""Exchange subtrees: two unrelated subtrees swap places.
+
+Each is shifted by the difference of the parents' scores.
+"""
 
 from syclade.kernels.chain.edits import EXCHANGE_SUBTREES
 from syclade.kernels.preorder.changes import (
@@ -26,12 +29,12 @@ _ONE = control(1)
 @device_function
 def touched_blocks(
     local,  # IN Local
-    run,  # IN control: where the first run is now: the later one
-    end_run,
-    other_run,  # IN control: where the second one is now
-    end_other_run,
+    run,  # IN control: where the first run starts now; it is the later one
+    end_run,  # IN control: its end
+    other_run,  # IN control: where the second run starts now
+    end_other_run,  # IN control: its end
 ):
-    """Both runs' blocks, each with the run that has come."""
+    """Return both runs' blocks, each with the run that it has received (Touched)."""
     if local.old == local.new:
         return Touched(local.old, local.old + _ONE, other_run, end_run, _ZERO, _ZERO, _ZERO, _ZERO)
     return Touched(
@@ -40,12 +43,17 @@ def touched_blocks(
 
 
 def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
-    """The edit, for tables of this form."""
+    """Return the edit for tables of this form."""
     exchange = blocks.exchange
 
     @device_function
-    def moved(given, here, base, proposal):
-        """Two intervals apart; x is the node of the first one."""
+    def moved(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Return two separate intervals; x is the node of the first one (Moved)."""
         v, w = proposal.v, proposal.w
         place_v, end_v = interval_of(given, base, v)
         above_v = row_above(given, base, v)
@@ -64,8 +72,14 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
         )  # fmt: skip
 
     @device_function
-    def rearranged(given, here, base, proposal, moved):
-        """Two runs change places around what lies between them."""
+    def rearranged(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Return the swap of two runs around what is between them (Rearranged)."""
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
         above_x = control(given.parent[base + address(moved.x)])
         above_y = control(given.parent[base + address(moved.y)])

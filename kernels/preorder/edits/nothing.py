@@ -8,8 +8,13 @@ _TWO = control(2)
 
 
 @device_function
-def moved_by_nothing(given, here, base, proposal):
-    """Any interval, by the row of zeros less itself."""
+def moved_by_nothing(
+    given,  # IN not used
+    here,  # IN Here
+    base,  # IN not used
+    proposal,  # IN Proposal
+):
+    """Return any interval, shifted by the row of zeros minus itself (Moved)."""
     zero = here.layout.zero
     return Moved(
         ONE_INTERVAL, proposal.v, _ONE, _TWO, proposal.v, _ONE, _ONE, _TWO, _TWO, zero, zero, zero, zero

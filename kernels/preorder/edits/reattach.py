@@ -1,4 +1,7 @@
-"""Reattach: v's subtree goes below t. Its interval shifts by the scores of t less those of v's old parent."""
+"""Reattach: v's subtree moves below t.
+
+Its interval shifts by the scores of t minus those of v's old parent.
+"""
 
 from syclade.kernels.chain.edits import REATTACH
 from syclade.kernels.preorder.changes import (
@@ -26,14 +29,14 @@ _ONE = control(1)
 
 @device_function
 def new_place(
-    given,  # IN
-    base,  # IN address
+    given,  # IN parent, position, size
+    base,  # IN address: where the slot's tree starts
     v,  # IN control
-    a,  # IN control: v's interval
-    b,
+    a,  # IN control: start of v's interval
+    b,  # IN control: its end
     t,  # IN control
 ):
-    """Where v's run goes: (start of the change, end of the change, 1 if the run goes to its end).
+    """Return where v's run goes: (start of the change, end of the change, 1 if the run goes to its end).
 
     Any place among t's children is legal; this is the nearest.
     """
@@ -42,7 +45,7 @@ def new_place(
         return a, place_t + _ONE, _ONE
     if end_t <= a:
         return end_t, b, _ZERO
-    # t is above v: go before or behind the branch of t that holds v.
+    # t is above v: go before or after the branch of t that has v.
     branch = address(branch_towards(given.parent, base, t, v))
     first = control(given.position[base + branch])
     last = first + control(given.size[base + branch])
@@ -52,8 +55,14 @@ def new_place(
 
 
 @device_function
-def permuted(start, stop, to_end, a, b):
-    """The permutation that takes the run [a, b) to the start or to the end of the change."""
+def permuted(
+    start,  # IN control: start of the change
+    stop,  # IN control: end of the change
+    to_end,  # IN control: 1 if the run goes to its end, else 0
+    a,  # IN control: start of the run
+    b,  # IN control: end of the run
+):
+    """Return the permutation that moves the run [a, b) to the start or the end of the change."""
     length = b - a
     if to_end == _ONE:
         run = stop - length
@@ -64,13 +73,16 @@ def permuted(start, stop, to_end, a, b):
 @device_function
 def touched_blocks(
     local,  # IN Local
-    start,  # IN control: the change
-    stop,
-    run,  # IN control: where the run is now
-    end_run,
+    start,  # IN control: start of the change
+    stop,  # IN control: end of the change
+    run,  # IN control: where the run starts now
+    end_run,  # IN control: its end
 ):
-    """The block that the run has left, which has no changed positions then, and that which it has joined."""
-    gap = stop  # the position that follows where the run was
+    """Return the blocks that the run has left and joined (Touched).
+
+    The block that it has left has no changed positions.
+    """
+    gap = stop  # position that followed the run at its old place
     if run != start:
         gap = start
     if local.old == local.new:
@@ -81,12 +93,17 @@ def touched_blocks(
 
 
 def make_reattach(form: Form, blocks: Blocks) -> Edit:
-    """The edit, for tables of this form."""
+    """Return the edit for tables of this form."""
     joins = blocks.joins
 
     @device_function
-    def moved(given, here, base, proposal):
-        """One interval."""
+    def moved(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Return one interval (Moved)."""
         v, t = proposal.v, proposal.t
         a, b = interval_of(given, base, v)
         row_old = row_above(given, base, v)
@@ -95,8 +112,14 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
         return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_old, zero, zero)
 
     @device_function
-    def rearranged(given, here, base, proposal, moved):
-        """One run changes places with what lies between it and its new place."""
+    def rearranged(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Return the swap of a run with what is between it and its new place (Rearranged)."""
         v, t, a, b = moved.x, proposal.t, moved.a1, moved.b1
         above = control(given.parent[base + address(v)])
         row_v = row_at(given.places, base + address(a))
@@ -105,7 +128,7 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
         run = start
         if to_end == _ONE:
             run = stop - (b - a)
-        neighbour = start - _ONE  # the position that will come before the run
+        neighbour = start - _ONE  # position that will precede the run
         if run != start:
             neighbour = stop - _ONE
         end_run = run + (b - a)

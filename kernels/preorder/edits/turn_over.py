@@ -1,7 +1,7 @@
-"""Turn over: the lower of two related subtrees, v, goes to the upper one's place, the upper one, w, below t.
+"""Turn over: of two related nodes, the lower, v, takes the upper's place, and the upper, w, moves below t.
 
-v's interval shifts by the scores of w's parent less those of v's parent, the rest of w's interval by those of
-t less those of v's parent.
+v's interval shifts by the scores of w's parent minus those of v's parent. The rest of w's interval shifts by
+those of t minus those of v's parent.
 """
 
 from syclade.kernels.chain.edits import TURN_OVER
@@ -30,11 +30,16 @@ _NOBODY = control(-1)
 
 
 def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
-    """The edit, for tables of this form."""
+    """Return the edit for tables of this form."""
 
     @device_function
-    def moved(given, here, base, proposal):
-        """v's interval, y's, in that of w, which is x's."""
+    def moved(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+    ):
+        """Return v's interval, which is y's, inside w's, which is x's (Moved)."""
         v, w, t = proposal.v, proposal.w, proposal.t
         place_v, end_v = interval_of(given, base, v)
         above_v = row_above(given, base, v)
@@ -47,8 +52,14 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
         )  # fmt: skip
 
     @device_function
-    def rearranged(given, here, base, proposal, moved):
-        """v's run first; in it, behind t, what was around it."""
+    def rearranged(
+        given,  # IN the tree before the edit
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Return the order with v's run first and, inside it after t, the rest of w's run (Rearranged)."""
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
         above_x = control(given.parent[base + address(moved.x)])
         above_y = control(given.parent[base + address(moved.y)])
@@ -66,7 +77,7 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
             Growth(a2 - b2, place_above_y, a1, (b1 - a1) - (b2 - a2), place_t, a2),
             proposal.t,
             above_x,
-            Local(_ZERO, _ZERO, _ZERO),  # too much moves
+            Local(_ZERO, _ZERO, _ZERO),  # too many nodes move
             Changes(
                 Runs(
                     a1,

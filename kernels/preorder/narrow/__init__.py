@@ -1,1 +1,1 @@
-"""Tables that are read whole: for matrices of up to some hundred distinct columns."""
+"""Narrow tables, which are read whole: for matrices of up to some hundred distinct columns."""

@@ -1,6 +1,6 @@
-"""A tree's score by other weights than those of the tables, which stay as they are: O(nodes * cells).
+"""Score of a tree under other weights than those of its tables, which stay as they are: O(nodes * cells).
 
-For one proposal in many: that the error rates are others.
+Only proposals that change the error rates need it, and they are few.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ _ONE = control(1)
 
 
 def make_anew(form: Form, score: Score, classes: int) -> Any:
-    """Device function share_anew: see `kernels.rates.evaluation.make_learned`."""
+    """Return the device function `share_anew` (see `kernels.rates.evaluation.make_learned`)."""
     rounds, lanes = form.rounds, form.lanes
     fill_order = make_fill_order(form)
     telling = classes - 1
@@ -27,14 +27,14 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
 
     @device_function
     def fill_rows(
-        best,  # OUT (cells of a panel / lanes,) int32, private: the greatest of each cell
+        best,  # OUT (cells of a panel / lanes,) int32, private: the best score of each cell
         given,  # IN the tree, observed; OUT rate_rows, rate_row
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         weights,  # IN (classes,) int32, private
-        panel,  # IN
+        panel,  # IN integer: the panel
     ):
-        """Scores of a panel at all nodes, parents first."""
+        """Compute the scores of a panel at all nodes, parents first."""
         cell = address(panel * rounds * lanes) + here.lane
         width = address(here.sizes.cells)
         column = here.number * address(here.sizes.nodes) * width + cell
@@ -61,8 +61,13 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
                 best[part] = maximum(best[part], value)
 
     @device_function
-    def share_anew(given, here, base, weights):
-        """The lane's share."""
+    def share_anew(
+        given,  # IN the tree, observed, multiplicity, the score's arguments; OUT order, rate_rows, rate_row
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        weights,  # IN (classes,) int32, private
+    ):
+        """Return the lane's share of the tree's score (int64)."""
         fill_order(given, here, base)
         base = in_step(base)
         zero = here.layout.zero
@@ -80,18 +85,21 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
 
 @device_function
 def _row_of_level(row_above, node, width):
-    """The row after the parent's, over what was on this level before: so few rows stay in a cache."""
+    """Return the row after the parent's, over the one that was on this level before.
+
+    So there are few rows, and they stay in a cache.
+    """
     return row_above + width
 
 
 @device_function
 def _row_of_node(row_above, node, width):
-    """A row of its own, where all rows are looked at once more."""
+    """Return a row for each node, since all rows are read again."""
     return node * width
 
 
 def _make_totals(form: Form, terms: Terms) -> Any:
-    """As in totals.py, over the rows of fill_rows: no interval is shifted."""
+    """Return `take_totals` as in totals.py, over the rows of `fill_rows`: no interval is shifted."""
     rounds, lanes = form.rounds, form.lanes
     term = terms.term
 
@@ -99,14 +107,14 @@ def _make_totals(form: Form, terms: Terms) -> Any:
     def take_totals(
         totals,  # OUT (cells of a panel / lanes,) int32, private
         best,  # IN, like totals: the scores of the best attachments
-        made,  # IN what `terms.form` gave
+        made,  # IN result of `terms.form`
         given,  # IN rate_rows
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
-        moved,  # IN not looked at
+        moved,  # IN not used
     ):
-        """totals = the sums of the terms of all nodes."""
+        """Compute totals = the sums of the terms of all nodes."""
         width = address(here.sizes.cells)
         first = here.number * address(here.sizes.nodes) * width + (column - here.table)
         for part in range(rounds):

@@ -1,4 +1,4 @@
-"""The encoding `preorder` with narrow tables: a proposal's score is made of whole rows."""
+"""Encoding `preorder` with narrow tables: whole rows are read to score a proposal."""
 
 from functools import partial
 from typing import Any
@@ -33,12 +33,12 @@ def make_evaluation(
     wide: int,
     **_others: int,
 ) -> Evaluation:
-    """The evaluation of a score, for one shape.
+    """Return the evaluation of a score, for one shape.
 
     Args:
-        score: what a cell is worth.
+        score: contribution of a cell.
         nodes, labels, cells, block, lanes, panels: as in `Shape`.
-        classes: of observed values, with that of those that tell nothing.
+        classes: number of classes of observed values, the uninformative one included.
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share of a score may not fit in 32 bits.
     """
@@ -49,11 +49,11 @@ def make_evaluation(
 def make_form_evaluation(
     sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
 ) -> Evaluation:
-    """The evaluation of a score, for every shape of a form.
+    """Return the evaluation of a score, for every shape of a form.
 
     Args:
         sizes_of: device function (given) -> (Sizes, Layout).
-        score: what a cell is worth.
+        score: contribution of a cell.
         lanes, rounds, broad, few: as in `Form`.
     """
     return _evaluation(score, Form(lanes, rounds, 0, broad, few), sizes_of, weighted=1, wide=1)
@@ -63,8 +63,13 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
     score_mapping = make_score_mapping(form, score, weighted, wide)
 
     @device_function
-    def place(given, number, lane, mutations):
-        """Where the slot's tree and tables are."""
+    def place(
+        given,  # IN the kernel's arguments
+        number,  # IN address: the slot
+        lane,  # IN address
+        mutations,  # IN control
+    ):
+        """Return (Here, where the slot's tree starts (address))."""
         sizes, layout = sizes_of(given)
         base = number * address(sizes.nodes)
         table = number * address(layout.rows * sizes.cells)
@@ -72,8 +77,15 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
         return Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout), base
 
     @device_function
-    def score_after(given, here, base, proposal, moved, current):
-        """The sum of all lanes' shares."""
+    def score_after(
+        given,  # IN tables, places, multiplicity, and the score's arguments
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal (not used)
+        moved,  # IN Moved
+        current,  # IN int64: score of the tree (not used)
+    ):
+        """Return the score after the edit: the sum of all lanes' shares (int64)."""
         return lane_sum(score_mapping(given, here, base, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))

@@ -1,4 +1,4 @@
-"""Narrow tables have scores and running maxima, and nothing else."""
+"""Narrow tables: scores and running maxima, without extras."""
 
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.tables.extras import Extras
@@ -9,31 +9,64 @@ _ALWAYS = control(-1)
 
 
 def make_extras(form: Form) -> Extras:
-    """Nothing but to shift a row."""
+    """Return extras that only shift a row."""
     add_to_row = make_rows(form).add_to_row
     panel_size = address(form.rounds * form.lanes)
 
     @device_function
-    def fill(given, here, base, panel):
-        """There is nothing more to fill."""
+    def fill(
+        given,  # IN not used
+        here,  # IN not used
+        base,  # IN not used
+        panel,  # IN not used
+    ):
+        """Fill nothing more."""
 
     @device_function
-    def shift_row(shift, given, here, panel, row):
+    def shift_row(
+        shift,  # IN (cells of a panel / lanes,) int32, private
+        given,  # IN OUT tables
+        here,  # IN Here
+        panel,  # IN integer: the panel
+        row,  # IN control: where the score row starts
+    ):
         """Add a shift to a score row."""
         add_to_row(shift, given.tables, here.table + address(panel) * panel_size + here.lane, row)
 
     @device_function
-    def before_shift(given, here, base, panel, climbs):
-        """There is nothing to know."""
+    def before_shift(
+        given,  # IN not used
+        here,  # IN not used
+        base,  # IN not used
+        panel,  # IN not used
+        climbs,  # IN not used
+    ):
+        """Return a constant: `after_shift` needs nothing."""
         return _ALWAYS
 
     @device_function
-    def after_shift(given, here, base, panel, climbs, known):
-        """There is nothing to make good."""
+    def after_shift(
+        given,  # IN not used
+        here,  # IN not used
+        base,  # IN not used
+        panel,  # IN not used
+        climbs,  # IN not used
+        known,  # IN not used
+    ):
+        """Repair nothing."""
 
     @device_function
-    def may_have_lost(given, here, base, column, number, gap, climbs, shift):
-        """It is not worth while to ask."""
+    def may_have_lost(
+        given,  # IN not used
+        here,  # IN not used
+        base,  # IN not used
+        column,  # IN not used
+        number,  # IN not used
+        gap,  # IN not used
+        climbs,  # IN not used
+        shift,  # IN not used
+    ):
+        """Return all ones: a check does not pay."""
         return _ALWAYS
 
     return Extras(fill, shift_row, before_shift, after_shift, may_have_lost)

@@ -1,4 +1,4 @@
-"""The encoding `preorder` with narrow tables, where error rates are learned."""
+"""Encoding `preorder` with narrow tables and learned error rates."""
 
 from functools import partial
 from typing import Any
@@ -27,12 +27,12 @@ def make_evaluation(
     classes: int,
     **others: int,
 ) -> Evaluation:
-    """The evaluation of a score, for one shape.
+    """Return the evaluation of a score, for one shape.
 
     Args:
-        score: what a cell is worth.
-        nodes, labels, cells, block, lanes, panels, classes: as for fixed rates.
-        others: likewise.
+        score: contribution of a cell.
+        nodes, labels, cells, block, lanes, panels, classes: as for fixed rates (encoding.py).
+        others: as for fixed rates.
     """
     sizes = {"nodes": nodes, "labels": labels, "cells": cells, "block": block, "lanes": lanes}
     inner = fixed.make_evaluation(score, **sizes, panels=panels, classes=classes, **others)
@@ -51,13 +51,13 @@ def make_form_evaluation(
     classes: int,
     **_others: int,
 ) -> Evaluation:
-    """The evaluation of a score, for every shape of a form.
+    """Return the evaluation of a score, for every shape of a form.
 
     Args:
         sizes_of: device function (given) -> (Sizes, Layout).
-        score: what a cell is worth.
+        score: contribution of a cell.
         lanes, rounds, broad, few: as in `Form`.
-        classes: as for fixed rates.
+        classes: number of classes of observed values, the uninformative one included.
     """
     inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad, few=few)
     return _learned(inner, Form(lanes, rounds, 0, broad, few), score, classes)

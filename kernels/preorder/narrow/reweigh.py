@@ -1,7 +1,7 @@
-"""Reweigh: tables of other weights, of the tree that they are already of: O(nodes * cells).
+"""Reweigh: update the tables to other weights, for the tree that they already belong to: O(nodes * cells).
 
-The rows stay where they are, and so do the blocks. What this costs is to write to a cache; so rows of
-weights, which few proposals look at, are written for these alone.
+The rows stay where they are, and so do the blocks. The cost is that of writing to a cache. Few proposals read
+rows of weights, so these are written for such proposals alone.
 """
 
 from typing import Any
@@ -19,15 +19,20 @@ _LEAST = np.int32(-(2**31))
 
 
 def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
-    """Device functions (reweigh, put_weights)."""
+    """Return the device functions (reweigh, put_weights)."""
     rows = make_rows(form)
     raise_by_row, put_row = rows.raise_by_row, rows.put_row
     rounds, lanes = form.rounds, form.lanes
     telling = classes - 1
 
     @device_function
-    def add_row(values, tables, column, at):
-        """values = values + row."""
+    def add_row(
+        values,  # IN OUT (cells of a panel / lanes,) int32, private
+        tables,  # IN (slots, rows, cells) int32, flat
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        at,  # IN control: where the row starts
+    ):
+        """Compute values = values + row."""
         start = column + address(at)
         for part in range(rounds):
             values[part] = np.int32(values[part] + tables[start + address(part * lanes)])
@@ -36,12 +41,12 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     def take_weights(
         values,  # OUT (cells of a panel / lanes,) int32, private
         given,  # IN observed
-        here,  # IN
+        here,  # IN Here
         weights,  # IN (classes,) int32, private
         cell,  # IN address: the lane's first cell of the panel
         label,  # IN address
     ):
-        """values = what a mutation adds to the cells below it."""
+        """Load values = what a mutation adds to the cells below it."""
         observed = label * address(here.sizes.cells) + cell
         for part in range(rounds):
             code = np.int32(given.observed[observed + address(part * lanes)])
@@ -54,16 +59,21 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     def own_weights(
         weights,  # OUT (classes,) int32, private
         given,  # IN weights
-        here,  # IN
+        here,  # IN Here
     ):
-        """Those of the slot's rates."""
+        """Load the weights of the slot's rates."""
         own = here.number * address(classes)
         for code in range(classes):
             weights[code] = np.int32(given.weights[own + address(code)])
 
     @device_function
-    def put_weights(given, here, base, label):
-        """The row of weights of a mutation (control)."""
+    def put_weights(
+        given,  # IN observed, weights; OUT tables
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        label,  # IN control: the mutation
+    ):
+        """Write the row of weights of a mutation."""
         values = private_array(rounds, np.int32)
         weights = private_array(classes, np.int32)
         own_weights(weights, given, here)
@@ -74,8 +84,18 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             put_row(values, given.tables, here.table + cell, row)
 
     @device_function
-    def put_forwards(best, values, given, here, weights, base, cell, first, stop):
-        """Scores of a block, and maxima from its start; `best` gets that of the block."""
+    def put_forwards(
+        best,  # OUT (cells of a panel / lanes,) int32, private
+        values,  # OUT (cells of a panel / lanes,) int32, private: scratch
+        given,  # IN the tree and its order, observed, places; IN OUT tables
+        here,  # IN Here
+        weights,  # IN (classes,) int32, private
+        base,  # IN address: where the slot's tree starts
+        cell,  # IN address: the lane's first cell of the panel
+        first,  # IN control: start of the block
+        stop,  # IN control: its end
+    ):
+        """Write the scores of a block, and the maxima from its start; `best` gets that of the block."""
         column = here.table + cell
         for part in range(rounds):
             best[part] = _LEAST
@@ -92,8 +112,16 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             put_row(best, given.tables, column, here.layout.prefix + row)
 
     @device_function
-    def put_backwards(best, given, here, base, column, first, stop):
-        """Maxima to the end of a block."""
+    def put_backwards(
+        best,  # OUT (cells of a panel / lanes,) int32, private: scratch
+        given,  # IN places; IN OUT tables
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        first,  # IN control: start of the block
+        stop,  # IN control: its end
+    ):
+        """Write the maxima to the end of a block."""
         for part in range(rounds):
             best[part] = _LEAST
         for done in range(stop - first):
@@ -102,8 +130,14 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             put_row(best, given.tables, column, here.layout.suffix + row)
 
     @device_function
-    def put_after(outside, given, here, column, blocks):
-        """Maxima over all later blocks."""
+    def put_after(
+        outside,  # OUT (cells of a panel / lanes,) int32, private: scratch
+        given,  # IN OUT tables
+        here,  # IN Here
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        blocks,  # IN control: number of blocks
+    ):
+        """Write the maxima over all later blocks."""
         for part in range(rounds):
             outside[part] = np.int32(0)
         for done in range(blocks):
@@ -114,10 +148,10 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     @device_function
     def reweigh(
         given,  # IN the tree and its order, observed, weights; OUT tables
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
     ):
-        """Scores and maxima; rows of weights are left."""
+        """Update scores and maxima, and leave rows of weights."""
         best = private_array(rounds, np.int32)
         outside = private_array(rounds, np.int32)
         values = private_array(rounds, np.int32)

@@ -1,6 +1,6 @@
 """Score mapping: a proposal's best attachments from range maxima and shifts, in O(cells).
 
-What these are worth is the score's business (worth.py).
+The score defines what these contribute (worth.py).
 """
 
 from typing import Any
@@ -21,11 +21,11 @@ _ONE = control(1)
 
 
 def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> Any:
-    """Device function: the lane's share of the proposal's score.
+    """Return a device function that gives the lane's share of the proposal's score.
 
     Args:
-        form: of the tables.
-        score: what a cell is worth.
+        form: form of the tables.
+        score: contribution of a cell.
         weighted: 1 if columns have multiplicities.
         wide: 1 if a lane's share may not fit in 32 bits.
     """
@@ -39,11 +39,11 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
     @device_function
     def score_mapping(
         given,  # IN tables, places, multiplicity, and the score's arguments
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         moved,  # IN Moved
     ):
-        """Sum over the lane's columns of multiplicity * what the cell is worth (int64)."""
+        """Return the sum over the lane's columns of multiplicity * contribution of the cell (int64)."""
         before, prefix, after = here.layout.before, here.layout.prefix, here.layout.after
         suffix, width = here.layout.suffix, here.sizes.cells
         best = private_array(rounds, np.int32)

@@ -1,7 +1,7 @@
-"""Totals: what all attachments of each cell add to a score that is no maximum, after a proposal.
+"""Totals: terms of all attachments of each cell after a proposal, for a score that is not a maximum.
 
-Every position counts, so a proposal costs O(nodes * cells). Shifts are those of at most two intervals, which
-cut the order into five runs.
+Every position counts, so a proposal costs O(nodes * cells). At most two intervals are shifted; they cut the
+order into five runs.
 """
 
 from typing import Any
@@ -22,10 +22,10 @@ _RUNS = 5
 @device_function
 def run_of(
     moved,  # IN Moved
-    here,  # IN
+    here,  # IN Here
     number,  # IN control: 0 ... 4
 ):
-    """(start, end of a run of positions; the rows whose difference it is shifted by), all control."""
+    """Return (start, end of a run of positions; the two rows whose difference shifts it), all control."""
     nested = equal(moved.shape, ONE_IN_THE_OTHER)
     alone = equal(moved.shape, ONE_INTERVAL)
     second, end_second = choose(alone, moved.b1, moved.a2), choose(alone, moved.b1, moved.b2)
@@ -46,11 +46,11 @@ def run_of(
 
 
 def make_totals(form: Form, terms: Terms) -> Any:
-    """Device function take_totals.
+    """Return the device function `take_totals`.
 
     Args:
-        form: of the tables.
-        terms: of the score.
+        form: form of the tables.
+        terms: terms of the score.
     """
     take_shift = make_rows(form).take_shift
     rounds, lanes = form.rounds, form.lanes
@@ -60,14 +60,14 @@ def make_totals(form: Form, terms: Terms) -> Any:
     def take_totals(
         totals,  # OUT (cells of a panel / lanes,) int32, private
         best,  # IN, like totals: the scores of the best attachments after the proposal
-        made,  # IN what `terms.form` gave
+        made,  # IN result of `terms.form`
         given,  # IN tables, places
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         moved,  # IN Moved
     ):
-        """totals = the sums of the terms of all positions."""
+        """Compute totals = the sums of the terms of all positions."""
         shift = private_array(rounds, np.int32)
         for part in range(rounds):
             totals[part] = np.int32(0)

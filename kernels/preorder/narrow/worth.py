@@ -1,4 +1,4 @@
-"""Worth: from the best attachments of a panel's cells to what these add to the score."""
+"""Contributions to the score, from the best attachments of a panel's cells."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +14,16 @@ from syclade.kernels.target import address, device_function
 def make_worth(
     form: Form, score: Score, weighted: int, long: int, make_sums: Callable[[Form, Terms], Any] = make_totals
 ) -> Any:
-    """Device function (share, best, others, given, here, base, panel, moved) -> share with the panel's cells.
+    """Return the device function (share, best, others, given, here, base, panel, moved) -> share.
+
+    It adds the panel's cells to the share.
 
     Args:
-        form: of the tables.
-        score: what a cell is worth.
+        form: form of the tables.
+        score: contribution of a cell.
         weighted: 1 if columns have multiplicities.
         long: 1 if the share has 64 bits.
-        make_sums: makes what adds up all attachments, where all count.
+        make_sums: makes the function that adds up all attachments, if all count.
     """
     if score.terms is None:
         return _of_best(form, score, weighted, long)
@@ -29,13 +31,19 @@ def make_worth(
 
 
 def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
-    """Where the best attachment says all."""
+    """Return `add_panel` for a score of the best attachment alone."""
     rounds, lanes = form.rounds, form.lanes
     of_cell = score.of_cell
 
     @device_function
-    def add(given, here, share, best, cell):
-        """share + what the cell is worth * multiplicity, no wider than need be."""
+    def add(
+        given,  # IN multiplicity, and the score's arguments
+        here,  # IN Here
+        share,  # IN int32 or int64: the lane's share so far
+        best,  # IN int32, one per lane: best score of the cell
+        cell,  # IN address: the cell
+    ):
+        """Return share + contribution of the cell * multiplicity, no wider than necessary."""
         worth = of_cell(given, here.number, best)
         if weighted:
             # Factors of 32 bits make the product one cheap instruction.
@@ -45,8 +53,17 @@ def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
         return np.int32(share + worth)
 
     @device_function
-    def add_panel(share, best, others, given, here, base, panel, moved):
-        """Cell by cell."""
+    def add_panel(
+        share,  # IN int32 or int64: the lane's share so far
+        best,  # IN (cells of a panel / lanes,) int32, private: the best scores
+        others,  # IN not used
+        given,  # IN multiplicity, and the score's arguments
+        here,  # IN Here
+        base,  # IN not used
+        panel,  # IN integer: the panel
+        moved,  # IN not used
+    ):
+        """Add the panel's cells one by one."""
         first_cell = address(panel * rounds * lanes) + here.lane
         for part in range(rounds):
             share = add(given, here, share, best[part], first_cell + address(part * lanes))
@@ -56,13 +73,22 @@ def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
 
 
 def _of_all(form: Form, terms: Terms, take_totals: Any) -> Any:
-    """Where all attachments count."""
+    """Return `add_panel` for a score of all attachments."""
     rounds, lanes = form.rounds, form.lanes
     form_of, of_sum = terms.form, terms.of_sum
 
     @device_function
-    def add_panel(share, best, others, given, here, base, panel, moved):
-        """The sums first; `others` gets them."""
+    def add_panel(
+        share,  # IN int64: the lane's share so far
+        best,  # IN (cells of a panel / lanes,) int32, private: the best scores
+        others,  # OUT (cells of a panel / lanes,) int32, private: scratch
+        given,  # IN tables, places, multiplicity, and the score's arguments
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        panel,  # IN integer: the panel
+        moved,  # IN Moved
+    ):
+        """Compute the sums first, in `others`, then add the cells."""
         first_cell = address(panel * rounds * lanes) + here.lane
         made = form_of(given, here.number)
         take_totals(others, best, made, given, here, base, here.table + first_cell, moved)

@@ -1,1 +1,1 @@
-"""The tables of scores and maxima of a slot, and how they follow the tree."""
+"""Tables of scores and maxima of a slot, and how they follow the tree."""

@@ -1,4 +1,4 @@
-"""Follow: the tree takes an edit, and the tables follow."""
+"""Follow: apply an edit to the tree, and update the tables."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ _ONE = control(1)
 
 @device_function
 def moved_apart(moved):
-    """The same, kept apart from code for lanes."""
+    """Return the same record, kept apart from code for lanes."""
     return Moved(
         moved.shape, apart_from(moved.x), apart_from(moved.a1), apart_from(moved.b1),
         apart_from(moved.y), apart_from(moved.a2), apart_from(moved.b2), moved.end_first, moved.end,
@@ -34,7 +34,7 @@ def moved_apart(moved):
 
 
 def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extras) -> Any:
-    """Device function follow."""
+    """Return the device function `follow`."""
     rearranged_by = make_rearranged(edits)
     swap_labels = make_swap_labels(form)
     permute, take_permuted = make_permute(form)
@@ -43,8 +43,16 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
     rebuild = make_rebuild(form, extras)
 
     @device_function
-    def change_blocks(given, here, base, rearranged):
-        """Runs enter their new blocks, or the order is cut anew; what the tables have to follow."""
+    def change_blocks(
+        given,  # IN OUT places, block_start
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        rearranged,  # IN Rearranged
+    ):
+        """Put runs into their new blocks, or cut the order into blocks again.
+
+        Returns what the tables have to follow (Changes).
+        """
         local, runs, touched = rearranged.local, rearranged.changes.runs, rearranged.changes.touched
         if local.fits != _ZERO:
             base = in_step(base)
@@ -61,8 +69,14 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
         return Changes(runs, touched, rearranged.changes.climbs)
 
     @device_function
-    def rearrange(given, here, base, proposal, moved):
-        """Nodes get new parents, and runs of the order new places."""
+    def rearrange(
+        given,  # IN OUT the tree
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+    ):
+        """Give nodes new parents and runs of the order new places; return Changes."""
         rearranged = rearranged_by(given, here, base, proposal, moved)
         permutation = rearranged.permutation
         permute(given, here, base, permutation)
@@ -74,8 +88,13 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
         return change_blocks(given, here, base, rearranged)
 
     @device_function
-    def relabel(given, here, base, moved):
-        """Two nodes change places, and all positions keep theirs."""
+    def relabel(
+        given,  # IN OUT the tree
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        moved,  # IN Moved
+    ):
+        """Swap two nodes, while all positions keep their places; return Changes."""
         changes = relabelled(given, here, base, moved)
         above_x = control(given.parent[base + address(moved.x)])
         above_y = control(given.parent[base + address(moved.y)])
@@ -86,8 +105,8 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
     @device_function
     def follow(
         given,  # IN OUT the tree and the tables
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):

@@ -1,7 +1,7 @@
-"""Where rows start inside a slot's tables. No device code.
+"""Layout: where rows start inside a slot's tables. No device code.
 
 With these rows the maximum over any range of positions is that of a few rows (docs/model.md, "Intervals").
-The maxima go with the node, and blocks have no fixed length: a subtree that moves changes two blocks only.
+The maxima belong to nodes, and blocks have no fixed length: a subtree that moves changes only two blocks.
 """
 
 from typing import Any, NamedTuple
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from syclade.kernels.preorder.shape import Shape
 
 LARGEST_TABLES = 2**31
-"""Numbers that a slot's tables may have, so that where a row starts fits in an int32."""
+"""Limit on the numbers in a slot's tables, so that the start of a row fits in an int32."""
 
 
 class Layout(NamedTuple):
-    """Where rows start inside a slot's tables; scores stand in the first rows, one a node.
+    """Starts of rows inside a slot's tables; the scores are in the first rows, one per node.
 
-    Python's numbers, or control integers that lanes share.
+    All are Python integers, or control integers that are the same in all lanes.
     """
 
     zero: Any  # a row of zeros: the scores of padding positions
@@ -26,12 +26,12 @@ class Layout(NamedTuple):
     top: Any  # + block * cells: its maximum
     before: Any  # + block * cells: maximum over all earlier blocks
     after: Any  # + block * cells: maximum over all later blocks
-    rows: Any  # how many there are
-    sketched: Any  # how many have sketches (wide/sketches.py), the first ones
+    rows: Any  # number of rows
+    sketched: Any  # number of rows with sketches (wide/sketches.py): the first ones
 
 
 def make_layout(shape: Shape) -> Layout:
-    """The layout of the tables."""
+    """Return the layout of the tables."""
     nodes, cells, blocks = shape.nodes, shape.cells, shape.most_blocks
     zero = nodes
     weights = zero + 1

@@ -1,4 +1,4 @@
-"""The maximum over a range of positions, as that of a few rows of the slot's tables."""
+"""Maximum over a range of positions, as that of a few rows of the slot's tables."""
 
 from functools import cache
 from typing import Any
@@ -13,21 +13,21 @@ _ONE = control(1)
 
 @cache
 def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
-    """Device functions (range_rows, take_range, range_of_cell)."""
+    """Return the device functions (range_rows, take_range, range_of_cell)."""
     rows = make_rows(form)
     take_row, raise_by_row = rows.take_row, rows.raise_by_row
 
     @device_function
     def range_rows(
         places,  # IN (slots, nodes) int64, flat
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
-        start,  # IN control: positions
-        stop,  # IN control, > start
+        start,  # IN control: first position
+        stop,  # IN control: end of the positions, > start
     ):
-        """(mask: all in one block; first row; last row; what lies between, from … to), all control.
+        """Return (mask: one block; first row; last row; start and end of the part between), all control.
 
-        Between lie positions of the one block, or whole blocks.
+        The part between consists of positions if all are in one block, else of whole blocks.
         """
         last = stop - _ONE
         low = block_at(places, base + address(start))
@@ -47,13 +47,13 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
     def take_range(
         best,  # OUT (cells of a panel / lanes,) int32, private
         given,  # IN tables, places
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
-        start,  # IN control: positions
-        stop,  # IN control, > start
+        start,  # IN control: first position
+        stop,  # IN control: end of the positions, > start
     ):
-        """best = the maximum over positions start … stop-1."""
+        """Compute best = the maximum over positions start … stop-1."""
         one_block, first_row, last_row, inner, end_inner = range_rows(given.places, here, base, start, stop)
         take_row(best, given.tables, column, first_row)
         raise_by_row(best, given.tables, column, last_row)
@@ -70,16 +70,16 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def range_of_cell(
         given,  # IN tables, places
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         at,  # IN address: the cell in the first row of the slot's tables
-        one_block,  # IN control: as `range_rows` has them
-        first_row,
-        last_row,
-        inner,
-        end_inner,
+        one_block,  # IN control: result of `range_rows`: mask, all in one block
+        first_row,  # IN control: likewise, first row
+        last_row,  # IN control: likewise, last row
+        inner,  # IN control: likewise, start of the part between
+        end_inner,  # IN control: likewise, end of the part between
     ):
-        """The maximum for one cell of the lane (int32)."""
+        """Return the maximum for one cell of the lane (int32)."""
         best = maximum(given.tables[at + address(first_row)], given.tables[at + address(last_row)])
         for between in range(inner, end_inner):
             other = control(between)

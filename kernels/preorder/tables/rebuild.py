@@ -1,6 +1,6 @@
 """Rebuild: after an accepted edit, shift the moved rows and renew the maxima of the blocks that changed.
 
-Every lane works on its own cells alone, so nothing has to wait for other lanes.
+Every lane works on its own cells alone, so no lane has to wait for others.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ _ONE = control(1)
 
 
 def make_rebuild(form: Form, extras: Extras) -> Any:
-    """Device function rebuild."""
+    """Return the device function `rebuild`."""
     take_shift = make_rows(form).take_shift
     renew_block, renew_around = make_renew(form)
     shift_row, before_shift, after_shift = extras.shift_row, extras.before_shift, extras.after_shift
@@ -37,7 +37,15 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
     rounds, lanes = form.rounds, form.lanes
 
     @device_function
-    def shift_run(given, here, base, panel, shift, start, stop):
+    def shift_run(
+        given,  # IN places; IN OUT tables and their extras
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        panel,  # IN integer: the panel
+        shift,  # IN (cells of a panel / lanes,) int32, private
+        start,  # IN control: start of the run
+        stop,  # IN control: its end
+    ):
         """Add a shift to the score rows of a run of positions."""
         for place in range(start, stop):
             shift_row(shift, given, here, panel, row_at(given.places, base + address(place)))
@@ -45,8 +53,8 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
     @device_function
     def rebuild(
         given,  # IN the tree after the edit; IN OUT tables
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         changes,  # IN Changes
     ):
         """Shift the moved rows, then renew the blocks with changed positions."""
@@ -56,11 +64,11 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
         blocks = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         first = touched.end_block_1 - touched.block_1
         second = greater(touched.end_block_2 - touched.block_2, _ZERO)
-        parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1, and joined block 2
+        parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1 and joined block 2
         for panel in range(here.sizes.panels):
             column = here.table + address(panel * rounds * lanes) + here.lane
             known = before_shift(given, here, base, panel, changes.climbs)
-            # Kept, since the rows whose difference they are may move themselves.
+            # Copied first: the rows that define the shifts may be shifted themselves.
             take_shift(shift, given.tables, column, runs.plus_1, runs.minus_1)
             take_shift(other_shift, given.tables, column, runs.plus_2, runs.minus_2)
             shift_run(given, here, base, panel, shift, runs.start_1, runs.stop_1)
@@ -69,7 +77,7 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
             after_shift(given, here, base, panel, changes.climbs, known)
             first_block, last_block = blocks, -_ONE
             for count in range(first + second):
-                # One loop for both runs of blocks: a second copy of the code would double its compilation.
+                # One loop for both ranges of blocks: a second copy would double the compile time of the code.
                 one = less(control(count), first)
                 number = control(count) + choose(one, touched.block_1, touched.block_2 - first)
                 start = choose(one, touched.change_1, touched.change_2)

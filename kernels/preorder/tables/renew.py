@@ -1,6 +1,6 @@
 """Renew: running maxima of the blocks that changed, and over all earlier and all later blocks.
 
-Every lane works on its own cells alone, so nothing has to wait for other lanes.
+Every lane works on its own cells alone, so no lane has to wait for others.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ _ONE = control(1)
 
 @cache
 def make_renew(form: Form) -> tuple[Any, Any]:
-    """Device functions (renew_block, renew_around)."""
+    """Return the device functions (renew_block, renew_around)."""
     rows = make_rows(form)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
     put_row, differs = rows.put_row, rows.differs
@@ -36,26 +36,26 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     @device_function
     def renew_block(
         given,  # IN places, block_start; IN OUT tables
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         number,  # IN control: the block
-        start,  # IN control: positions that changed; none where a run has left
-        stop,
-        joined,  # IN control: mask: the changed positions have come to the block, which is else as it was
+        start,  # IN control: start of the positions that changed; there are none where a run has left
+        stop,  # IN control: their end
+        joined,  # IN control: mask: the changed positions have joined the block, which is unchanged otherwise
     ):
-        """Maxima of one block; a mask: did that of the whole block change?"""
+        """Renew the maxima of one block; return a mask: whether that of the whole block changed."""
         best = private_array(rounds, np.int32)
         prefix, suffix = here.layout.prefix, here.layout.suffix
         at = base + address(number)
         first = control(given.block_start[at])
         last = control(given.block_start[at + address(1)]) - _ONE
-        # From behind the block to its start: a maximum that did not change leaves all others as they are.
+        # From the end of the block to its start: a maximum that did not change leaves all others unchanged.
         place = greater(lesser(stop - _ONE, last), first)
         later = lesser(place + _ONE, last)
         nearest = row_at(given.places, base + address(later))
         take_row(best, given.tables, column, choose(less(place, last), suffix + nearest, nearest))
-        # Newcomers that do not raise what lies behind them raise nothing that lies before them.
+        # Joined positions that do not raise the maximum after them raise none before them.
         enough = choose(joined & less(place, last), start, -_ONE)
         going = _ONE
         while going != control(0):
@@ -67,7 +67,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
                 if place == enough:
                     going = going & differs(best, given.tables, column, suffix + nearest)
             place = place - _ONE
-        # From its start on: likewise.
+        # From its start to its end: likewise.
         place = lesser(greater(start, first), last)
         earlier = greater(place - _ONE, first)
         nearest = row_at(given.places, base + address(earlier))
@@ -91,13 +91,16 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     @device_function
     def renew_around(
         tables,  # IN OUT (slots, rows, cells) int32, flat
-        here,  # IN
-        column,  # IN address
-        first,  # IN control: the first and the last block whose maximum changed
-        last,
-        blocks,  # IN control: how many there are
+        here,  # IN Here
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        first,  # IN control: first block whose maximum changed
+        last,  # IN control: last block whose maximum changed
+        blocks,  # IN control: number of blocks
     ):
-        """Maxima over all earlier and all later blocks, as far as they change; of few blocks, all."""
+        """Renew the maxima over all earlier and all later blocks, as far as they change.
+
+        If there are few blocks, renew all.
+        """
         best = private_array(rounds, np.int32)
         top, before, after = here.layout.top, here.layout.before, here.layout.after
         width, most_blocks = here.sizes.cells, here.sizes.blocks

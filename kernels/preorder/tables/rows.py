@@ -1,6 +1,6 @@
 """Rows of a slot's tables in the lane's registers: its cells of one panel of a row, one after another.
 
-A panel is as many columns as fit in registers; wide matrices are gone through panel by panel.
+A panel is as many columns as fit in registers; wide matrices are processed panel by panel.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 @cache
 def make_rows(form: Form) -> Rows:
-    """Device functions for tables of this form.
+    """Return the device functions for tables of this form.
 
     All take
 
@@ -45,7 +45,7 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """values = row."""
+        """Load values = row."""
         start = column + address(at)
         for part in range(rounds):
             values[part] = tables[start + address(part * lanes)]
@@ -57,7 +57,7 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """values = max(values, row)."""
+        """Compute values = max(values, row)."""
         start = column + address(at)
         for part in range(rounds):
             values[part] = maximum(values[part], tables[start + address(part * lanes)])
@@ -67,10 +67,10 @@ def make_rows(form: Form) -> Rows:
         values,  # OUT
         tables,  # IN
         column,  # IN
-        plus,  # IN control: rows whose difference is the shift
-        minus,
+        plus,  # IN control: row that the shift adds
+        minus,  # IN control: row that the shift subtracts
     ):
-        """values = shift."""
+        """Compute values = shift."""
         plus_at = column + address(plus)
         minus_at = column + address(minus)
         for part in range(rounds):
@@ -80,13 +80,13 @@ def make_rows(form: Form) -> Rows:
     @device_function
     def raise_by_shifted(
         values,  # IN OUT
-        others,  # IN, like values
+        others,  # IN like values
         tables,  # IN
         column,  # IN
-        plus,  # IN control: rows whose difference is the shift
-        minus,
+        plus,  # IN control: row that the shift adds
+        minus,  # IN control: row that the shift subtracts
     ):
-        """values = max(values, others + shift)."""
+        """Compute values = max(values, others + shift)."""
         plus_at = column + address(plus)
         minus_at = column + address(minus)
         for part in range(rounds):
@@ -101,7 +101,7 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """row = row + values."""
+        """Compute row = row + values."""
         start = column + address(at)
         for part in range(rounds):
             place = start + address(part * lanes)
@@ -114,7 +114,7 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """row = values."""
+        """Store row = values."""
         start = column + address(at)
         for part in range(rounds):
             tables[start + address(part * lanes)] = values[part]
@@ -126,7 +126,7 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """Mask: is any lane's row another one?"""
+        """Return a mask: whether the row differs from the values in any lane."""
         start = column + address(at)
         differences = np.int32(0)
         for part in range(rounds):
@@ -140,7 +140,10 @@ def make_rows(form: Form) -> Rows:
         column,  # IN
         at,  # IN
     ):
-        """row = values; a mask: was it another one in any lane? For narrow rows always yes: see form.py."""
+        """Store row = values; return a mask: whether the row was different in any lane.
+
+        For narrow rows the mask is always set (form.py).
+        """
         changed = control(-1)
         if broad:
             changed = differs(values, tables, column, at)

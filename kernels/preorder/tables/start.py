@@ -1,4 +1,4 @@
-"""Start: all tables of a tree, for a chain that has just come to its slot, or whose rates have changed."""
+"""Start: make all tables of a tree, for a chain that is new in its slot or whose rates have changed."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ _ONE = control(1)
 
 
 def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
-    """Device function start_tables."""
+    """Return the device function `start_tables`."""
     renew_block, renew_around = make_renew(form)
     cut_anew, fill_extras = blocks.cut_anew, extras.fill
     lanes, lane_bits, rounds = form.lanes, control(form.lane_bits), form.rounds
 
     @device_function
     def fill_constant_rows(given, here, base):
-        """Rows of zeros, and the weights of what was observed."""
+        """Fill rows of zeros, and the weights of what was observed."""
         zero, weight_rows = address(here.layout.zero), address(here.layout.weights)
         suffix, top = address(here.layout.suffix), address(here.layout.top)
         before, after = address(here.layout.before), address(here.layout.after)
@@ -36,7 +36,7 @@ def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
             given.tables[at + zero] = np.int32(0)
             given.tables[at + suffix + zero] = np.int32(0)
             given.tables[at + root] = np.int32(0)
-            for number in range(here.sizes.blocks):  # also of blocks that the tree has not got
+            for number in range(here.sizes.blocks):  # also for blocks that the tree does not have
                 given.tables[at + before + address(number) * width] = np.int32(0)
                 given.tables[at + after + address(number) * width] = np.int32(0)
                 given.tables[at + top + address(number) * width] = np.int32(0)
@@ -47,7 +47,7 @@ def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
 
     @device_function
     def fill_scores(given, here, base):
-        """Every node's scores: its parent's and its own weights."""
+        """Fill every node's scores: its parent's plus its own weights."""
         weight_rows, width = address(here.layout.weights), address(here.sizes.cells)
         for place in range(_ONE, here.tree_nodes):
             label = address(given.order[base + address(place)])
@@ -61,7 +61,7 @@ def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
 
     @device_function
     def fill_maxima(given, here, base):
-        """All running maxima."""
+        """Fill all running maxima, and the extras."""
         blocks_now = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         for panel in range(here.sizes.panels):
             column = here.table + address(panel * rounds * lanes) + here.lane
@@ -72,11 +72,11 @@ def make_start(form: Form, blocks: Blocks, extras: Extras) -> Any:
 
     @device_function
     def start_tables(
-        given,  # IN the tree, observed, weights; OUT all else
-        here,  # IN
-        base,  # IN address
+        given,  # IN the tree, observed, weights; OUT everything else
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
     ):
-        """Everything that follows from the tree; padding has the row of zeros."""
+        """Make everything that follows from the tree; padding gets the row of zeros."""
         width = here.sizes.cells
         for part in range(here.sizes.nodes >> lane_bits):
             at = address(part * lanes) + here.lane

@@ -1,4 +1,4 @@
-"""The third of at most three intervals that an edit's score is made of."""
+"""Third of at most three intervals that an edit's score is computed from."""
 
 from syclade.kernels.preorder.changes import TWO_APART
 from syclade.kernels.target import choose, device_function, equal, less
@@ -8,10 +8,10 @@ from syclade.kernels.target import choose, device_function, equal, less
 def third_interval(
     moved,  # IN Moved: TWO_APART or ONE_IN_THE_OTHER
 ):
-    """(start, end, plus_3), control: an interval that is shifted by row plus_3 less row minus_1.
+    """Return (start, end, plus_3), control: an interval that is shifted by row plus_3 minus row minus_1.
 
-    What lies between two apart, which is not shifted; or behind the inner of one in the other, shifted as the
-    first part is. Where there is nothing, the first part again.
+    For two separate intervals it is what is between them, which is not shifted. For one inside the other it
+    is what follows the inner one, shifted like the first part. If that is empty, it is the first part again.
     """
     apart = equal(moved.shape, TWO_APART)
     start = choose(apart, moved.b1, moved.b2)

@@ -1,1 +1,1 @@
-"""The order of the nodes: positions, sizes, blocks, and how an edit changes them."""
+"""Order of the nodes: positions, sizes, blocks, and how an edit changes them."""

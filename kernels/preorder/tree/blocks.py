@@ -1,8 +1,7 @@
-"""Blocks of the preorder: each a run of neighbouring positions, of no fixed length.
+"""Blocks of the preorder: each is a run of neighbouring positions, of no fixed length.
 
-A subtree that lies in one block moves to the block of its new neighbour; then only these two change. Whatever
-does not fit this (large subtrees, blocks that would become empty or long) cuts the order into equal blocks
-anew.
+A subtree inside one block moves to the block of its new neighbour; then only these two change. In all other
+cases (large subtrees, blocks that would become empty or long) the order is cut into equal blocks again.
 """
 
 from typing import Any, NamedTuple
@@ -30,29 +29,29 @@ class Blocks(NamedTuple):
 
 @device_function
 def length_of(
-    given,  # IN
-    base,  # IN address
+    given,  # IN block_start
+    base,  # IN address: where the slot's tree starts
     number,  # IN control: the block
 ):
-    """Positions of a block (control)."""
+    """Return the number of positions of a block (control)."""
     at = base + address(number)
     return control(given.block_start[at + address(1)]) - control(given.block_start[at])
 
 
 def make_blocks(form: Form) -> Blocks:
-    """Device functions for trees of any size."""
+    """Return the device functions for trees of any size."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def joins(
-        given,  # IN
-        here,  # IN
-        base,  # IN address
-        a,  # IN control: the run that moves
-        b,
-        neighbour,  # IN control: position that will come before it
+        given,  # IN block_start, places
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        a,  # IN control: start of the run that moves
+        b,  # IN control: its end
+        neighbour,  # IN control: position that will precede it
     ):
-        """Can the run move from its block to its new neighbour's? (Local)"""
+        """Return whether the run can move from its block to its new neighbour's (Local)."""
         old = block_at(given.places, base + address(a))
         new = block_at(given.places, base + address(neighbour))
         old_length = length_of(given, base, old)
@@ -64,15 +63,15 @@ def make_blocks(form: Form) -> Blocks:
 
     @device_function
     def exchange(
-        given,  # IN
-        here,  # IN
-        base,  # IN address
-        a1,  # IN control: the runs that change places
-        b1,
-        a2,
-        b2,
+        given,  # IN block_start, places
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        a1,  # IN control: start of the first run
+        b1,  # IN control: its end
+        a2,  # IN control: start of the second run
+        b2,  # IN control: its end
     ):
-        """Can each run move from its block to the other's? (Local)"""
+        """Return whether each run can move from its block to the other's (Local)."""
         first = block_at(given.places, base + address(a1))
         second = block_at(given.places, base + address(a2))
         first_length = length_of(given, base, first)
@@ -87,14 +86,17 @@ def make_blocks(form: Form) -> Blocks:
     @device_function
     def move_to_block(
         given,  # IN OUT places, block_start
-        here,  # IN
-        base,  # IN address
-        run,  # IN control: where the run stands now
-        end_run,
-        old,  # IN control: the block it has left
-        new,  # IN control: the block it joins
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        run,  # IN control: where the run starts now
+        end_run,  # IN control: its end
+        old,  # IN control: the block that it has left
+        new,  # IN control: the block that it joins
     ):
-        """Enter the run's new block, and shift the starts of the blocks between; each lane its own part."""
+        """Enter the run's new block, and shift the starts of the blocks between.
+
+        Each lane does its own part.
+        """
         length = end_run - run
         for part in range((here.sizes.blocks >> lane_bits) + _ONE):
             at = address(part * lanes) + here.lane
@@ -110,10 +112,10 @@ def make_blocks(form: Form) -> Blocks:
     @device_function
     def cut_anew(
         given,  # IN OUT places; OUT block_start
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
     ):
-        """Equal blocks; padding counts to the last one."""
+        """Cut the order into equal blocks; padding belongs to the last one."""
         block_bits = here.sizes.block_bits
         last = (here.tree_nodes - _ONE) >> block_bits
         for part in range(here.sizes.nodes >> lane_bits):

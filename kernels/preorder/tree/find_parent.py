@@ -1,4 +1,4 @@
-"""Find parent: parents are kept; what is sought is the branch of a node in which another one stands."""
+"""Find parent: parents are stored; this finds the branch below a node that another node is in."""
 
 from syclade.kernels.target import address, control, device_function
 
@@ -10,7 +10,7 @@ def branch_towards(
     top,  # IN control: a node above `node`
     node,  # IN control
 ):
-    """The child of `top` whose subtree holds `node` (control)."""
+    """Return the child of `top` whose subtree has `node` (control)."""
     branch = node
     above = control(parent[base + address(branch)])
     while above != top:

@@ -1,4 +1,4 @@
-"""Keep: the tree is the best one yet."""
+"""Keep: store the tree as the best one yet."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ from syclade.kernels.target import address, control, device_function
 
 
 def make_keep(form: Form) -> Any:
-    """Device function keep."""
+    """Return the device function `keep`."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def keep(
         given,  # IN parent; OUT best_parent
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
     ):
-        """Take the tree for the best one."""
+        """Copy the tree to the best tree."""
         for part in range(here.sizes.labels >> lane_bits):
             at = base + address(part * lanes) + here.lane
             given.best_parent[at] = given.parent[at]

@@ -1,7 +1,7 @@
 """Permute: an edit permutes at most four runs of the preorder (docs/model.md, "Intervals").
 
-Lanes share the nodes. What other lanes may still read is written to `fresh` first and taken over behind a
-barrier. Positions and sizes are in renumber.py. The order follows from the positions; few steps ask for it.
+Lanes share the nodes. Values that other lanes may still read are written to `fresh` first and copied after a
+barrier. Positions and sizes are in renumber.py. The order follows from the positions; few steps need it.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from syclade.kernels.target import address, apart_from, control, device_function
 
 
 def make_permute(form: Form) -> tuple[Any, Any]:
-    """Device functions (permute, take_permuted); they write the order only where it is kept."""
+    """Return the device functions (permute, take_permuted); they write the order only if it is kept."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
     all_lanes = control(lanes - 1)
     keeps_order = form.subtrees
@@ -21,11 +21,11 @@ def make_permute(form: Form) -> tuple[Any, Any]:
     @device_function
     def permute(
         given,  # IN order, places; OUT fresh
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         runs,  # IN Permutation
     ):
-        """Write the lane's part of the changed places."""
+        """Write the lane's part of the changed places to `fresh`."""
         first = np.int32(apart_from(runs.start_1))
         second = np.int32(apart_from(runs.start_2))
         third = np.int32(apart_from(runs.start_3))
@@ -50,10 +50,10 @@ def make_permute(form: Form) -> tuple[Any, Any]:
     @device_function
     def take_permuted(
         given,  # IN fresh; OUT order, places
-        here,  # IN
-        base,  # IN address
-        start,  # IN control: the change
-        stop,
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        start,  # IN control: start of the change
+        stop,  # IN control: end of the change
     ):
         """Make the changed places the current ones."""
         for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):

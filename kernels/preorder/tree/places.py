@@ -1,6 +1,6 @@
-"""Places: what stands at each position of the preorder, in one int64, so that a move takes all of it along.
+"""Places: the data of each position of the preorder in one int64, so that a move takes all of it along.
 
-The lower half is the score row of the node that stands there (where it starts, as in layout.py), the upper
+The lower half is the score row of the node at the position (where the row starts, as in layout.py). The upper
 half is the number of its block.
 """
 
@@ -15,18 +15,18 @@ _ROW_MASK = np.int64(0xFFFFFFFF)
 @device_function
 def row_at(
     places,  # IN (slots, nodes) int64, flat
-    at,  # IN address: where the position stands in it
+    at,  # IN address: index of the position
 ):
-    """Score row of the position (control)."""
+    """Return the score row of the position (control)."""
     return control(places[at] & _ROW_MASK)
 
 
 @device_function
 def block_at(
     places,  # IN (slots, nodes) int64, flat
-    at,  # IN address
+    at,  # IN address: index of the position
 ):
-    """Block of the position (control)."""
+    """Return the block of the position (control)."""
     return control(places[at] >> _BLOCK_BITS)
 
 
@@ -35,5 +35,5 @@ def place_of(
     row,  # IN control
     block,  # IN control
 ):
-    """Both in one (int64)."""
+    """Return row and block in one number (int64)."""
     return np.int64(row) | (np.int64(block) << _BLOCK_BITS)

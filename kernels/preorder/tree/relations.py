@@ -1,4 +1,4 @@
-"""Questions to the intervals that moves ask (`chain.parts.Relations`)."""
+"""Queries of moves, answered by intervals (`chain.parts.Relations`)."""
 
 import numpy as np
 
@@ -8,39 +8,65 @@ from syclade.kernels.target import address, apart_from, control, device_function
 
 
 @device_function
-def is_descendant(given, here, base, node, ancestor):
-    """1 if `ancestor` is the node itself or above it, else 0 (control): one comparison of intervals."""
+def is_descendant(
+    given,  # IN position, size
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    node,  # IN control
+    ancestor,  # IN control
+):
+    """Return 1 if `ancestor` is the node itself or above it, else 0 (control).
+
+    This is one comparison of intervals.
+    """
     start = control(given.position[base + address(ancestor)])
     offset = control(given.position[base + address(node)]) - start
     return control(np.uint64(offset) < np.uint64(given.size[base + address(ancestor)]))
 
 
 @device_function
-def subtree_size(given, here, base, node):
-    """Nodes of the subtree, itself included (control)."""
+def subtree_size(
+    given,  # IN size
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    node,  # IN control
+):
+    """Return the number of nodes in the subtree, itself included (control)."""
     return control(given.size[base + address(node)])
 
 
 @device_function
-def parent_of(given, here, base, node):
-    """The parent (control)."""
+def parent_of(
+    given,  # IN parent
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    node,  # IN control; may differ between lanes
+):
+    """Return the parent (control)."""
     return control(given.parent[base + address(node)])
 
 
 def make_relations(form: Form) -> Relations:
-    """Device functions for trees of any size."""
+    """Return the device functions for trees of any size."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
-    def select(given, here, base, node, inside, rank):
-        """The rank-th node in the subtree, or outside of it, in the order of labels (control)."""
+    def select(
+        given,  # IN position, size
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        node,  # IN control
+        inside,  # IN control: 1 for nodes in its subtree, 0 for the others
+        rank,  # IN control: counted from 0
+    ):
+        """Return the rank-th node inside or outside the subtree, in order of node numbers (control)."""
         start = np.int32(apart_from(control(given.position[base + address(node)])))
         length = np.uint32(apart_from(control(given.size[base + address(node)])))
         wanted = np.int32(apart_from(inside))
         tree_nodes = np.int32(apart_from(here.tree_nodes))
         last = np.int32(apart_from(rank))
         seen = np.int32(0)
-        smaller = np.int32(0)  # of the lane's labels, those before the one sought
+        smaller = np.int32(0)  # number of the lane's nodes before the wanted one
         for part in range(here.sizes.labels >> lane_bits):
             label = address(part * lanes) + here.lane
             offset = np.uint32(np.int32(given.position[base + label] - start))

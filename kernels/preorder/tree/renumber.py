@@ -1,4 +1,4 @@
-"""Renumber: nodes get new positions and sizes by arithmetic, each lane its own nodes.
+"""Renumber: compute new positions and sizes of nodes by arithmetic; each lane has its own nodes.
 
 Sizes change above the places that a subtree has left and joined.
 """
@@ -12,18 +12,18 @@ from syclade.kernels.target import address, apart_from, control, device_function
 
 
 def make_renumber(form: Form) -> Any:
-    """Device function renumber."""
+    """Return the device function `renumber`."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def renumber(
         given,  # IN OUT position, size
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
         runs,  # IN Permutation
         growth,  # IN Growth
     ):
-        """New positions and sizes, a lane those of its own nodes."""
+        """Update positions and sizes of the lane's nodes."""
         run_1 = np.int32(apart_from(runs.start_1 + runs.offset_1))
         run_2 = np.int32(apart_from(runs.start_2 + runs.offset_2))
         run_3 = np.int32(apart_from(runs.start_3 + runs.offset_3))
@@ -61,16 +61,16 @@ def make_renumber(form: Form) -> Any:
 
 
 def make_fill_order(form: Form) -> Any:
-    """Device function fill_order."""
+    """Return the device function `fill_order`."""
     lanes, lane_bits = form.lanes, control(form.lane_bits)
 
     @device_function
     def fill_order(
         given,  # IN position; OUT order
-        here,  # IN
-        base,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
     ):
-        """The order, from the nodes' positions."""
+        """Fill the order from the nodes' positions."""
         for part in range(here.sizes.labels >> lane_bits):
             label = address(part * lanes) + here.lane
             given.order[base + address(given.position[base + label])] = np.int32(label)

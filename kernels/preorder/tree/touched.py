@@ -1,4 +1,4 @@
-"""Touched: the blocks of the order that an accepted edit changes, and the positions it changes in them."""
+"""Touched: the blocks that an accepted edit changes, and the positions that it changes in them."""
 
 from syclade.kernels.preorder.changes import Touched
 from syclade.kernels.preorder.tree.places import block_at
@@ -10,10 +10,10 @@ _ONE = control(1)
 
 @device_function
 def touched_by_everything(
-    blocks,  # IN control: how many there are
+    blocks,  # IN control: number of blocks
     tree_nodes,  # IN control
 ):
-    """All blocks, and all of each (Touched)."""
+    """Return all blocks with all their positions (Touched)."""
     return Touched(_ZERO, blocks, _ZERO, tree_nodes, _ZERO, _ZERO, _ZERO, _ZERO)
 
 
@@ -21,12 +21,12 @@ def touched_by_everything(
 def touched_by_shifts(
     places,  # IN (slots, nodes) int64, flat
     base,  # IN address: where the slot's tree starts
-    start_1,  # IN control: two runs of positions that are shifted where they are; the second may be empty
-    stop_1,
-    start_2,
-    stop_2,
+    start_1,  # IN control: start of the first run of positions that are shifted in place
+    stop_1,  # IN control: its end
+    start_2,  # IN control: start of the second run, which may be empty
+    stop_2,  # IN control: its end
 ):
-    """The blocks that the two runs lie in (Touched)."""
+    """Return the blocks that the two runs are in (Touched)."""
     block_1 = block_at(places, base + address(start_1))
     end_1 = block_at(places, base + address(stop_1 - _ONE)) + _ONE
     block_2 = _ZERO

@@ -1,1 +1,1 @@
-"""Tables of which sketches tell what has to be read: for wide matrices."""
+"""Wide tables, whose sketches show what has to be read: for wide matrices."""

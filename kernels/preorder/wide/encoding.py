@@ -1,4 +1,4 @@
-"""The encoding `preorder` with wide tables: only what an edit may change is read and scored."""
+"""Encoding `preorder` with wide tables: only cells whose best score an edit may change are scored."""
 
 from functools import partial
 from typing import Any
@@ -31,12 +31,12 @@ def make_evaluation(
     weighted: int,
     **_others: int,
 ) -> Evaluation:
-    """The evaluation of a score, for one shape.
+    """Return the evaluation of a score, for one shape.
 
     Args:
-        score: what a cell is worth.
+        score: contribution of a cell.
         nodes, labels, cells, block, lanes, panels: as in `Shape`.
-        classes: of observed values, with that of those that tell nothing.
+        classes: number of classes of observed values, the uninformative one included.
         weighted: 1 if columns have multiplicities.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
@@ -46,11 +46,11 @@ def make_evaluation(
 def make_form_evaluation(
     sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
 ) -> Evaluation:
-    """The evaluation of a score, for every shape of a form.
+    """Return the evaluation of a score, for every shape of a form.
 
     Args:
         sizes_of: device function (given) -> (Sizes, Layout).
-        score: what a cell is worth.
+        score: contribution of a cell.
         lanes, rounds, broad, few: as in `Form`.
     """
     return _evaluation(score, Form(lanes, rounds, 1, broad, few), sizes_of, weighted=1)
@@ -60,8 +60,13 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
     score_change = make_score_change(form, score, weighted)
 
     @device_function
-    def place(given, number, lane, mutations):
-        """Where the slot's tree and tables are."""
+    def place(
+        given,  # IN the kernel's arguments
+        number,  # IN address: the slot
+        lane,  # IN address
+        mutations,  # IN control
+    ):
+        """Return (Here, where the slot's tree starts (address))."""
         sizes, layout = sizes_of(given)
         base = number * address(sizes.nodes)
         here = Here(
@@ -74,8 +79,15 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
         return here, base
 
     @device_function
-    def score_after(given, here, base, proposal, moved, current):
-        """The score, and the sum of all lanes' shares of its change."""
+    def score_after(
+        given,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        proposal,  # IN Proposal
+        moved,  # IN Moved
+        current,  # IN int64: score of the tree
+    ):
+        """Return the score after the edit: the current one plus all lanes' shares of its change (int64)."""
         return current + lane_sum(score_change(given, here, base, proposal, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))

@@ -1,4 +1,4 @@
-"""Wide tables have maxima over every node's subtree besides, and sketches of scores, maxima and weights."""
+"""Extras of wide tables: maxima over every node's subtree, and sketches of scores, maxima and weights."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _ONE = control(1)
 
 
 def make_extras(form: Form) -> Extras:
-    """Subtree maxima and sketches that follow the tree."""
+    """Return subtree maxima and sketches that follow the tree."""
     add_to_sketched = make_sketches(form).add_to_row
     sketch_row = make_sketches(form).sketch_row
     fill_subtrees, climb, reaches = make_subtree_maxima(form)
@@ -33,8 +33,13 @@ def make_extras(form: Form) -> Extras:
     panel_size = address(rounds * lanes)
 
     @device_function
-    def fill(given, here, base, panel):
-        """All sketches, and the subtrees' maxima."""
+    def fill(
+        given,  # IN the tree; IN OUT tables; OUT sketch
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        panel,  # IN integer: the panel
+    ):
+        """Fill all sketches and the subtree maxima."""
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
         sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.zero)
@@ -44,7 +49,13 @@ def make_extras(form: Form) -> Extras:
         fill_subtrees(given, here, base, column, sketch_column)
 
     @device_function
-    def shift_row(shift, given, here, panel, row):
+    def shift_row(
+        shift,  # IN (cells of a panel / lanes,) int32, private
+        given,  # IN OUT tables; OUT sketch
+        here,  # IN Here
+        panel,  # IN integer: the panel
+        row,  # IN control: where the score row starts
+    ):
         """Add a shift to a score row and to the maxima of its node's subtree."""
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
@@ -52,8 +63,13 @@ def make_extras(form: Form) -> Extras:
         add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, here.layout.subtree + row)
 
     @device_function
-    def upper_rows(given, here, base, climbs):
-        """Rows of the maxima of the subtrees from which may be climbed (two control integers)."""
+    def upper_rows(
+        given,  # IN position, places
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        climbs,  # IN Climbs
+    ):
+        """Return the rows of the subtree maxima of the nodes to climb from (two control integers)."""
         place_1 = address(given.position[base + address(climbs.node_1)])
         place_2 = address(given.position[base + address(greater(climbs.node_2, _ZERO))])
         subtree = here.layout.subtree
@@ -61,8 +77,14 @@ def make_extras(form: Form) -> Extras:
         return upper_1, subtree + row_at(given.places, base + place_2)
 
     @device_function
-    def before_shift(given, here, base, panel, climbs):
-        """Masks: has a subtree that leaves had a maximum of the node above it?"""
+    def before_shift(
+        given,  # IN position, places, tables
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        panel,  # IN integer: the panel
+        climbs,  # IN Climbs
+    ):
+        """Return two masks: whether a subtree that leaves had a maximum of the node above it."""
         column = here.table + address(panel) * panel_size + here.lane
         upper_1, upper_2 = upper_rows(given, here, base, climbs)
         subtree = here.layout.subtree
@@ -72,7 +94,14 @@ def make_extras(form: Form) -> Extras:
         return due_1, due_2
 
     @device_function
-    def after_shift(given, here, base, panel, climbs, known):
+    def after_shift(
+        given,  # IN the tree; IN OUT tables; OUT sketch
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        panel,  # IN integer: the panel
+        climbs,  # IN Climbs
+        known,  # IN masks that `before_shift` returned
+    ):
         """Climb where maxima were lost, or where a subtree that has come brings higher ones."""
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
@@ -87,8 +116,20 @@ def make_extras(form: Form) -> Extras:
             climb(given, here, base, column, sketch_column, node, climbs.shifted_from)
 
     @device_function
-    def may_have_lost(given, here, base, column, number, gap, climbs, shift):
-        """Has the run that has left, whose maxima are shifted now, had any of the block?"""
+    def may_have_lost(
+        given,  # IN places, block_start, tables
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        number,  # IN control: the block
+        gap,  # IN control: position that followed the run
+        climbs,  # IN Climbs
+        shift,  # IN (cells of a panel / lanes,) int32, private
+    ):
+        """Return a mask: whether the run that has left had any of the block's maxima.
+
+        The run's own maxima are shifted now.
+        """
         block = base + address(number)
         first = control(given.block_start[block])
         last = control(given.block_start[block + address(1)]) - _ONE

@@ -1,8 +1,8 @@
 """Score change: score mapping for wide tables, where a move changes the best scores of few cells only.
 
-One pass over the sketches of four to six rows finds the groups of cells, as many as lanes, in which a best
-score may change; only these are looked at further. With cells of like columns side by side
-(`host/column_order.py`) they are few.
+One pass over the sketches of four to six rows finds the groups of cells, one cell per lane, in which a best
+score may change; only these are read further. If cells with similar columns are side by side
+(`host/encodings/column_order.py`), there are few.
 """
 
 from typing import Any
@@ -26,11 +26,11 @@ _WORD_BITS = 32
 
 
 def make_score_change(form: Form, score: Score, weighted: int) -> Any:
-    """Device function: the lane's share of what the edit adds to the score.
+    """Return a device function that gives the lane's share of what the edit adds to the score.
 
     Args:
-        form: of the tables.
-        score: what a cell is worth.
+        form: form of the tables.
+        score: contribution of a cell.
         weighted: 1 if columns have multiplicities.
     """
     may_change = make_sketches(form).may_change
@@ -47,25 +47,25 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
         at,  # IN address: a cell in the first row of the slot's tables
         row,  # IN control: where it starts
     ):
-        """The cell's score in a row."""
+        """Return the cell's score in a row (int32)."""
         return tables[at + address(row)]
 
     @device_function
     def shift_of(
         tables,  # IN (slots, rows, cells) int32, flat
-        at,  # IN address
-        plus,  # IN control: rows whose difference is the shift
-        minus,
+        at,  # IN address: a cell in the first row of the slot's tables
+        plus,  # IN control: row that the shift adds
+        minus,  # IN control: row that the shift subtracts
     ):
-        """The cell's shift (int32)."""
+        """Return the cell's shift (int32)."""
         return np.int32(cell_of(tables, at, plus) - cell_of(tables, at, minus))
 
     @device_function
     def all_lanes(
         flagged,  # IN (slots, cells) uint32, flat
-        base,  # IN address: where the word's flags start, one a lane
+        base,  # IN address: where the word's flags start, one uint32 per lane
     ):
-        """The flags that any lane has (uint64)."""
+        """Return the flags that any lane has (uint64)."""
         found = np.uint32(0)
         for other in range(lanes):
             found = np.uint32(found | flagged[base + address(other)])
@@ -73,12 +73,18 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
 
     @device_function
     def words_of(here):
-        """Words of flags that the cells have (control)."""
+        """Return the number of words of flags that a lane's cells have (control)."""
         return (here.sizes.panels + panels_a_word - _ONE) // panels_a_word
 
     @device_function
-    def flag_cells(given, here, base, moved, spare):
-        """A bit for each of the lane's cells whose best score may change, in words of `flagged`."""
+    def flag_cells(
+        given,  # IN sketch, places; OUT flagged
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        moved,  # IN Moved
+        spare,  # IN int32: as in `may_change`
+    ):
+        """Set a bit in `flagged` for each of the lane's cells whose best score may change."""
         subtree, panels = here.layout.subtree, here.sizes.panels
         now_row = subtree + row_at(given.places, base)
         first = subtree + row_at(given.places, base + address(moved.a1))
@@ -97,13 +103,13 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
 
     @device_function
     def score_change(
-        given,  # IN tables, sketch, places, multiplicity, and the score's arguments
-        here,  # IN
+        given,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
-        """Sum over the lane's columns of multiplicity * (the cell's worth after the edit - now) (int64)."""
+        """Return the sum over the lane's columns of multiplicity * change of the contribution (int64)."""
         share = np.int64(0)
         tables = given.tables
         layout, width = here.layout, here.sizes.cells
@@ -119,7 +125,7 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
         one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, here, base, moved.a1, moved.end_first)
         third, end_third, plus_3 = third_interval(moved)
         one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, here, base, third, end_third)
-        # Of score rows, equal sketches do not say that they are equal; of weights, they may.
+        # Equal sketches do not imply equal score rows; for weights they may imply equal rows.
         of_weights = equal(proposal.edit, EXCHANGE_LABELS)
         spare = np.int32(
             of_weights
@@ -131,7 +137,7 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
             first_cell = address(control(word) * word_cells) + here.lane
             flags = all_lanes(given.flagged, flags_base + address(word * lanes))
             while flags != _NONE:
-                group = popcount(~flags & (flags - np.uint64(1)))  # the lowest flag
+                group = popcount(~flags & (flags - np.uint64(1)))  # index of the lowest flag
                 flags = flags & (flags - np.uint64(1))
                 cell = first_cell + group * address(lanes)
                 at = here.table + cell

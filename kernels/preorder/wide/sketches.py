@@ -1,8 +1,8 @@
 """Sketches: the scores of wide tables in 16 bits, to see at little cost where a move may change anything.
 
-A sketch is a score without its last 15 bits; no score reaches 2^30. What sketches say is on the safe side:
-a cell that they pass over has exactly the best score that it had. Half the bytes to read, and three of eight
-rows: they may stay in the cache of the core, where the tables do not.
+A sketch is a score without its last 15 bits; no score reaches 2^30. Sketches err on the safe side: a cell
+that they skip has exactly the best score that it had. They have half the bytes to read, and three of eight
+rows, so they may stay in the cache of the core where the tables do not.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from syclade.kernels.preorder.form import Form
 from syclade.kernels.target import address, control, device_function, maximum
 
 SKETCH_BITS = 15
-"""Bits of a score that its sketch leaves out: no score reaches 2^30, a sketch has 16 bits."""
+"""Bits of a score that its sketch leaves out: no score reaches 2^30, and a sketch has 16 bits."""
 
 _SHIFT = np.int32(SKETCH_BITS)
 _BITS = np.int64(SKETCH_BITS)
@@ -36,9 +36,10 @@ def slack_of_equals(
     start,  # IN address: where the slot's weights start
     classes,  # IN control: of observed values
 ):
-    """What `may_change` may take off where weights have equal sketches: all, if they are equal (control).
+    """Return what `may_change` may subtract where weights have equal sketches (control).
 
-    Weights that differ but are near each other have the same sketch: then nothing.
+    It is the whole slack if weights with equal sketches are equal. It is 0 if weights differ but are so close
+    that their sketches are equal.
     """
     alike = control(0)
     for one in range(classes):
@@ -52,7 +53,7 @@ def slack_of_equals(
 
 @cache
 def make_sketches(form: Form) -> Sketches:
-    """Device functions for tables of this form.
+    """Return the device functions for tables of this form.
 
     All take
 
@@ -67,16 +68,17 @@ def make_sketches(form: Form) -> Sketches:
     def may_change(
         sketch,  # IN
         sketch_column,  # IN: of the first panel
-        count,  # IN control: panels, at most `panels_a_word`
+        count,  # IN control: number of panels, at most `panels_a_word`
         best,  # IN control: row of the best scores
         at,  # IN: row of the maxima of a subtree that moves
-        plus,  # IN control: rows whose difference is its shift
-        minus,
-        spare,  # IN int32: what to take off where the two have equal sketches
+        plus,  # IN control: row that the subtree's shift adds
+        minus,  # IN control: row that the subtree's shift subtracts
+        spare,  # IN int32: what to subtract where these two have equal sketches
     ):
-        """A bit for each of the lane's cells, set if its best score may change (uint32).
+        """Return one bit for each of the lane's cells, set if its best score may change (uint32).
 
-        It may if the subtree's maximum is the best score and goes down, or if it goes above the best score.
+        It may change if the subtree's maximum is the best score and decreases, or if it rises above the best
+        score.
         """
         best_at = sketch_column + address(best)
         maxima_at = sketch_column + address(at)
@@ -106,7 +108,7 @@ def make_sketches(form: Form) -> Sketches:
         sketch_column,  # IN
         at,  # IN
     ):
-        """row = row + values, in the tables and in the sketches."""
+        """Compute row = row + values, in the tables and in the sketches."""
         start = address(at)
         for part in range(rounds):
             place = start + address(part * lanes)

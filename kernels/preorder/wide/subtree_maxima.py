@@ -1,6 +1,6 @@
 """Subtree maxima: for wide tables, the best score of each cell among the attachments below each node.
 
-Every lane works on its own cells alone, so nothing has to wait for other lanes.
+Every lane works on its own cells alone, so no lane has to wait for others.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ _ZERO = control(0)
 
 @cache
 def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
-    """Device functions (fill_subtrees, climb, reaches)."""
+    """Return the device functions (fill_subtrees, climb, reaches)."""
     rows = make_rows(form)
     sketch_row = make_sketches(form).sketch_row
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
@@ -29,13 +29,13 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def renew_node(
         given,  # IN order, size, places; IN OUT tables
-        here,  # IN
+        here,  # IN Here
         base,  # IN address: where the slot's tree starts
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         place,  # IN control: the node's position
         end,  # IN control: end of its subtree
     ):
-        """A node's maxima from its children's; a mask: did they change?"""
+        """Renew a node's maxima from its children's; return a mask: whether they changed."""
         best = private_array(rounds, np.int32)
         subtree = here.layout.subtree
         node = row_at(given.places, base + address(place))
@@ -50,12 +50,12 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def fill_subtrees(
         given,  # IN order, size, places; IN OUT tables, sketch
-        here,  # IN
-        base,  # IN address
-        column,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         sketch_column,  # IN address: likewise, of the slot's sketches
     ):
-        """The maxima of all nodes, leaves first, and all sketches but those of weights."""
+        """Fill the maxima of all nodes, leaves first, and all sketches except those of weights."""
         for done in range(here.tree_nodes):
             place = here.tree_nodes - _ONE - control(done)
             node = row_at(given.places, base + address(place))
@@ -67,16 +67,16 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def climb(
         given,  # IN the tree; IN OUT tables, sketch
-        here,  # IN
-        base,  # IN address
-        column,  # IN address
-        sketch_column,  # IN address
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        sketch_column,  # IN address: likewise, of the slot's sketches
         node,  # IN control: the first one to renew
         shifted_from,  # IN control: first position whose own maxima the move has shifted
     ):
-        """Renew a node and those above it, as far as they change.
+        """Renew a node and its ancestors, as far as they change.
 
-        Whether a shifted node's maxima changed by the move is not to be seen, so the climb goes on.
+        For a shifted node it cannot be seen whether the move changed its maxima, so the climb goes on.
         """
         going = _ONE
         while going != _ZERO:
@@ -92,12 +92,12 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def reaches(
         tables,  # IN (slots, rows, cells) int32, flat
-        column,  # IN address
-        at,  # IN control: a row
-        upper,  # IN control: another
+        column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
+        at,  # IN control: where the row starts
+        upper,  # IN control: where the other row starts
         more,  # IN int32
     ):
-        """Mask: is a value of the row, and so much more, above the other's in any cell of the panel?"""
+        """Return a mask: whether a value of the row, plus `more`, is above the other row's in any cell."""
         start = column + address(at)
         upper_start = column + address(upper)
         most = np.int32(-1)

@@ -1,5 +1,5 @@
-"""The target `native`: numba for any CPU. A slot is a call, and its lanes are one vector of LLVM.
+"""Target `native`: numba for any CPU. A slot is one call, and its lanes are one LLVM vector.
 
-A branch on what differs between lanes does not compile, nor does such a number where lanes share one: what
-compiles here, the vectorisers of other targets can do.
+A branch on a value that differs between lanes does not compile. Neither does such a value where all lanes
+must have the same. So the vectorisers of other targets can handle all code that compiles here.
 """

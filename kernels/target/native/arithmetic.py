@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons of what differs between lanes; signed and unsigned numbers do not mix."""
+"""Arithmetic and comparisons of values that differ between lanes; signed and unsigned numbers do not mix."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Make = Callable[[Any, Any, Any, Any], Any]
 
 
 def _common(kinds: Sequence[Any]) -> Any:
-    """The type in which numbers of these types are calculated: that of the widest; None if there is none."""
+    """Return the type to compute in for numbers of these types, the widest one; None if there is none."""
     numbers = [number_of(kind) for kind in kinds]
     if not all(isinstance(one, (types.Integer, types.Boolean)) for one in numbers):
         return None
@@ -71,7 +71,7 @@ _COMPARISONS: dict[Any, Make] = {
 
 
 def _binary(function: Any, make: Make, compares: bool) -> None:
-    """Teach numba a function of two values of which one differs between lanes."""
+    """Register with numba a function of two values, of which at least one differs between lanes."""
 
     @infer_global(function)
     class Typer(AbstractTemplate):  # type: ignore[misc]
@@ -104,7 +104,7 @@ def _binary(function: Any, make: Make, compares: bool) -> None:
 
 
 def _is_shifted_index(kinds: Sequence[Any]) -> bool:
-    """Neighbouring numbers and a number that lanes share: together neighbouring ones again."""
+    """Return whether one type is LaneIndex and the other a number that is the same in all lanes."""
     return sum(isinstance(kind, LaneIndex) for kind in kinds) == 1 and not any(
         isinstance(kind, Lanes) for kind in kinds
     )
@@ -117,7 +117,7 @@ for _function, _make in _COMPARISONS.items():
 
 
 def _unary(function: Any, make: Callable[[Any, Any], Any]) -> None:
-    """Teach numba a function of one value that differs between lanes."""
+    """Register with numba a function of one value that differs between lanes."""
 
     @infer_global(function)
     class Typer(AbstractTemplate):  # type: ignore[misc]
@@ -145,7 +145,7 @@ _resolve_number_class = NumberClassAttribute.resolve___call__
 
 
 def _resolve_call(self: Any, number_class: Any) -> Any:
-    """np.int32(...) of lanes is lanes."""
+    """Type calls such as np.int32(...): for values that differ between lanes, the result is `Lanes`."""
     resolved = _resolve_number_class(self, number_class)
     scalar = resolved.templates[0].generic
 

@@ -1,4 +1,4 @@
-"""From a kernel's body to machine code of this processor."""
+"""Compile a kernel's body to machine code, of this processor or of another architecture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numba.core.registry import cpu_target
 from numba.core.typing.typeof import typeof
 
 from syclade.kernels.target.device_function import DeviceFunction, Operation
-from syclade.kernels.target.native import arithmetic  # noqa: F401 - teaches numba what lanes are
+from syclade.kernels.target.native import arithmetic  # noqa: F401 - registers the types of lanes with numba
 from syclade.kernels.target.native.groups import first_lane
 from syclade.kernels.target.native.operations import OPERATIONS
 from syclade.kernels.target.numba_functions import compiling
@@ -29,7 +29,7 @@ _compiled: dict[DeviceFunction, Any] = {}
 
 
 def _resolve(value: DeviceFunction, context: Any) -> Any:
-    """What a device function is to numba for CPUs."""
+    """Return the type of a device function for numba on CPUs."""
     if isinstance(value, Operation):
         own = OPERATIONS[value.__name__]
         if not isinstance(own, DeviceFunction):
@@ -49,13 +49,14 @@ def compile_kernel(
     """Compile a kernel to an object file.
 
     Args:
-        body: device function of (slot, lane, a record a part).
-        name: of the kernel.
+        body: device function of (slot, lane, one record per part).
+        name: name of the kernel.
         arguments: name and type of each argument; all are flat arrays.
-        records: the records that the body takes, each with the names of its arguments.
+        records: types of the records that the body takes, each with the names of its arguments.
 
     Returns:
-        The symbol of a C function of (first slot, end of the slots, an address an argument), and the file.
+        The symbol of a C function of (first slot, end of the slots, one address per argument), and the object
+        file.
     """
     symbol, module, machine = translate(body, name, arguments, records)
     return symbol, machine.emit_object(module)
@@ -68,11 +69,14 @@ def compile_for(
     arguments: Sequence[tuple[str, str]],
     records: Sequence[tuple[type, Sequence[str]]],
 ) -> tuple[str, bytes]:
-    """As `compile_kernel`, for another architecture than this one's.
+    """Compile a kernel to an object file for another architecture.
 
     Args:
-        triple: of LLVM, such as `aarch64-unknown-linux-gnu`.
-        body, name, arguments, records: likewise.
+        triple: LLVM's target triple, such as `aarch64-unknown-linux-gnu`.
+        body, name, arguments, records: as for `compile_kernel`.
+
+    Returns:
+        As `compile_kernel`.
     """
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
@@ -90,7 +94,14 @@ def translate(
     arguments: Sequence[tuple[str, str]],
     records: Sequence[tuple[type, Sequence[str]]],
 ) -> tuple[str, Any, Any]:
-    """As `compile_kernel`: the symbol, LLVM's module, and the machine that it is meant for."""
+    """Translate a kernel to LLVM's intermediate representation.
+
+    Args:
+        body, name, arguments, records: as for `compile_kernel`.
+
+    Returns:
+        The symbol, LLVM's module, and the target machine.
+    """
     pointers = [types.CPointer(getattr(types, dtype)) for _, dtype in arguments]
     with compiling(_resolve):
         entry = _entry(body, name, [one for one, _ in arguments], records)
@@ -102,7 +113,7 @@ def translate(
 def _entry(
     body: DeviceFunction, name: str, names: Sequence[str], records: Sequence[tuple[type, Sequence[str]]]
 ) -> Any:
-    """The kernel's function: a Python function has no list of arguments that is made, but as text."""
+    """Return the kernel's function, compiled from text, since its list of arguments is not fixed."""
     made = ", ".join(f"record_{at}({', '.join(fields)})" for at, (_, fields) in enumerate(records))
     text = (
         f"def {name}(first, end, {', '.join(names)}):\n"

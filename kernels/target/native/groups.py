@@ -1,4 +1,4 @@
-"""Between lanes: reductions and scans of a vector. Lanes are in step anyhow."""
+"""Operations across lanes: reductions and scans of a vector. Lanes are always in step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from syclade.kernels.target.native.lanes import I32, I64, LANES, LaneIndex, Lane
 
 
 def _reduction(dtype: Any, instruction: str) -> Any:
-    """An intrinsic: all lanes' numbers in one."""
+    """Return an intrinsic that reduces the numbers of all lanes to one."""
 
     @intrinsic
     def reduce(_context: Any, value: Any) -> Any:
@@ -34,7 +34,7 @@ any_of_them = _reduction(types.boolean, "or")
 
 @intrinsic
 def lane_rank(_context: Any, value: Any) -> Any:
-    """See `operations.lane_rank`: log2 of the lanes steps, each adds numbers from further off."""
+    """See `operations.lane_rank`; each of log2(lanes) steps adds numbers from lanes twice as far away."""
 
     def generate(_context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         total = as_lanes(builder, arguments[0], sig.args[0], types.int32)
@@ -52,7 +52,7 @@ def lane_rank(_context: Any, value: Any) -> Any:
 
 @intrinsic
 def first_lane(_context: Any) -> Any:
-    """The lanes' own numbers."""
+    """Return the lanes' own numbers."""
 
     def generate(_context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
         return I64(0)

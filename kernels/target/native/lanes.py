@@ -1,8 +1,9 @@
-"""Types of what differs between lanes, for numba on a CPU: the lanes of a slot are one vector of LLVM.
+"""Types of values that differ between lanes, for numba on a CPU: the lanes of a slot are one LLVM vector.
 
-A value that lanes share is a number, as in all of numba. What differs between them is of type `Lanes`, a
-vector with a number a lane. The lane's own number is a `LaneIndex`, of which the first lane's is known: what
-comes of it by addition is neighbours again, so that what is read and written there is one vector.
+A value that is the same in all lanes is a number, as usual in numba. A value that differs between lanes is of
+type `Lanes`, a vector with one element per lane. The lane's own number is a `LaneIndex`: consecutive numbers,
+stored as the first one. If a number is added, the sums are consecutive again, so array elements at these
+indices are read or written as one vector.
 """
 
 from __future__ import annotations
@@ -18,29 +19,29 @@ from numba.core.typeconv import Conversion
 from syclade.kernels.target.native.traits import TRAITS
 
 LANES = TRAITS.lanes
-"""Of a slot."""
+"""Lanes per slot."""
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """A number a lane."""
+    """One number per lane."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
         super().__init__(name=f"Lanes({dtype})")
 
     def can_convert_from(self, _typing: Any, other: Any) -> Any:
-        """A number that lanes share may stand where each has its own."""
+        """Allow the conversion of a number that is the same in all lanes."""
         return Conversion.safe if isinstance(other, (types.Integer, types.Boolean)) else None
 
     def unify(self, _typing: Any, other: Any) -> Any:
-        """Of a number that lanes share and one of each, both are numbers of each."""
+        """Return this type if the other one is that of a number that is the same in all lanes."""
         return self if isinstance(other, (types.Integer, types.Boolean)) else None
 
 
 class LaneIndex(types.Type):  # type: ignore[misc]
-    """Neighbouring numbers, uint64: that of the first lane is known."""
+    """Consecutive numbers, one per lane, uint64; stored as that of the first lane."""
 
     dtype = types.uint64
 
@@ -49,7 +50,7 @@ class LaneIndex(types.Type):  # type: ignore[misc]
 
 
 class PrivateLanes(types.Type):  # type: ignore[misc]
-    """An array of numbers of each lane's own."""
+    """Array of numbers private to each lane."""
 
     def __init__(self, dtype: Any, length: int) -> None:
         self.dtype, self.length = dtype, length
@@ -57,12 +58,12 @@ class PrivateLanes(types.Type):  # type: ignore[misc]
 
 
 def element(dtype: Any) -> Any:
-    """LLVM's type of one number."""
+    """Return LLVM's type of one number."""
     return ir.IntType(1 if isinstance(dtype, types.Boolean) else dtype.bitwidth)
 
 
 def vector(dtype: Any) -> Any:
-    """LLVM's type of a number a lane."""
+    """Return LLVM's type of one number per lane."""
     return ir.VectorType(element(dtype), LANES)
 
 
@@ -85,24 +86,24 @@ class _PrivateModel(PrimitiveModel):  # type: ignore[misc]
 
 
 def varies(kind: Any) -> bool:
-    """May values of this type differ between lanes?"""
+    """Return whether values of this type may differ between lanes."""
     return isinstance(kind, (Lanes, LaneIndex))
 
 
 def number_of(kind: Any) -> Any:
-    """The type of one lane's number."""
+    """Return the type of one lane's number."""
     return kind.dtype if varies(kind) else types.unliteral(kind)
 
 
 def splat(builder: Any, value: Any) -> Any:
-    """The same number in every lane."""
+    """Return a vector with the same number in every lane."""
     empty = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
     one = builder.insert_element(empty, value, I32(0))
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(I32, LANES), [I32(0)] * LANES))
 
 
 def cast(builder: Any, value: Any, old: Any, new: Any) -> Any:
-    """A number, or a vector of them, as numbers of another type."""
+    """Convert a number, or a vector of numbers, to another type."""
     wanted = element(new)
     if isinstance(value.type, ir.VectorType):
         wanted = ir.VectorType(wanted, LANES)
@@ -120,7 +121,7 @@ def cast(builder: Any, value: Any, old: Any, new: Any) -> Any:
 
 
 def as_lanes(builder: Any, value: Any, kind: Any, dtype: Any) -> Any:
-    """A value of any kind as a vector of numbers of a type."""
+    """Convert a value of any kind to a vector of numbers of one type."""
     if isinstance(kind, Lanes):
         return cast(builder, value, kind.dtype, dtype)
     if isinstance(kind, LaneIndex):

@@ -1,6 +1,6 @@
-"""Memory: neighbours are read and written as one vector, other places are gathered and scattered.
+"""Memory access: consecutive elements are read and written as one vector, others are gathered and scattered.
 
-Arrays are bare pointers: no reference is counted, and nothing is checked.
+Arrays are bare pointers, without reference counts and without checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from syclade.kernels.target.native.lanes import (
 
 
 def _is_place(array: Any, at: Any) -> bool:
-    """Do the types name one place a lane?"""
+    """Return whether an array and an index of these types give one element per lane."""
     if isinstance(array, types.CPointer):
         return varies(at)
     return isinstance(array, PrivateLanes) and isinstance(at, types.Integer)

@@ -1,6 +1,7 @@
-"""The operations on one vector of lanes, by name.
+"""Operations on one vector of lanes, by name.
 
-Lanes are in step anyhow, and a compiler for one thread needs no hints which numbers are shared.
+Lanes are always in step, and a compiler for one thread needs no hints about numbers that are the same in all
+lanes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _minimum(a: Any, b: Any) -> Any:
 
 @DeviceFunction
 def _same(value: Any) -> Any:
-    """Nothing has to be done."""
+    """Return the value: nothing has to be done."""
     return value
 
 

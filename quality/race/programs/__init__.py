@@ -1,1 +1,1 @@
-"""Programs that call other people's: run by their Python, never imported."""
+"""Scripts that call third-party programs; they are run by a separate Python and never imported."""

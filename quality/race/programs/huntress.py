@@ -1,4 +1,4 @@
-"""Run by a Python that has scphylo-tools: from a matrix on standard input to each mutation's cells."""
+"""Run HUNTRESS (needs scphylo-tools): read a matrix from standard input, print each mutation's cells."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import pandas
 import scphylo
 
 asked = json.load(sys.stdin)
-frame = pandas.DataFrame(asked["matrix"]).T  # cells are rows there
+frame = pandas.DataFrame(asked["matrix"]).T  # in scphylo, cells are rows
 frame.columns = [f"m{number}" for number in frame.columns]
 frame.index = [f"c{number}" for number in frame.index]
 found = scphylo.tl.huntress(frame, alpha=asked["fp_rate"], beta=asked["fn_rate"], n_threads=1)

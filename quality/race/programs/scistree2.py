@@ -1,4 +1,4 @@
-"""Run by a Python that has scistree2: from a matrix on standard input to each mutation's cells."""
+"""Run ScisTree2 (needs scistree2): read a matrix from standard input, print each mutation's cells."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import scistree2
 
 asked = json.load(sys.stdin)
 fp, fn = asked["fp_rate"], asked["fn_rate"]
-# The probability that a cell has not the mutation, with both alike before.
+# Probability that a cell does not have the mutation, with equal prior probabilities.
 absent = {0: (1 - fp) / (1 - fp + fn), 1: fp / (fp + 1 - fn), 3: 0.5}
 (binary,) = (Path(scistree2.__file__).parent / "bin").glob("scistree*")
 with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The tables of golden runs."""
+"""Tables of golden runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other commands, and other ways in and out of `infer`."""
+"""Other commands, and other inputs and outputs of `infer`."""
 
 from __future__ import annotations
 

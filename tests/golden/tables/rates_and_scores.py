@@ -1,4 +1,4 @@
-"""Chains that learn error rates, and chains of the sum score."""
+"""Chains that learn error rates, and chains with the sum score."""
 
 from __future__ import annotations
 

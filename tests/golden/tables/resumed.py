@@ -1,4 +1,4 @@
-"""Runs that are stopped and resumed, and resumed ones that had ended."""
+"""Runs that are stopped and resumed, and resumed runs that had ended."""
 
 from __future__ import annotations
 

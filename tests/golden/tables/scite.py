@@ -1,4 +1,4 @@
-"""SCITE's command."""
+"""The command `syclade scite`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Parts of chains that the package does not have, added through its public doors only."""
+"""Additional scores and moves that use only the package's public entry points."""

@@ -1,4 +1,4 @@
-"""A score with a setting of the slot's: a cell is worth a fraction of its best attachment's score."""
+"""Score with a setting per slot: a cell scores a fraction of its best attachment's score."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from syclade.kernels.chain import parts as device_parts
 from syclade.kernels.target import device_function
 
 BITS = 8
-"""The setting is in 1/256."""
+"""Fractional bits: the setting is in units of 1/256."""
 
 _BITS = np.int64(BITS)
 
@@ -27,9 +27,9 @@ TEMPER = Argument("temper", SETTING, "int64", ("slots",), "what a cell's score i
 def of_cell(
     given: Any,  # IN the kernel's arguments
     number: Any,  # IN uint64: the slot
-    best: Any,  # IN int32, one a lane
+    best: Any,  # IN int32, one per lane
 ) -> Any:
-    """A fraction of the best attachment's score, rounded down (int64)."""
+    """Return a fraction of the best attachment's score, rounded down (int64)."""
     return (np.int64(best) * given.temper[number]) >> _BITS
 
 
@@ -37,7 +37,7 @@ DEVICE = device_parts.Score(arguments=(TEMPER,), of_cell=of_cell, wide=True)
 
 
 def of_cells(state: numpy_parts.State, slots: NDArray[Any], best: NDArray[Any]) -> NDArray[Any]:
-    """The same in numpy."""
+    """Return the same in numpy, shape (lanes, columns), int64."""
     scaled: NDArray[np.int64] = (best.astype(np.int64) * state["temper"][slots][:, None]) >> BITS
     return scaled
 
@@ -48,7 +48,7 @@ NUMPY = numpy_parts.Score(of_cells=of_cells)
 def definition(
     problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]
 ) -> int:
-    """The same in words: cell by cell."""
+    """Return the same by definition, cell by cell, summed over all cells."""
     best = problem.best_attachments(parents, rates).tolist()
     worth = [cell * settings["temper"] // 2**BITS for cell in best]
     return sum(int(count) * cell for count, cell in zip(problem.multiplicity, worth, strict=True))

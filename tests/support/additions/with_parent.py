@@ -1,4 +1,4 @@
-"""A move: a node exchanges its label with its parent. As probable there as back; nothing below the root."""
+"""Move: a node exchanges its label with its parent. It is symmetric, and does nothing below the root."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _ZERO = np.int64(0)
 
 @device_function
 def second(word: Any, first: Any, mutations: Any) -> Any:
-    """Nothing more is drawn."""
+    """Return the first node: nothing else is drawn."""
     return first
 
 
 def make_propose(relations: Relations, kinds: Kinds) -> Any:
-    """Device function of the move."""
+    """Return the device function of the move."""
     parent_of = relations.parent_of
     exchanged, null = np.int64(kinds.first), np.int64(kinds.null)
 
     @device_function
     def propose(given: Any, here: Any, base: Any, draw: Any, mutations: Any) -> Any:
-        """v and its parent; nothing if that is the root."""
+        """Propose v and its parent, or nothing if the parent is the root."""
         above = parent_of(given, here, base, draw.v)
         if above == mutations:
             return nothing(null, draw.v)
@@ -45,12 +45,12 @@ DEVICE = device_parts.Move(kinds=1, second=second, make_propose=make_propose)
 
 
 def numpy_second(word: NDArray[Any], first: NDArray[Any], mutations: int) -> NDArray[Any]:
-    """Nothing more is drawn."""
+    """Return the first node: nothing else is drawn."""
     return first
 
 
 def propose(trees: numpy_parts.Relations, draws: Draws, mutations: int) -> Proposals:
-    """The same in numpy."""
+    """Propose the same in numpy."""
     v = draws.v
     above = trees.parent_of(v)
     still = above == mutations
