@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import make_problem, problem_at
 from syclade.host.request import Request
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def answer(asked: Request, task: Task) -> Result:
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task, sinks)
     from syclade.host.output.compose import make_result  # slow import, delayed until the chains are done
 
-    rates = asked.rates
-    if problem.learned is not None:
-        rates = problem.learned.learned.at(found.outcome.best.best_rate_at)
+    rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     result = make_result(
         asked.observed,
         rates,
@@ -56,9 +54,8 @@ def answer(asked: Request, task: Task) -> Result:
     from syclade.host.cooptimal.plateau import walk_plateau
 
     best = [result.parents, *found.trees]
-    if problem.learned is not None:
-        problem = make_problem(asked.observed, rates)
-    return replace(result, co_optimal=walk_plateau(problem, best, asked.max_trees))
+    fixed = problem_at(problem, asked.observed, rates)
+    return replace(result, co_optimal=walk_plateau(fixed, best, asked.max_trees))
 
 
 def _by_search(asked: Request, task: Task) -> Found:

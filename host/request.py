@@ -11,8 +11,8 @@ from syclade.host.errors import OptionError, TreeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.model.defaults import DEFAULT_CHAINS
-from syclade.host.model.learned import Learned, learned_rates
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.values import path_of, real, whole
@@ -52,13 +52,13 @@ class Learning(NamedTuple):
     fp_sd: float | None = None
     fp_step: float | None = None
 
-    def of(self, rates: Rates) -> Learned | None:
-        """Return the learned rates, checked; None if no rate is learned.
+    def of(self, rates: Rates) -> RateModel:
+        """Return the rates of the chains, checked.
 
         Raises:
             OptionError: the numbers are invalid.
         """
-        return learned_rates(
+        return make_rate_model(
             rates,
             learn_fn=self.learn_fn,
             fn_deviation=self.fn_sd,
@@ -173,10 +173,10 @@ def make_request(
     true = None if true_tree is None else tree_of(true_tree, observed)
     if summed and max_trees is not None:
         raise OptionError("--max-trees is for --score max", hint="ask for --samples instead")
-    learned = learning.of(rates)
-    if learned is not None:
+    model = learning.of(rates)
+    if model.learns:
         _check_learning(steps, image)
-    problem = make_problem(observed, rates, octaves=summed, learned=learned)
+    problem = make_problem(observed, rates, octaves=summed, model=model)
     sampling = sampling_of(samples, burn_in, steps, image)
     plan = make_plan(
         problem,

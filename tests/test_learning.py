@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.cli.main import cli
 from syclade.host.errors import OptionError
-from syclade.host.model.learned import learned_rates
 from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from tests.support.did_all import assert_did_all
@@ -71,7 +71,7 @@ def test_the_best_is_best_of_all_samples(result: syclade.Result) -> None:
 def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
     """Check score, leaves, rate, score with the prior, and parents."""
     assert result.samples is not None
-    learned = learned_rates(Rates(1e-3, 0.2), learn_fn=0.2)
+    learned = make_rate_model(Rates(1e-3, 0.2), learn_fn=0.2)
     assert learned is not None
     assert learned.fn is not None
     for line in list(result.samples.lines.lines())[::97]:

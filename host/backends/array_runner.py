@@ -67,12 +67,17 @@ class ArrayRunner(Runner):
 
     def get(self, slot: int) -> ChainState:
         """See `Runner.get`."""
-        put, learned = self._put[slot], self.plan.problem.learned is not None
+        put = self._put[slot]
         part = {
             name: self._arrays.read(name, slot)
             for name, argument in self._arrays.arguments.items()
             if argument.role == STATE
         }
+        places, best_places = put.rate_at, put.best_rate_at
+        rates = put.rates
+        if self.plan.problem.learns:
+            places, best_places = _places(part["rate_at"]), _places(part["best_rate_at"])
+            rates = self.plan.problem.rates_at(places)
         best = {name.removeprefix("best_"): array for name, array in part.items() if name.startswith("best_")}
         return ChainState(
             chain=put.chain,
@@ -81,11 +86,11 @@ class ArrayRunner(Runner):
             score=int(part["score"]),
             best_parents=self.encoding.decode(best),
             best_score=int(part["best_score"]),
-            rates=put.rates if not learned else self.plan.problem.rates_at(_places(part["rate_at"])),
+            rates=rates,
             gamma=put.gamma,
             settings=put.settings,
-            rate_at=_places(part["rate_at"]) if learned else put.rate_at,
-            best_rate_at=_places(part["best_rate_at"]) if learned else put.best_rate_at,
+            rate_at=places,
+            best_rate_at=best_places,
         )
 
     def info(self, slot: int) -> ChainInfo:
@@ -105,8 +110,7 @@ class ArrayRunner(Runner):
 
     def _values(self, state: ChainState, info: ChainInfo | None) -> dict[str, Any]:
         """Return one slot's part of every argument that is computed from a chain's state, by name."""
-        learned = self.plan.problem.learned is not None
-        if state.rates != self.plan.problem.rates and not learned:
+        if state.rates != self.plan.problem.rates_at(state.rate_at):
             reason = self.encoding.can_score(state.rates)
             if reason is not None:
                 raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
@@ -146,7 +150,7 @@ class ArrayRunner(Runner):
                 self._arrays.read(f"event_{name}", slot)[:count]
                 for name in ("step", "score", "why", "key", "parents")
             )
-            rates = self._arrays.read("event_rates", slot) if self.plan.problem.learned else None
+            rates = self._arrays.read("event_rates", slot) if "event_rates" in self._arrays else None
             chain = self._put[slot].chain
             events += [
                 Event(
@@ -179,10 +183,9 @@ def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray
     arrays = {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}
     if plan.recorders:
         arrays["ring"] = np.array((plan.events, encoding.sizes["nodes"] // encoding.lanes), dtype=np.int64)
-    tables = plan.problem.learned
-    if tables is not None:
-        names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")
-        arrays |= {name: getattr(tables, name) for name in names}
-        arrays["rate_points"] = np.array(tables.learned.points, dtype=np.int64)
-        arrays["rate_jumps"] = tables.learned.jumps
+    tables = plan.problem.rate_tables
+    names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")
+    arrays |= {name: getattr(tables, name) for name in names}
+    arrays["rate_points"] = np.array(tables.model.points, dtype=np.int64)
+    arrays["rate_jumps"] = tables.model.jumps
     return arrays

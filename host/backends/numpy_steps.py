@@ -19,11 +19,11 @@ def plain_steps(plan: Plan) -> ChainSteps:
     """Return the chain steps on parent vectors and tables computed from them."""
     observed, multiplicity = plan.space.table(plan.problem)
     steps: Callable[..., ChainSteps] = load_part(plan.space.numpy)
-    tables = plan.problem.learned
-    if tables is not None:
+    tables = plan.problem.rate_tables
+    if tables.model.learns:
         from syclade.fallback.rates.steps import LearnedChainSteps, Rates
 
-        grids = (tables.learned.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth)
+        grids = (tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth)
         steps = partial(LearnedChainSteps, rates=Rates(*grids))
     moves, score, recorders, events = _parts(plan)
     return steps(observed, multiplicity, moves, plan.move_below, score, recorders, events)

@@ -110,7 +110,7 @@ def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Chain
         chain, step, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
         parents, best_parents = (plan.space.check(arrays[name][at]) for name in _TREES)
         settings = dict(zip(names, arrays["settings"][at].tolist(), strict=True))
-        fixed = rates if plan.problem.learned is None else None
+        fixed = None if plan.problem.learns else rates
         places, best_places = (_places(plan, arrays[name][at].tolist()) for name in _PLACES)
         for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
             if plan.score_of(tree, fixed, where, settings) != told:
@@ -125,8 +125,7 @@ def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[Chain
 
 def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
     """Return the grid indices of learned rates; raise a ValueError if they are outside their grids."""
-    tables = plan.problem.learned
-    points = (1, 1) if tables is None else tables.learned.points
+    points = plan.problem.rate_tables.model.points
     if any(not 0 <= place < count for place, count in zip(told, points, strict=True)):
         raise ValueError(f"its rates stand at {told}, on grids of {points} points")
     return told[0], told[1]
@@ -142,7 +141,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "score": plan.score.name,
         "settings": list(plan.settings),
         "recorders": [recorder.name for recorder in plan.recorders],
-        "learned rates": None if plan.problem.learned is None else plan.problem.learned.digest,
+        "learned rates": plan.problem.rate_tables.digest,
     }
 
 

@@ -30,7 +30,7 @@ def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
     """Return the kernel's arguments: of every chain, of the encoding and the score, of the recorders."""
     of_score, of_recorders = setting_arguments(plan)
     ring: tuple[Argument, ...] = (*RING, *of_recorders) if plan.recorders else ()
-    if ring and plan.problem.learned is not None:
+    if ring and plan.problem.learns:
         ring = (*ring, EVENT_RATES)
     return (
         Record("Chain", ARGUMENTS),
@@ -77,12 +77,5 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,
-        **_rate_sizes(plan),
+        **dict(zip(("fn_points", "fp_points"), plan.problem.rate_tables.model.points, strict=True)),
     }
-
-
-def _rate_sizes(plan: Plan) -> dict[str, int]:
-    """Return the numbers of points of the grids of learned rates; empty if none is learned."""
-    if plan.problem.learned is None:
-        return {}
-    return dict(zip(("fn_points", "fp_points"), plan.problem.learned.learned.points, strict=True))

@@ -16,7 +16,7 @@ from syclade.host.errors import OptionError
 from syclade.host.values import real, shown
 
 if TYPE_CHECKING:
-    from syclade.host.model.learned import RatePrior
+    from syclade.host.model.rate_model import RatePrior
 
 __all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 

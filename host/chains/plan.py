@@ -56,8 +56,7 @@ class Plan:
     @property
     def start_rates(self) -> tuple[int, int]:
         """Grid indices (fn, fp) of the learned rates before the first step; (0, 0) if none is learned."""
-        tables = self.problem.learned
-        return (0, 0) if tables is None else tables.learned.start
+        return self.problem.rate_tables.model.start
 
     def score_of(
         self,
@@ -74,11 +73,10 @@ class Plan:
             rate_at: grid indices (fn, fp) of the learned rates; by default their start.
             settings: settings of the slot; the plan's settings are used for those not given.
         """
-        tables = self.problem.learned
         places = self.start_rates if rate_at is None else rate_at
         used = self.problem.rates_at(places) if rates is None else rates
         of_tree = self.score.of(self.problem, parents, used, {**self.settings, **(settings or {})})
-        return of_tree if tables is None else of_tree + tables.worth(places)
+        return of_tree + self.problem.rate_tables.worth(places)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -125,10 +123,8 @@ def make_plan(
         raise OptionError(f"a ring of {events} events", hint="use 1 or more")
     if len(recorders) > MOST_RECORDERS:
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
-    learned = problem.learned
     below = cumulative(moves, move_probabilities)
-    if learned is not None:
-        moves, below = with_jumps(moves, below, learned.learned.priors)
+    moves, below = with_jumps(moves, below, problem.rate_tables.model.priors)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)
 
 

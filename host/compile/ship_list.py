@@ -30,8 +30,8 @@ from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
 from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import make_leaf_problem
-from syclade.host.model.learned import learned_rates
 from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.search.runner import search_kernel
@@ -177,5 +177,5 @@ def _problem(
         hom_rate=rates.hom_rate,
         seed=1,
     ).matrix
-    prior = None if learned is None else learned_rates(rates, **learned)
-    return make_problem(matrix, rates, octaves=octaves, learned=prior)
+    model = make_rate_model(rates, **(learned or {}))
+    return make_problem(matrix, rates, octaves=octaves, model=model)

@@ -44,7 +44,7 @@ class AncestorEncoding(Encoding):
     @classmethod
     def can_run(cls, problem: Problem, traits: Traits) -> str | None:
         """See `Encoding.can_run`."""
-        return None if problem.learned is None else "its weights are fixed, and rates shall be learned"
+        return None if not problem.learns else "its weights are fixed, and rates shall be learned"
 
     @staticmethod
     def capacity(traits: Traits, nodes: int, columns: int, values: int) -> dict[str, int]:

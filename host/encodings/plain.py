@@ -35,7 +35,7 @@ class PlainEncoding(Encoding):
     def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
         super().__init__(problem, traits)
         nodes = problem.nodes if nodes is None else nodes
-        if problem.learned is not None:
+        if problem.learns:
             self.arguments = (*self.arguments, *PLACES)
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 

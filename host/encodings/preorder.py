@@ -33,7 +33,7 @@ class PreorderEncoding(Encoding):
         self.wide = bool(self.shape.subtrees)
         self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
         self.arguments = WIDE if self.wide else NARROW
-        if problem.learned is not None:
+        if problem.learns:
             self.device = "syclade.kernels.preorder.narrow.learned:ENCODING"
             self.arguments = (*NARROW, *RATES)
         self.constants = self.shape._asdict() | {
@@ -43,7 +43,7 @@ class PreorderEncoding(Encoding):
         del self.constants["subtrees"]
         if not self.wide:
             of_lane = self._most_of_a_lane(problem.rates)
-            self.constants["wide"] = int(of_lane >= 2**31 or problem.learned is not None)
+            self.constants["wide"] = int(of_lane >= 2**31 or problem.learns)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -146,7 +146,7 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
         cells = panels * panel_rounds * lanes
     # If all attachments count, each is read, and sketches cannot narrow down which have changed.
     # Learned rates are the same case: a change of rates changes every score.
-    wide = cells > traits.sketches_beyond and not problem.octaves and problem.learned is None
+    wide = cells > traits.sketches_beyond and not problem.octaves and not problem.learns
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
         labels=round_up(problem.nodes, lanes),

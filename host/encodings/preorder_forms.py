@@ -56,7 +56,7 @@ class _FormEncoding(PreorderEncoding):
         form = _form_for(self.shape)
         self.device = self.device.replace(":ENCODING", f":{self._kernel}")
         self.constants = constants_of(form)
-        if problem.learned is not None:  # the weights of the classes stay in registers
+        if problem.learns:  # the weights of the classes stay in registers
             self.constants["classes"] = problem.classes
 
     @classmethod
@@ -97,7 +97,7 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     @staticmethod
     def _has_more_forms(problem: Problem) -> bool:
         """Return whether the score is the maximum and the rates are fixed."""
-        return not problem.octaves and problem.learned is None
+        return not problem.octaves and not problem.learns
 
     @property
     def specialisation(self) -> tuple[int, ...]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from syclade.host.errors import MatrixError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import CELL_BITS, MAX_SCALE_BITS, Problem, SlotRates, make_problem
+from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.model.rates import Rates
 
 __all__ = ["LeafProblem", "make_leaf_problem"]
@@ -69,6 +71,6 @@ def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
     bound = float((sizes[made.observed] @ made.multiplicity).max()) + 1.0
     bits = min(made.scale_bits, MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
     scale = math.ldexp(1.0, bits)
-    own = SlotRates((*(round(weight * scale) for weight in weights.values()), 0), round(made.base * scale))
+    own = fixed_tables(RateModel(rates), (*(round(weight * scale) for weight in weights.values()), 0))
     parts = {field.name: getattr(made, field.name) for field in fields(Problem)}
-    return LeafProblem(**{**parts, "scale_bits": bits, "rates": own})
+    return LeafProblem(**{**parts, "scale_bits": bits, "rate_tables": own})

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.learned import Learned
-from syclade.host.model.rate_tables import RateTables, make_rate_tables, parts_of_weights
+from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_tables import RateTables, greatest_weights, make_rate_tables
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS, scored_values
 
-__all__ = ["Problem", "SlotRates", "make_problem"]
+__all__ = ["Problem", "SlotRates", "make_problem", "problem_at"]
 
 MAX_SCALE_BITS = 20
 """Finest unit of a score: 2^-20 nat. A finer unit would not change which tree wins, only overflow sooner."""
@@ -60,11 +61,11 @@ class Problem:
         multiplicity: int64, shape (distinct columns,): number of cells with each column.
         column_of: int32, shape (cells,): distinct column of every cell, in the order of the matrix.
         scale_bits: f; scores are in units of 2^-f nat, or octave.
-        rates: the weights of the classes.
-        base: score of the tree when every cell is attached to the root, natural log, float64.
+        base: score of the tree when every cell is attached to the root, natural log, float64; of learned
+            rates, at the start.
+        rate_tables: weights of the classes at every grid point of the rates; fixed rates have one point.
+            Scores include the logarithm of the priors of learned rates.
         octaves: whether scores are logarithms to base 2, for scores that add up powers.
-        learned: tables of rates that are learned along the chain; None if all are fixed. With learned rates,
-            `rates` and `base` are those of the start, and scores include the logarithm of the prior.
     """
 
     of_cells: ClassVar[bool] = False
@@ -76,10 +77,19 @@ class Problem:
     multiplicity: NDArray[np.int64]
     column_of: NDArray[np.int32]
     scale_bits: int
-    rates: SlotRates
     base: float
+    rate_tables: RateTables
     octaves: bool = False
-    learned: RateTables | None = None
+
+    @cached_property
+    def rates(self) -> SlotRates:
+        """Weights of the classes at the start."""
+        return self.rates_at(self.rate_tables.model.start)
+
+    @property
+    def learns(self) -> bool:
+        """Whether chains move any error rate."""
+        return self.rate_tables.model.learns
 
     @property
     def unit(self) -> float:
@@ -125,10 +135,8 @@ class Problem:
         return np.asarray(np.maximum(self.weight_rows(rates), 0).sum(axis=0, dtype=np.int64))
 
     def rates_at(self, places: tuple[int, int]) -> SlotRates:
-        """Return the rates at grid points (fn, fp); without learned rates, the problem's own."""
-        if self.learned is None:
-            return self.rates
-        return SlotRates(self.learned.weights(places), self.rates.base)
+        """Return the rates at grid points (fn, fp)."""
+        return SlotRates(self.rate_tables.weights(places), round(self.base / self.unit))
 
     def can_score(self, rates: SlotRates) -> str | None:
         """Return why rates do not fit the problem's unit, as a message; None if they do."""
@@ -174,7 +182,7 @@ class Problem:
 
 
 def make_problem(
-    matrix: Matrix, rates: Rates, *, octaves: bool = False, learned: Learned | None = None
+    matrix: Matrix, rates: Rates, *, octaves: bool = False, model: RateModel | None = None
 ) -> Problem:
     """Reduce a matrix and rates to a Problem.
 
@@ -182,27 +190,19 @@ def make_problem(
         matrix: n mutations x m cells.
         rates: error rates.
         octaves: whether scores are logarithms to base 2; then f is at most MAX_OCTAVE_BITS.
-        learned: the learned rates, made from `rates`; None if all are fixed.
+        model: which of the rates are learned, made from `rates`; None if all are fixed.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
     """
+    model = RateModel(rates) if model is None else model
     scored = scored_values(matrix, rates)
     columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
     values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
-    if learned is not None:
-        rates = learned.at(learned.start)
     nat = math.log(2.0) if octaves else 1.0
-    scale_bits = _choose_scale(columns, _greatest_weights(rates, learned) / nat)
+    scale_bits = _choose_scale(columns, greatest_weights(model) / nat)
     scale_bits = min(scale_bits, MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
-    scale = math.ldexp(1.0, scale_bits)
     counts = np.bincount(scored.ravel(), minlength=4)
-    base = float(counts @ rates.log_table()[:, 0])
-    tables = None if learned is None else make_rate_tables(learned, values, counts, nat / scale)
-    weights = rates.weights() / nat
-    own = (*(round(float(weights[value]) * scale) for value in values), 0)
-    if tables is not None:
-        own = tables.weights(tables.learned.start)
     class_of = np.full(256, len(values), dtype=np.uint8)
     class_of[list(values)] = range(len(values))
     return Problem(
@@ -212,23 +212,30 @@ def make_problem(
         multiplicity=multiplicity.astype(np.int64),
         column_of=column_of.reshape(-1).astype(np.int32),  # two-dimensional in numpy 2.0
         scale_bits=scale_bits,
-        rates=SlotRates(own, round(base / nat * scale)),
-        base=base,
+        base=float(counts @ model.at(model.start).log_table()[:, 0]),
+        rate_tables=make_rate_tables(model, values, counts, math.ldexp(nat, -scale_bits)),
         octaves=octaves,
-        learned=tables,
     )
 
 
-def _greatest_weights(rates: Rates, learned: Learned | None) -> NDArray[np.float64]:
-    """Return the weights in nats, float64, shape (4,); for learned rates, bounds over all grid points."""
-    if learned is None:
-        return rates.weights()
-    fn, fp = (np.abs(parts).max(axis=0) for parts in parts_of_weights(learned))
-    return np.asarray(fn + fp)
+def problem_at(problem: Problem, matrix: Matrix, rates: Rates) -> Problem:
+    """Return the problem with all rates fixed.
+
+    Args:
+        problem: made from the matrix.
+        matrix: the matrix.
+        rates: those of a grid point of its rates.
+    """
+    return problem if not problem.learns else make_problem(matrix, rates, octaves=problem.octaves)
 
 
 def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:
-    """Return the largest f up to MAX_SCALE_BITS for which no score of a cell can reach 2^CELL_BITS."""
-    sums = sum((columns == value).sum(axis=0) * abs(float(weights[value])) for value in _WITH_ZYGOSITY)
+    """Return the largest f up to MAX_SCALE_BITS for which no score of a cell can reach 2^CELL_BITS.
+
+    Args:
+        columns: uint8, shape (n, distinct columns): observed values.
+        weights: float64, shape (4,): sizes of the values' weights, in units of score with f = 0.
+    """
+    sums = sum((columns == value).sum(axis=0) * float(weights[value]) for value in _WITH_ZYGOSITY)
     bound = float(np.max(sums, initial=0.0)) + 1.0
     return min(MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))

@@ -1,7 +1,7 @@
-"""Integer tables of learned rates at every grid point, for kernels and for the fallback.
+"""Integer tables of error rates at every grid point, for kernels and for the fallback.
 
 A weight is the sum of a part from the false-negative rate and a part from the false-positive rate, each
-rounded once.
+rounded once. Fixed rates have one point, whose weights are rounded as a whole.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.model.learned import Learned
+from syclade.host.model.rate_model import RateModel
 from syclade.kernels.rates.arguments import FN, FP
 
-__all__ = ["RateTables", "make_rate_tables", "parts_of_weights"]
+__all__ = ["RateTables", "fixed_tables", "greatest_weights", "make_rate_tables"]
 
 
 @dataclass(frozen=True, eq=False)
 class RateTables:
-    """Tables of learned rates, in the units of the problem's scores.
+    """Tables of error rates, in the units of the problem's scores.
 
     Attributes:
-        learned: the learned rates.
+        model: the rates, fixed or learned.
         fn_weights, fp_weights: int64, shape (points, classes): the parts of the weights, by class.
         fn_worth: int64, shape (points,): logarithm of the prior's density.
         fp_worth: likewise, plus the base of scores relative to that at the start.
     """
 
-    learned: Learned
+    model: RateModel
     fn_weights: NDArray[np.int64]
     fp_weights: NDArray[np.int64]
     fn_worth: NDArray[np.int64]
@@ -44,42 +44,67 @@ class RateTables:
         return int(self.fn_worth[places[FN]] + self.fp_worth[places[FP]])
 
     @property
-    def digest(self) -> str:
-        """SHA-256 digest of everything that a chain with these rates depends on."""
-        digest = hashlib.sha256(self.learned.jumps.astype("<i8").tobytes())
+    def digest(self) -> str | None:
+        """SHA-256 digest of everything that a chain with learned rates depends on; None for fixed rates."""
+        if not self.model.learns:
+            return None
+        digest = hashlib.sha256(self.model.jumps.astype("<i8").tobytes())
         for table in (self.fn_weights, self.fp_weights, self.fn_worth, self.fp_worth):
             digest.update(table.astype("<i8").tobytes())
         return digest.hexdigest()
 
 
-def parts_of_weights(learned: Learned) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def greatest_weights(model: RateModel) -> NDArray[np.float64]:
+    """Return bounds of the weights' sizes over all grid points: float64, shape (4,), natural logarithm."""
+    if not model.learns:
+        return np.abs(model.rates.weights())
+    fn, fp = (np.abs(parts).max(axis=0) for parts in _parts_of_weights(model))
+    return np.asarray(fn + fp)
+
+
+def _parts_of_weights(model: RateModel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return log P(d | 1) by the false-negative rate, and -log P(d | 0) by the false-positive rate.
 
     Returns:
         Two float64 arrays, shape (points, 4), natural logarithm.
     """
-    fn = np.array([rates.log_table()[:, 1] for rates in learned.along(FN)])
-    fp = np.array([-rates.log_table()[:, 0] for rates in learned.along(FP)])
+    fn = np.array([rates.log_table()[:, 1] for rates in model.along(FN)])
+    fp = np.array([-rates.log_table()[:, 0] for rates in model.along(FP)])
     return fn, fp
 
 
+def fixed_tables(model: RateModel, weights: tuple[int, ...]) -> RateTables:
+    """Make the tables of fixed rates.
+
+    Args:
+        model: the rates.
+        weights: of every class, in units of score.
+    """
+    nothing = np.zeros(1, dtype=np.int64)
+    own = np.array([weights], dtype=np.int64)
+    return RateTables(model, own, np.zeros_like(own), nothing, nothing)
+
+
 def make_rate_tables(
-    learned: Learned, values: tuple[int, ...], counts: NDArray[np.int64], unit: float
+    model: RateModel, values: tuple[int, ...], counts: NDArray[np.int64], unit: float
 ) -> RateTables:
     """Make the tables.
 
     Args:
-        learned: the learned rates.
+        model: the rates.
         values: observed value of class 0, of class 1, ...; the last class has none.
         counts: int64, shape (4,): how often each value was observed.
         unit: value of a score of 1, in nats.
     """
-    fn, fp = parts_of_weights(learned)
+    if not model.learns:
+        weights = model.rates.weights()
+        return fixed_tables(model, (*(round(float(weights[value]) / unit) for value in values), 0))
+    fn, fp = _parts_of_weights(model)
     bases = -fp @ counts
-    bases -= bases[learned.start[FP]]
-    worths = [np.zeros(1) if grid is None else grid.log_density for grid in (learned.fn, learned.fp)]
+    bases -= bases[model.start[FP]]
+    worths = [np.zeros(1) if grid is None else grid.log_density for grid in (model.fn, model.fp)]
     return RateTables(
-        learned,
+        model,
         _by_class(fn, values, unit),
         _by_class(fp, values, unit),
         _rounded(worths[FN], unit),

@@ -13,8 +13,8 @@ from syclade.host.chains.found import Found
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import attach
-from syclade.host.model.learned import Learned
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import problem_at
+from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.output.result import Result
@@ -50,9 +50,7 @@ def make_result(
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, outcome.best.best_parents
-    tables = problem.learned
-    at_rates = problem if tables is None else make_problem(matrix, rates, octaves=problem.octaves)
-    cells = attach(at_rates, rates, parents)
+    cells = attach(problem_at(problem, matrix, rates), rates, parents)
     weights, score = options["move_probabilities"], options["score"]
     posteriors = attachment_posteriors(matrix, rates, parents, cells.node) if score == "sum" else None
     return Result(
@@ -93,21 +91,20 @@ def make_result(
         pipeline=found.pipeline,
         score=score,
         attachment_posteriors=posteriors,
-        learned=None if tables is None else _learned(tables.learned, outcome.best.best_rate_at),
+        learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
     )
 
 
 def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
     """Return the probability of each move by name: rate jumps have their own, tree moves share the rest."""
-    tables = plan.problem.learned
-    jumps = [] if tables is None else [prior.probability for prior in tables.learned.priors]
+    jumps = [prior.probability for prior in plan.problem.rate_tables.model.priors]
     left = (1.0 - sum(jumps)) / sum(weights)
     all_weights = [*(weight * left for weight in weights), *jumps]
     return {move.name: weight for move, weight in zip(plan.moves, all_weights, strict=True)}
 
 
-def _learned(learned: Learned, places: tuple[int, int]) -> dict[str, Any]:
+def _learned(model: RateModel, places: tuple[int, int]) -> dict[str, Any] | None:
     """Return the learned rates as plain values: value with the best tree, options, and log prior."""
-    values = learned.values(places)
-    told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in learned.priors}
-    return {**told, "log_prior": learned.log_prior(places)}
+    values = model.values(places)
+    told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in model.priors}
+    return {**told, "log_prior": model.log_prior(places)} if told else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.events import Event
 
 if TYPE_CHECKING:
-    from syclade.host.model.learned import Learned
+    from syclade.host.model.rate_model import RateModel
 
 __all__ = ["Samples", "close_all", "passing_file", "sample_line"]
 
@@ -50,10 +50,10 @@ class Samples:
         learned: the learned rates; None if there are none.
     """
 
-    def __init__(self, why: int, to_nats: Callable[[int], float], learned: Learned | None = None) -> None:
+    def __init__(self, why: int, to_nats: Callable[[int], float], model: RateModel) -> None:
         self._why = why
         self._to_nats = to_nats
-        self._learned = learned
+        self._model = model
         self._files: dict[int, tempfile.SpooledTemporaryFile[str]] = {}
         weakref.finalize(self, close_all, self._files)
 
@@ -68,10 +68,10 @@ class Samples:
 
     def _line(self, event: Event) -> str:
         score = self._to_nats(event.score)
-        if self._learned is None:
+        rates = self._model.values(event.rate_at)
+        if not rates:
             return sample_line(score, event.parents)
-        rates = self._learned.values(event.rate_at)
-        of_tree = score - self._learned.log_prior(event.rate_at)
+        of_tree = score - self._model.log_prior(event.rate_at)
         return sample_line(of_tree, event.parents, (*rates.values(), score))
 
     def lines(self) -> Iterator[str]:

@@ -20,7 +20,7 @@ from syclade.host.samples.trust import RHAT, Trust, finite, judged
 from syclade.kernels.rates.arguments import FN, FP
 
 if TYPE_CHECKING:
-    from syclade.host.model.learned import Learned
+    from syclade.host.model.rate_model import RateModel
 
 __all__ = ["Sampled", "judge"]
 
@@ -101,7 +101,7 @@ def judge(
     every: int,
     burn_in: int,
     to_nats: Callable[[int], float],
-    learned: Learned | None = None,
+    model: RateModel,
 ) -> Sampled:
     """Return the samples with their posterior and convergence diagnostics.
 
@@ -122,13 +122,13 @@ def judge(
         leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
         leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,
         lines=lines,
-        rates={} if learned is None else _rates(features, learned),
+        rates=_rates(features, model),
     )
 
 
-def _rates(features: Features, learned: Learned) -> dict[str, NDArray[np.float64]]:
+def _rates(features: Features, model: RateModel) -> dict[str, NDArray[np.float64]]:
     """Return the learned rates of all samples, by name: float64, shape (chains, samples)."""
-    grids = {FN: learned.fn, FP: learned.fp}
+    grids = {FN: model.fn, FP: model.fp}
     return {
         grid.prior.name: grid.rates[features.rates(rate)] for rate, grid in grids.items() if grid is not None
     }

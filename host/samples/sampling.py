@@ -52,9 +52,8 @@ class Sampling:
         from syclade.host.samples.features import Features
         from syclade.host.samples.lines import Samples
 
-        learned = None if problem.learned is None else problem.learned.learned
-        lines = Samples(_OF_SAMPLES, problem.to_nats, learned)
-        return lines, Features(_OF_SAMPLES, problem.mutations, learned is not None)
+        lines = Samples(_OF_SAMPLES, problem.to_nats, problem.rate_tables.model)
+        return lines, Features(_OF_SAMPLES, problem.mutations, problem.learns)
 
     def judge(self, sinks: tuple[Sink, ...], problem: Problem) -> Sampled:
         """Return the samples with their diagnostics from the sinks, once the chains are done."""
@@ -65,8 +64,7 @@ class Sampling:
         lines, features = sinks
         assert isinstance(lines, Samples)
         assert isinstance(features, Features)
-        learned = None if problem.learned is None else problem.learned.learned
-        return judge(features, lines, self.every, self.burn_in, problem.to_nats, learned)
+        return judge(features, lines, self.every, self.burn_in, problem.to_nats, problem.rate_tables.model)
 
 
 def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from syclade.host.errors import MatrixError, OptionError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.learned import Learned, learned_rates
+from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.scite.arguments import SciteCall
 
-__all__ = ["learned_of", "matrix_of", "rates_of", "refuse_what_is_missing"]
+__all__ = ["matrix_of", "rate_model_of", "rates_of", "refuse_what_is_missing"]
 
 
 def refuse_what_is_missing(call: SciteCall) -> None:
@@ -53,20 +53,20 @@ def rates_of(call: SciteCall) -> Rates:
     return Rates(call.fp_rate, call.fn_rates[0], call.fn_rates[1], call.hom_rate)
 
 
-def learned_of(call: SciteCall, rates: Rates) -> Learned | None:
-    """Return the learned false-negative rate (-e); None if it is fixed.
+def rate_model_of(call: SciteCall, rates: Rates) -> RateModel:
+    """Return the rates of the chains; -e learns that of false negatives.
 
     Raises:
         OptionError: -sd or -x is invalid.
     """
     if call.learn == 0.0:
-        return None
+        return RateModel(rates)
     given = f"-sd is {call.prior_sd:g} and -x {call.step_divisor:g}"
     if not call.prior_sd > 0.0 or not call.step_divisor > 0.0:
         raise OptionError(given, hint="both are numbers above 0")
     step = call.prior_sd / call.step_divisor
     try:
-        return learned_rates(rates, learn_fn=call.learn, fn_deviation=call.prior_sd, fn_step=step)
+        return make_rate_model(rates, learn_fn=call.learn, fn_deviation=call.prior_sd, fn_step=step)
     except OptionError as error:
         raise OptionError(f"{given}: {error.message}", hint=error.hint) from None
 

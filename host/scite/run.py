@@ -23,7 +23,7 @@ from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by
 from syclade.host.output.files import check_output, write_files
@@ -31,7 +31,7 @@ from syclade.host.output.rescue import keep
 from syclade.host.samples.lines import Samples
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
-from syclade.host.scite.problem import learned_of, matrix_of, rates_of, refuse_what_is_missing
+from syclade.host.scite.problem import matrix_of, rate_model_of, rates_of, refuse_what_is_missing
 from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
@@ -110,16 +110,15 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
     _check_prefix(call)
     if call.cell_tree:
         return _run_cell_tree(call, rates, matrix, report, started)
-    learned = learned_of(call, rates)
-    problem = make_problem(matrix, rates, octaves=call.sum_score, learned=learned)
+    model = rate_model_of(call, rates)
+    problem = make_problem(matrix, rates, octaves=call.sum_score, model=model)
     optimal, samples = _sinks(call, problem)
     try:
         state, work = _run_chains(call, problem, (optimal, samples), report)
         best, places = state.best_parents, state.best_rate_at
-        if learned is not None:
-            rates = learned.at(places)
+        rates = model.at(places)
         trees = optimal.trees(best, tree_key(best))
-        scored = problem if learned is None else make_problem(matrix, rates, octaves=call.sum_score)
+        scored = problem_at(problem, matrix, rates)
         texts = _trees_texts(call, matrix, scored, trees) if call.tree_list else {}
         _write(call, texts, samples)
     finally:
@@ -132,8 +131,8 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
         distance=min(distances, default=None),
         steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
-        beta=None if learned is None else learned.values(places)["fn_rate"],
-        with_prior=log_likelihood + (0.0 if learned is None else learned.log_prior(places)),
+        beta=model.values(places).get("fn_rate"),
+        with_prior=log_likelihood + model.log_prior(places),
         work=work,
     )
 
@@ -188,8 +187,7 @@ def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
     """Return the consumers of the recorders' events."""
     of_trees = 0b11 if call.tree_list else 0
     of_samples = 0 if call.samples is None else of_trees + 1
-    learned = None if problem.learned is None else problem.learned.learned
-    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats, learned)
+    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats, problem.rate_tables.model)
 
 
 def _run_chains(

@@ -28,8 +28,8 @@ from syclade.host.devices.device import Device
 from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
 from syclade.host.errors import OptionError
-from syclade.host.model.learned import learned_rates
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.values import real, whole
@@ -212,8 +212,8 @@ def _plan_of(
     """Return the plan of the chains, and the simulated tree that they start from."""
     matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
     if tree == "mutation":
-        learned = learned_rates(rates, learn_fn=learn_fn)
-        problem = make_problem(matrix, rates, octaves=score == "sum", learned=learned)
+        model = make_rate_model(rates, learn_fn=learn_fn)
+        problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
         return make_plan(problem, score=score_named(score, problem)), simulation.parents
     from syclade.host.leaf.plan import make_leaf_plan
     from syclade.host.model.leaf_problem import make_leaf_problem

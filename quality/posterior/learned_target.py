@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.model.learned import Learned, RateGrid, RatePrior
+from syclade.host.model.rate_model import RateGrid, RateModel, RatePrior
 from syclade.host.model.rates import Rates
 from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.proposal import Cuts
@@ -26,7 +26,7 @@ POINTS = {2: (8, 4), 3: (8, 4), 4: (8, 1)}
 ALL = 65536
 
 
-def few_points(rates: Rates, mutations: int) -> Learned:
+def few_points(rates: Rates, mutations: int) -> RateModel:
     """Return learned rates with coarse grids and wide priors, so that both the data and the priors matter.
 
     Args:
@@ -38,13 +38,12 @@ def few_points(rates: Rates, mutations: int) -> Learned:
     begin = 2.0 * (rates.hom_rate or 0.0)
     fn = RateGrid(RatePrior("fn_rate", 0.3, missed, 0.15, 0.1), 0.75, begin, fn_points)
     fp = RateGrid(RatePrior("fp_rate", 0.2, rates.fp_rate, 0.05, 0.06), 0.2, 0.0, fp_points)
-    return Learned(rates, fn, None if fp_points == 1 else fp)
+    return RateModel(rates, fn, None if fp_points == 1 else fp)
 
 
 def places_of(plan: Plan) -> list[tuple[int, int]]:
     """Return all pairs of grid positions of both rates, in the order of the states."""
-    assert plan.problem.learned is not None
-    fn, fp = plan.problem.learned.learned.points
+    fn, fp = plan.problem.rate_tables.model.points
     return [(one, other) for one in range(fn) for other in range(fp)]
 
 
@@ -93,8 +92,7 @@ def _accepted(jumps: NDArray[np.float64], nats: NDArray[np.float64], gamma: floa
 
 def _jumps(plan: Plan) -> list[NDArray[np.float64]]:
     """Return, for each learned rate, the probability of each jump: float64, shape (places, places)."""
-    assert plan.problem.learned is not None
-    learned, places = plan.problem.learned.learned, places_of(plan)
+    learned, places = plan.problem.rate_tables.model, places_of(plan)
     number = {place: at for at, place in enumerate(places)}
     found = []
     for rate, points in enumerate(learned.points):

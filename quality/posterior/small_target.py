@@ -184,8 +184,8 @@ def small_plan(
         )
     rates = LEARNED_ZYGOSITY_RATES if zygosity and learn else ZYGOSITY_RATES if zygosity else RATES
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    learned = few_points(rates, mutations) if learn else None
-    problem = make_problem(matrix, rates, octaves=score == "sum", learned=learned)
+    model = few_points(rates, mutations) if learn else None
+    problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
     return make_plan(
         problem, gamma=gamma, move_probabilities=move_probabilities, score=score_named(score, problem)
     )
@@ -228,7 +228,7 @@ def make_target(plan: Plan) -> Target:
     problem, gamma = plan.problem, plan.gamma
     kernel = _kernel(plan)
     trees = tuple(kernel)
-    if problem.learned is None:
+    if not problem.learns:
         places, start = 1, 0
         nats = np.array([score_of(plan, tree) for tree in trees], dtype=np.float64) * problem.unit
         transitions = enumeration.transition_matrix(kernel, nats, gamma)

@@ -74,8 +74,8 @@ class StateIndex:
 
     def __init__(self, trees: TreeIndex, plan: Plan) -> None:
         self._trees = trees
-        tables = plan.problem.learned
-        self._points = None if tables is None else tables.learned.points
+        model = plan.problem.rate_tables.model
+        self._points = model.points if model.learns else None
 
     def of(self, runner: Runner) -> NDArray[np.int64]:
         """Return the number of the state in each slot: int64, shape (slots,)."""

@@ -12,9 +12,9 @@ from scipy import stats
 
 from syclade.host.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.learned import Learned, RateGrid, RatePrior, learned_rates
 from syclade.host.model.likelihood import log_likelihood
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import make_problem, problem_at
+from syclade.host.model.rate_model import RateGrid, RatePrior, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import validate_parents
 
@@ -52,8 +52,7 @@ def test_jumps_are_normal() -> None:
 
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
 def test_places_are_rates(rates: Rates) -> None:
-    learned = learned_rates(rates, learn_fn=0.2, learn_fp=0.1)
-    assert learned is not None
+    learned = make_rate_model(rates, learn_fn=0.2, learn_fp=0.1)
     assert learned.start == tuple(grid.start for grid in (learned.fn, learned.fp) if grid is not None)
     missed = rates.fn_rate + (rates.fn_rate_hom or 0)
     assert learned.values(learned.start)["fn_rate"] == pytest.approx(missed, abs=2e-4)
@@ -67,13 +66,36 @@ def test_places_are_rates(rates: Rates) -> None:
 
 
 def test_one_rate_alone() -> None:
-    fn, fp = learned_rates(RATES, learn_fn=0.2), learned_rates(RATES, learn_fp=0.2)
-    assert fn is not None
-    assert fp is not None
+    fn, fp = make_rate_model(RATES, learn_fn=0.2), make_rate_model(RATES, learn_fp=0.2)
     assert (fn.points[1], fp.points[0]) == (1, 1)
     assert fn.at((17, 0)).fp_rate == RATES.fp_rate
     assert fp.at((0, 17)).fn_rate == RATES.fn_rate
-    assert learned_rates(RATES) is None
+
+
+@pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
+def test_fixed_rates_are_the_case_of_one_point(rates: Rates) -> None:
+    model = make_rate_model(rates)
+    assert (model.learns, model.points, model.start, model.priors) == (False, (1, 1), (0, 0), ())
+    assert model.at((0, 0)) == rates
+    assert (model.values((0, 0)), model.log_prior((0, 0))) == ({}, 0.0)
+    matrix = matrix_from_array(np.array([[0, 1, 3], [1, 0, 1]], dtype=np.uint8))
+    problem = make_problem(matrix, rates, model=model)
+    assert not problem.learns
+    assert problem.rate_tables.worth((0, 0)) == 0
+    assert problem.rate_tables.digest is None
+    wanted = [round(weight / problem.unit) for weight in rates.weights()[list(problem.values)].tolist()]
+    assert problem.rates_at((0, 0)).weights == problem.rates.weights == (*wanted, 0)
+    assert problem_at(problem, matrix, rates) is problem
+
+
+def test_learned_rates_are_fixed_at_a_point() -> None:
+    model = make_rate_model(RATES, learn_fn=0.2)
+    matrix = matrix_from_array(np.array([[0, 1, 3], [1, 0, 1]], dtype=np.uint8))
+    problem = make_problem(matrix, RATES, octaves=True, model=model)
+    rates = model.at((100, 0))
+    fixed = problem_at(problem, matrix, rates)
+    assert (problem.learns, fixed.learns, fixed.octaves) == (True, False, True)
+    assert fixed.rates == make_problem(matrix, rates, octaves=True).rates
 
 
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
@@ -82,14 +104,12 @@ def test_scores_are_log_likelihoods_with_the_prior(rates: Rates, octaves: bool) 
     """Check at any grid point: the integer score is that of make_problem at these rates, plus the density."""
     draw = np.random.default_rng(1)
     matrix = matrix_from_array(draw.integers(0, 4 if rates.hom_rate else 2, (7, 9)).astype(np.uint8))
-    learned = learned_rates(rates, learn_fn=0.2, learn_fp=0.1)
-    assert learned is not None
-    problem = make_problem(matrix, rates, octaves=octaves, learned=learned)
+    learned = make_rate_model(rates, learn_fn=0.2, learn_fp=0.1)
+    problem = make_problem(matrix, rates, octaves=octaves, model=learned)
     parents = validate_parents([7, 0, 0, 1, 7, 4, 4, 7])
-    assert problem.learned is not None
     for places in (learned.start, (5, 11), (8000, 4000), (300, 8191)):
         score = problem.best_attachments(parents, problem.rates_at(places)) @ problem.multiplicity
-        told = problem.to_nats(int(score) + problem.learned.worth(places))
+        told = problem.to_nats(int(score) + problem.rate_tables.worth(places))
         wanted = log_likelihood(matrix, learned.at(places), parents) + learned.log_prior(places)
         assert told == pytest.approx(wanted, abs=200 * problem.unit)
 
@@ -98,10 +118,10 @@ def test_tables_tell_their_digest() -> None:
     matrix = matrix_from_array(np.eye(3, dtype=np.uint8))
 
     def digest(**options: float) -> str:
-        learned = learned_rates(RATES, **options)
-        tables = make_problem(matrix, RATES, learned=learned).learned
-        assert tables is not None
-        return tables.digest
+        learned = make_rate_model(RATES, **options)
+        found = make_problem(matrix, RATES, model=learned).rate_tables.digest
+        assert found is not None
+        return found
 
     usual = digest(learn_fn=0.2)
     assert usual == digest(learn_fn=0.3)  # covered by the move probabilities
@@ -127,23 +147,21 @@ def test_tables_tell_their_digest() -> None:
 )
 def test_what_makes_no_sense_is_said(options: dict[str, float], words: str) -> None:
     with pytest.raises(OptionError, match=words):
-        learned_rates(RATES, **options)
+        make_rate_model(RATES, **options)
 
 
 def test_rates_without_room_are_said() -> None:
     # Half of 0.21 is 0.105, less than hom_rate: a homozygous observation is no evidence.
     rates = Rates(0.01, 0.01, 0.2, 0.15)
     with pytest.raises(OptionError, match=r"--fn-rate 0.21 leaves --fn no room"):
-        learned_rates(rates, learn_fn=0.2)
+        make_rate_model(rates, learn_fn=0.2)
 
 
 def test_defaults_are_scites() -> None:
-    learned = learned_rates(RATES, learn_fn=0.2)
-    assert isinstance(learned, Learned)
+    learned = make_rate_model(RATES, learn_fn=0.2)
     assert learned.fn is not None
     assert learned.fn.prior == RatePrior("fn_rate", 0.2, 0.2, 0.1, 0.1 * 0.1)
     # No Beta distribution with mean 0.001 has the default standard deviation, 0.1.
-    small = learned_rates(Rates(1e-5, 0.001), learn_fn=0.2)
-    assert small is not None
+    small = make_rate_model(Rates(1e-5, 0.001), learn_fn=0.2)
     assert small.fn is not None
     assert small.fn.prior.deviation < 0.1

@@ -15,6 +15,8 @@ import syclade
 from syclade.host.chains.events import Event
 from syclade.host.cli.main import cli
 from syclade.host.errors import OptionError, OutputError
+from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rates import Rates
 from syclade.host.samples import netcdf
 from syclade.host.samples.features import Features
 from syclade.host.samples.lines import Samples
@@ -51,15 +53,18 @@ def test_xarray_reads_what_was_sampled(
     assert rows.reshape(-1, 4).tolist() == expected
 
 
+FIXED = RateModel(Rates(0.01, 0.2))
+
+
 def test_chains_are_cut_to_the_shortest(tmp_path: Path) -> None:
-    lines, features = Samples(1, float), Features(1, 2)
+    lines, features = Samples(1, float, FIXED), Features(1, 2)
     trees = [np.array(tree, dtype=np.int32) for tree in ([2, 2, 2], [2, 0, 2], [1, 2, 2])]
     events = [
         Event(chain, 10 + at, at, 1, 0, trees[at]) for chain, last in ((0, 3), (1, 2)) for at in range(last)
     ]
     for sink in (lines, features):
         sink.take(events)
-    netcdf.write_netcdf(tmp_path / "x.nc", judge(features, lines, 1, 9, float), ["a", "b"])
+    netcdf.write_netcdf(tmp_path / "x.nc", judge(features, lines, 1, 9, float, FIXED), ["a", "b"])
     with h5netcdf.File(tmp_path / "x.nc", "r") as file:
         parents = file["posterior"]["parents"][...]
     assert parents.tolist() == [[[2, 2], [2, 0]]] * 2
@@ -68,9 +73,9 @@ def test_chains_are_cut_to_the_shortest(tmp_path: Path) -> None:
 def of_trees(numbers: list[int]) -> Sampled:
     """Return the samples of one chain over two trees, given by their numbers."""
     trees = np.array([[2, 2, 2], [2, 0, 2]], dtype=np.int32)
-    lines, features = Samples(1, float), Features(1, 2)
+    lines, features = Samples(1, float, FIXED), Features(1, 2)
     features.take([Event(0, at, one, 1, 0, trees[one]) for at, one in enumerate(numbers)])
-    return judge(features, lines, 1, 0, float)
+    return judge(features, lines, 1, 0, float, FIXED)
 
 
 def test_a_chain_that_hardly_moved_is_told_of() -> None:

@@ -14,9 +14,9 @@ from syclade.host.cli.main import main
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.leaf.inference import score_leaf
-from syclade.host.model.learned import learned_rates
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by, summed_log_likelihood
 from syclade.host.samples.lines import sample_line
@@ -274,7 +274,7 @@ def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Pat
 def test_scites_samples_have_its_prior(shared_dir: Path) -> None:
     """The columns are score, leaves, rate and score with the prior, which is ours at these rates."""
     samples = shared_dir / "reference" / "scite-cli" / "map-learn-beta-samples" / "out.samples"
-    learned = learned_rates(Rates(2.67e-5, 0.1643), learn_fn=0.2)
+    learned = make_rate_model(Rates(2.67e-5, 0.1643), learn_fn=0.2)
     assert learned is not None
     assert learned.fn is not None
     for line in samples.read_text().splitlines():

@@ -53,9 +53,9 @@ def test_more_trees() -> None:
 @pytest.mark.parametrize("missing", ["fn_worth", "fp_worth"])
 def test_a_chain_without_the_prior_or_the_base_does_not(target: Target, missing: str) -> None:
     problem = target.plan.problem
-    assert problem.learned is not None
-    flat = replace(problem.learned, **{missing: np.zeros_like(getattr(problem.learned, missing))})
-    plan = replace(target.plan, problem=replace(problem, learned=flat))
+    tables = problem.rate_tables
+    flat = replace(tables, **{missing: np.zeros_like(getattr(tables, missing))})
+    plan = replace(target.plan, problem=replace(problem, rate_tables=flat))
     found = check(replace(target, plan=plan), "numpy", 20_000)
     assert not found.visits.holds
     assert not found.steps.holds
@@ -64,12 +64,11 @@ def test_a_chain_without_the_prior_or_the_base_does_not(target: Target, missing:
 def test_a_chain_with_other_jumps_does_not(target: Target) -> None:
     """The posterior is the same, but the steps differ."""
     problem = target.plan.problem
-    assert problem.learned is not None
-    learned = problem.learned.learned
+    learned = problem.rate_tables.model
     assert learned.fn is not None
     wider = replace(learned.fn, prior=replace(learned.fn.prior, step=0.25))
-    tables = replace(problem.learned, learned=replace(learned, fn=wider))
-    plan = replace(target.plan, problem=replace(problem, learned=tables))
+    tables = replace(problem.rate_tables, model=replace(learned, fn=wider))
+    plan = replace(target.plan, problem=replace(problem, rate_tables=tables))
     found = check(replace(target, plan=plan), "numpy", 20_000)
     assert found.visits.holds
     assert not found.steps.holds

@@ -16,6 +16,7 @@ from syclade.host.encodings.column_order import MOST_CLUSTERED, like_columns_tog
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import Problem, SlotRates, make_problem
+from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
@@ -131,7 +132,8 @@ def with_second_one(problem: Problem) -> Problem:
         problem,
         values=(0, 1, 2),
         observed=np.ascontiguousarray(observed.astype(np.uint8)),
-        rates=SlotRates((zero, one, one, nothing), 0),
+        base=0.0,
+        rate_tables=fixed_tables(problem.rate_tables.model, (zero, one, one, nothing)),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from syclade.host.cli.main import main
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
-from syclade.host.model.problem import SlotRates
+from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.search.work import Work
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
@@ -85,8 +85,9 @@ def test_the_check_finds_a_chain_that_merges(target: Target) -> None:
     """The wrong chain scores a homozygous observation as a heterozygous one."""
     plan = target.plan
     not_seen, seen, _homozygous, nothing = plan.problem.rates.weights
-    merging = SlotRates((not_seen, seen, seen, nothing), plan.problem.rates.base)
-    wrong = replace(target, plan=replace(plan, problem=replace(plan.problem, rates=merging)))
+    tables = plan.problem.rate_tables
+    merging = fixed_tables(tables.model, (not_seen, seen, seen, nothing))
+    wrong = replace(target, plan=replace(plan, problem=replace(plan.problem, rate_tables=merging)))
     case = sampled(wrong)
     assert case.balanced
     assert not case.holds

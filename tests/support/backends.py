@@ -227,7 +227,7 @@ def assert_equal_states(one: ChainState, other: ChainState) -> None:
 def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
     """Assert that the state's scores are those of its trees, by the definition of the score."""
 
-    fixed = state.rates if plan.problem.learned is None else None
+    fixed = None if plan.problem.learns else state.rates
     assert state.rates == (fixed or plan.problem.rates_at(state.rate_at))
     assert state.score == plan.score_of(state.parents, fixed, state.rate_at, state.settings)
     assert state.best_score == plan.score_of(state.best_parents, fixed, state.best_rate_at, state.settings)

@@ -10,8 +10,8 @@ from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.learned import learned_rates
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import exponential
@@ -25,10 +25,10 @@ from tests.support.backends import Case, oracle_tables
 def learned_plan(case: Case, *, score: str = "max", fn: bool = True, fp: bool = True) -> Plan:
     """Return the plan of a case with learned rates."""
     rates = Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
-    learned = learned_rates(
+    model = make_rate_model(
         rates, learn_fn=0.3 if fn else None, learn_fp=0.2 if fp else None, fp_step=0.005 if fp else None
     )
-    problem = make_problem(matrix_from_array(case.values), rates, octaves=score == "sum", learned=learned)
+    problem = make_problem(matrix_from_array(case.values), rates, octaves=score == "sum", model=model)
     return make_plan(
         problem, gamma=case.gamma, move_probabilities=case.moves, score=score_named(score, problem)
     )
@@ -61,8 +61,7 @@ class Learning:
 
 def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learning]:
     """Return the chain after each step, with the maximum score; every score is from the definition."""
-    assert plan.problem.learned is not None
-    learned = plan.problem.learned.learned
+    learned = plan.problem.rate_tables.model
     first = initial_state(plan, case.seed, chain)
     tree = tuple(first.parents.tolist())
     at = Learning(tree, first.score, first.rate_at, tree, first.score, first.rate_at, [0, 0, 0, 0])
@@ -91,8 +90,7 @@ def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learnin
 
 def _tree_step(plan: Plan, case: Case, chain: int, step: int, at: Learning) -> None:
     """Take a tree step with the rates fixed at their grid points; the prior and the base have no effect."""
-    tables = plan.problem.learned
-    assert tables is not None
+    tables = plan.problem.rate_tables
     by_value = dict(zip(plan.problem.values, tables.weights(at.places), strict=False))
     weights = (by_value.get(0, 0), by_value.get(1, 0), by_value.get(2, 0), 0)
     cuts = Cuts(*plan.move_below[:2])

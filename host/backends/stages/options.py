@@ -102,7 +102,7 @@ def check_plan(plan: Plan) -> None:
     unknown = [move.name for move in plan.moves if move.device not in _MOVES]
     if unknown:
         raise OptionError(f"--stages separate does not know the move {unknown[0]}", hint="use --stages fused")
-    if plan.recorders or plan.problem.learned is not None or plan.score.device != BEST_ATTACHMENT:
+    if plan.recorders or plan.problem.learns or plan.score.device != BEST_ATTACHMENT:
         raise OptionError(
             "--stages separate runs chains of the maximum score with fixed rates, without samples",
             hint="use --stages fused",

@@ -19,7 +19,7 @@ from syclade.host.model.rates import Rates
 from syclade.host.values import real
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
-__all__ = ["Learned", "RateGrid", "RatePrior", "learned_rates"]
+__all__ = ["RateGrid", "RateModel", "RatePrior", "make_rate_model"]
 
 POINTS = 2**13
 """Points of a grid: on a grid of 20 standard deviations of the prior, each of these has about 400."""
@@ -119,8 +119,8 @@ class RateGrid:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """The learned rates, and the fixed values of the others.
+class RateModel:
+    """The error rates of a chain: fixed ones have a grid of one point.
 
     Attributes:
         rates: the given rates; for learned ones, the means of their priors.
@@ -128,8 +128,13 @@ class Learned:
     """
 
     rates: Rates
-    fn: RateGrid | None
-    fp: RateGrid | None
+    fn: RateGrid | None = None
+    fp: RateGrid | None = None
+
+    @property
+    def learns(self) -> bool:
+        """Whether the chain moves any rate."""
+        return bool(self.priors)
 
     @property
     def priors(self) -> tuple[RatePrior, ...]:
@@ -183,7 +188,7 @@ class Learned:
         return (self.at((place, fp) if rate == FN else (fn, place)) for place in range(self.points[rate]))
 
 
-def learned_rates(
+def make_rate_model(
     rates: Rates,
     *,
     learn_fn: float | None = None,
@@ -192,8 +197,8 @@ def learned_rates(
     learn_fp: float | None = None,
     fp_deviation: float | None = None,
     fp_step: float | None = None,
-) -> Learned | None:
-    """Return the learned rates; None if no rate is learned.
+) -> RateModel:
+    """Return the rates of a chain, fixed unless a probability is given.
 
     Args:
         rates: the given rates; those to learn are the means of their priors. With zygosity, the mean for
@@ -209,8 +214,6 @@ def learned_rates(
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
     fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
-    if fn is None and fp is None:
-        return None
     if sum(prior.probability for prior in (fn, fp) if prior is not None) >= 1.0:
         raise OptionError(
             "--learn-fn and --learn-fp leave no step for the tree", hint="their sum has to be below 1"
@@ -220,7 +223,7 @@ def learned_rates(
     fn_end = _end(fn, 1.0 - fp_end - spent) if fn is not None else missed
     # Both false-negative rates are half of the learned one; an observed 2 must be evidence for the mutation.
     fn_begin = 2.0 * spent
-    return Learned(
+    return RateModel(
         rates,
         None if fn is None else _grid(fn, fn_begin, fn_end),
         None if fp is None else _grid(fp, 0.0, fp_end),
