@@ -2,7 +2,7 @@
 # make test   runs all tests but those of make verify, which repeat at length what others show
 # make quick  runs a sample of them, some from each file      make verify  runs the long ones
 # make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
-# make lint   checks format, style and types      make format   rewrites the format
+# make lint   checks format, style, types and layers      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
 # make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
 
@@ -50,13 +50,14 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p syclade
 	$(BIN)/mypy tests
+	PYTHONPATH=typings $(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 kernels: $(VENV)/.dev
-	$(BIN)/python -m syclade.host.compile.ship
+	$(BIN)/python -m syclade.host.ship.make
 
 # The build requirements are locked too, so that the package itself is built from locked versions.
 BUILD_REQUIREMENTS := pip setuptools wheel

@@ -11,11 +11,11 @@ from syclade.host.request import Request
 
 if TYPE_CHECKING:
     from syclade.host.chains.events import Sink
-    from syclade.host.chains.found import Found
     from syclade.host.chains.state import ChainState
     from syclade.host.devices.work import WorkDone
     from syclade.host.output.result import Result
-    from syclade.host.running import Task
+    from syclade.host.runs.found import Found
+    from syclade.host.runs.task import Task
 
 __all__ = ["answer"]
 
@@ -65,7 +65,7 @@ def _by_search(asked: Request, task: Task) -> Found:
 
 
 def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
-    from syclade.host.chains.run import run_plan
+    from syclade.host.runs.run import run_plan
 
     starts: Callable[[int], ChainState] | None = None
     before: tuple[WorkDone, ...] = ()
@@ -96,9 +96,9 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     Returns:
         A function from a chain's number to its first state, and the work of the searches.
     """
-    from syclade.host.chains.pipeline import state_at
     from syclade.host.chains.plan import make_plan
-    from syclade.host.running import Task
+    from syclade.host.chains.starts import state_at
+    from syclade.host.runs.task import Task
     from syclade.host.search.portfolio import find
 
     sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)

@@ -12,9 +12,9 @@ from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.rates import Rates
 
 if TYPE_CHECKING:
-    from syclade.host.chains.pipeline import Progress
     from syclade.host.output.result import Result
-    from syclade.host.running import Stop
+    from syclade.host.runs.pipeline import Progress
+    from syclade.host.runs.task import Stop
 
 __all__ = ["InferenceProgress", "infer", "progress_of", "score"]
 
@@ -152,7 +152,7 @@ def infer(
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.request import Learning, make_request
-    from syclade.host.running import Stop, Task
+    from syclade.host.runs.task import Stop, Task
 
     asked = make_request(
         matrix,

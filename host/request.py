@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syclade.host.errors import OptionError, TreeError
+from syclade.host.common.errors import OptionError, TreeError
+from syclade.host.common.values import path_of, real, whole
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.model.defaults import DEFAULT_CHAINS
@@ -15,7 +16,6 @@ from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import check_cell_names, default_cell_names
-from syclade.host.values import path_of, real, whole
 
 if TYPE_CHECKING:
     import numpy as np

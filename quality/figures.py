@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.errors import OutputError
-from syclade.host.output.files import write_files
-from syclade.host.values import path_of
+from syclade.host.common.errors import OutputError
+from syclade.host.common.files import write_files
+from syclade.host.common.values import path_of
 from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:

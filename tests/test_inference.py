@@ -14,8 +14,15 @@ import pytest
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.common.errors import (
+    DeviceError,
+    MatrixError,
+    OptionError,
+    OutputError,
+    RatesError,
+    TreeError,
+)
 from syclade.host.devices.device import NUMPY
-from syclade.host.errors import DeviceError, MatrixError, OptionError, OutputError, RatesError, TreeError
 from syclade.host.inference import InferenceProgress
 from syclade.host.input.matrix import format_matrix
 from syclade.host.model.simulate import simulate

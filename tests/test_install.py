@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host import install
-from syclade.host.install import install_command, sycl_hint
+from syclade.host.common import install
+from syclade.host.common.install import install_command, sycl_hint
 from tests.conftest import ROOT
 
 
@@ -67,7 +67,7 @@ HIDDEN = """
 import sys
 sys.meta_path[:] = [one for one in sys.meta_path if getattr(one, "__name__", "") != "_EditableFinder"]
 sys.path[:] = [folder for folder in sys.path if "site-packages" not in folder]
-import syclade.host.errors
+import syclade.host.common.errors
 """
 
 

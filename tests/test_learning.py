@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.cli.main import cli
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from syclade.host.install import COMPILER_PYTHON, SYCL_PLATFORM
+from syclade.host.common.install import COMPILER_PYTHON, SYCL_PLATFORM
 from syclade.host.workarounds.stacks import CURRENT
 from tests.conftest import ROOT
 

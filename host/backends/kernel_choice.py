@@ -102,6 +102,6 @@ def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
 
 
 def _queue(device: Device) -> Any:
-    from syclade.host.backends.sycl_arrays import open_queue
+    from syclade.host.devices.queue import open_queue
 
     return open_queue(device.filter)

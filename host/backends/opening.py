@@ -11,10 +11,10 @@ from syclade.host.backends import default_slots, make_runner
 from syclade.host.backends.counting_runner import CountingRunner
 from syclade.host.backends.kernel_choice import choose_kernel
 from syclade.host.chains.plan import Plan
+from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device, own_devices
 from syclade.host.encodings import Encoding, choose_encoding
-from syclade.host.errors import DeviceError, DeviceMemoryError
 
 __all__ = ["Opened", "open_first", "open_on", "open_runner"]
 

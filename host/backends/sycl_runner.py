@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.array_runner import ArrayRunner, chain_arrays
-from syclade.host.backends.sycl_arrays import SyclArrays, device_of, open_queue
+from syclade.host.backends.sycl_arrays import SyclArrays
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.program import load_kernel
+from syclade.host.devices.queue import device_of, open_queue
 from syclade.host.encodings.base import Encoding
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError
-from syclade.host.values import real, shown
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import real, shown
 
 if TYPE_CHECKING:
     from syclade.host.model.rate_model import RatePrior

@@ -12,10 +12,10 @@ from syclade.host.chains.moves import MOVES, Move, cumulative, kinds_of, with_ju
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, Space
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import real
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, SlotRates
-from syclade.host.values import real
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
 __all__ = ["DEFAULT_EVENTS", "Plan", "check_gamma", "make_plan"]

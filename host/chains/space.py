@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.chains.initial import initial_leaf_parents, initial_parents
 from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.tree import validate_parents
+from syclade.host.trees.uniform import initial_leaf_parents, initial_parents
 
 __all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "Space"]
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import CheckpointError
+from syclade.host.common.errors import CheckpointError
+from syclade.host.common.files import write_files
 from syclade.host.input.bounded import read_bounded
-from syclade.host.output.files import write_files
 
 __all__ = ["damaged", "read_archive", "write_archive"]
 

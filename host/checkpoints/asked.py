@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from syclade.host.errors import CheckpointError
+from syclade.host.common.errors import CheckpointError
 
 __all__ = ["DECIDE", "check_asked", "what_decides"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from syclade.host.chains.events import Event
 from syclade.host.checkpoints.archive import damaged
-from syclade.host.errors import OutputError
+from syclade.host.common.errors import OutputError
 
 __all__ = ["Journal", "journal_of", "read_journal"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syclade.host.errors import CheckpointError, OptionError, OutputError
-from syclade.host.values import path_of, real
+from syclade.host.common.errors import CheckpointError, OptionError, OutputError
+from syclade.host.common.values import path_of, real
 
 __all__ = ["Keeper", "make_keeper"]
 

@@ -36,8 +36,8 @@ def command(
     MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
     matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC.
     """
+    from syclade.host.common.files import write_files
     from syclade.host.input.door import read_matrix
-    from syclade.host.output.files import write_files
 
     read = read_matrix(matrix, **said, strict=True)
     files = _files(read, to)

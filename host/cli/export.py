@@ -77,9 +77,9 @@ def command(
     columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
     with its expected results; and load_design.py, which runs it with dpctl alone.
     """
+    from syclade.host.common.files import check_output
     from syclade.host.export import FILES, export_folder
     from syclade.host.export.folder import image_name
-    from syclade.host.output.files import check_output
 
     check_output(directory, (*FILES, *map(image_name, images)), force)
     rates = options.rates_of(given)

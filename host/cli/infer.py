@@ -15,7 +15,7 @@ from syclade.host.cli.learning import learning_options
 from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.errors import OutputError
+from syclade.host.common.errors import OutputError
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ def command(
     SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead, by chains, and
     writes placements.tsv (the best edge of each mutation).
     """
+    from syclade.host.common.files import FILES, check_output
     from syclade.host.inference import infer
-    from syclade.host.output.files import FILES, check_output
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")

@@ -17,8 +17,8 @@ __all__ = ["doubt_of", "tell"]
 def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
     """Print the result, and the paths of its files."""
     from syclade.host.cli.streams import shows
+    from syclade.host.common.files import FILES
     from syclade.host.devices.work import executed_on
-    from syclade.host.output.files import FILES
 
     if quiet:
         click.echo(repr(result.log_likelihood))

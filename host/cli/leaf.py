@@ -14,7 +14,7 @@ from syclade.host.cli.learning import LEARNING
 from syclade.host.cli.matrices import coding_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.errors import OptionError, OutputError
+from syclade.host.common.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from syclade.host.leaf.result import LeafResult
@@ -50,9 +50,9 @@ def infer_leaf_tree(
     Raises:
         OptionError: an option is for mutation trees only.
     """
+    from syclade.host.common.files import check_output
     from syclade.host.leaf.inference import infer_leaf
     from syclade.host.leaf.result import FILES, SAMPLE_FILES
-    from syclade.host.output.files import check_output
     from syclade.host.output.rescue import keep
 
     own = _own_settings(settings)

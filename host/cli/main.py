@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from syclade.host.cli.interrupts import end_at_once, interrupted
-from syclade.host.errors import SycladeError
+from syclade.host.common.errors import SycladeError
 
 __all__ = ["cli", "main"]
 

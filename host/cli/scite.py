@@ -9,7 +9,7 @@ import click
 from syclade.host.cli.progress import Show, progress_bar, show_log
 
 if TYPE_CHECKING:
-    from syclade.host.chains.pipeline import Progress
+    from syclade.host.runs.pipeline import Progress
     from syclade.host.scite.run import AnyProblem
 
 __all__ = ["command"]

@@ -48,7 +48,7 @@ def command(
     cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
     mutation is at its best edge.
     """
-    from syclade.host.errors import OptionError
+    from syclade.host.common.errors import OptionError
     from syclade.host.input.door import read_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood

@@ -55,8 +55,8 @@ def command(
     --fn-rate-hom and --hom-rate, some observations are homozygous (2). DIR gets matrix.csv and
     matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
+    from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
-    from syclade.host.output.files import check_output, write_files
 
     check_output(out, FILES, force)
     made = simulate(cells, mutations, missing=missing, seed=seed, **given)

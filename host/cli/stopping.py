@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from syclade.host.running import Stop
+from syclade.host.runs.task import Stop
 
 __all__ = ["SignalStop", "stopped_by_signals"]
 

@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from syclade.host.errors import OutputError
+from syclade.host.common.errors import OutputError
 
 __all__ = ["prepare_streams", "shows"]
 

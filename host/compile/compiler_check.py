@@ -11,10 +11,10 @@ import subprocess
 import sys
 from functools import cache
 
-from syclade.host.compile.cache import read_cached, write_cached
+from syclade.host.common.cache import read_cached, write_cached
+from syclade.host.common.distributions import version_of
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile.translate import compiler_versions, import_compiler
-from syclade.host.distributions import version_of
-from syclade.host.errors import DeviceError
 
 __all__ = ["sycl_compiler_problem"]
 

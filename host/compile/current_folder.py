@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from syclade.host.errors import DeviceError
+from syclade.host.common.errors import DeviceError
 
 __all__ = ["require_current_folder"]
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.common import opencl
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.spirv import is_spirv
 from syclade.host.compile.image_cache import MANIFEST
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.native_binary import device_identity
-from syclade.host.compile.spirv import is_spirv
-from syclade.host.devices import opencl
-from syclade.host.errors import DeviceError
 from syclade.host.input.bounded import read_bounded
 from syclade.host.workarounds.native_programs import opened_place, sycl_program
 

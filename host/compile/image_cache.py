@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.compile.cache import cache_folder, write_cached
+from syclade.host.common.cache import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image

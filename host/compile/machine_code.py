@@ -13,30 +13,22 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from syclade.host.compile.cache import read_checked, write_checked
+from syclade.host.common.cache import read_checked, write_checked
+from syclade.host.common.distributions import version_of
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import install_command
 from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import find_shipped, is_shipped, own_processor
 from syclade.host.compile.sources import digest_of
-from syclade.host.distributions import version_of
-from syclade.host.errors import DeviceError
-from syclade.host.install import install_command
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["is_at_hand", "load_machine_code", "native_problem"]
+__all__ = ["is_at_hand", "load_machine_code"]
 
 logger = logging.getLogger("syclade.native")
 
 _loaded: dict[str, Callable[..., None]] = {}
 _loading = threading.Lock()
-
-
-def native_problem() -> str | None:
-    """Return why kernels cannot be compiled for this processor; None if they can."""
-    for name in ("numba", "llvmlite"):
-        if version_of(name) is None:
-            return f"{name} is not installed ({install_command()})"
-    return None
 
 
 def load_machine_code(kernel: Kernel) -> Callable[..., None]:

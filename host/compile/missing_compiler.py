@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from syclade.host.common.distributions import version_of
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import COMPILER_PYTHON, sycl_hint
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import shipped
-from syclade.host.distributions import version_of
-from syclade.host.errors import DeviceError
-from syclade.host.install import COMPILER_PYTHON, sycl_hint
 
 __all__ = ["require_compiler"]
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from syclade.host.compile.cache import read_checked, write_checked
-from syclade.host.devices import opencl
+from syclade.host.common import opencl
+from syclade.host.common.cache import read_checked, write_checked
 from syclade.host.workarounds.native_programs import opened_place, sycl_program
 from syclade.host.workarounds.unknown_processor import TARGET_VARIABLE
 

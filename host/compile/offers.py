@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from syclade.host.common.distributions import version_of
 from syclade.host.compile.compiler_check import sycl_compiler_problem
-from syclade.host.compile.machine_code import native_problem
 from syclade.host.compile.shipped import SPIRV, own_processor, shipped
-from syclade.host.devices.device import Device
-from syclade.host.distributions import version_of
+from syclade.host.devices.device import Device, native_problem
 
 __all__ = ["offers"]
 

@@ -11,13 +11,13 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.common.cache import read_checked, write_checked
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.spirv import with_constants
 from syclade.host.compile import native_binary
-from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import SPIRV, find_shipped
-from syclade.host.compile.spirv import with_constants
 from syclade.host.compile.translate import Spirv, translate, translation
-from syclade.host.errors import DeviceError
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image

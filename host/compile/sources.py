@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from syclade.host.compile.cache import read_checked, write_checked
+from syclade.host.common.cache import read_checked, write_checked
 
 __all__ = ["code_of", "digest_of", "digest_of_files", "modules_of"]
 

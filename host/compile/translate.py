@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from syclade.host.common.distributions import version_of
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import COMPILER_PYTHON, install_command
+from syclade.host.common.spirv import declare_group_size
 from syclade.host.compile.current_folder import require_current_folder
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.missing_compiler import require_compiler
 from syclade.host.compile.sources import digest_of
-from syclade.host.compile.spirv import declare_group_size
-from syclade.host.distributions import version_of
-from syclade.host.errors import DeviceError
-from syclade.host.install import COMPILER_PYTHON, install_command
 from syclade.host.workarounds.compiler import dpnp_stand_in, register_numba_implementations
 
 __all__ = ["Spirv", "compiler_versions", "import_compiler", "translate", "translation"]

@@ -9,9 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from syclade.host.common.errors import SycladeError
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device
-from syclade.host.errors import SycladeError
 
 __all__ = ["Translator"]
 
@@ -50,8 +50,8 @@ class Translator:
 def _main(device: str) -> int:
     import pickle
 
-    from syclade.host.backends.sycl_arrays import open_queue
     from syclade.host.compile.program import load_kernel
+    from syclade.host.devices.queue import open_queue
 
     kernels: list[Kernel] = pickle.load(sys.stdin.buffer)
     try:

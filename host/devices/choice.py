@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import SYCL_PLATFORM, install_command
+from syclade.host.common.values import shown
 from syclade.host.devices.cores import limit_drivers
 from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
-from syclade.host.errors import DeviceError
-from syclade.host.install import SYCL_PLATFORM, install_command
-from syclade.host.values import shown
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
 
@@ -20,7 +20,7 @@ logger = logging.getLogger("syclade.devices")
 AUTO_ORDER = ("cpu", "gpu", "native", "fpga-emu", "numpy")
 """Kinds of devices, best first.
 
-An FPGA card comes before all of them if an image for it is given or cached (`compile/precompiled.py`). It
+An FPGA card comes before all of them if an image for it is given or cached (`backends/images.py`). It
 cannot be used without an image.
 """
 

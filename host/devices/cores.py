@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 
 __all__ = ["DRIVERS_VARIABLE", "THREADS_VARIABLE", "limit_drivers", "usable_cores"]
 

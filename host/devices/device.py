@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from syclade.host.compile.machine_code import native_problem
+from syclade.host.common.distributions import version_of
+from syclade.host.common.install import install_command
 from syclade.host.devices.cores import usable_cores
-from syclade.host.distributions import version_of
 
-__all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "own_devices"]
+__all__ = ["KINDS", "NUMPY", "PYTHON", "Device", "native_device", "native_problem", "own_devices"]
 
 KINDS = ("cpu", "fpga-emu", "fpga", "gpu", "native", "python", "numpy")
+
+
+def native_problem() -> str | None:
+    """Return why kernels cannot be compiled for this processor; None if they can."""
+    for name in ("numba", "llvmlite"):
+        if version_of(name) is None:
+            return f"{name} is not installed ({install_command()})"
+    return None
 
 
 @dataclass(frozen=True)

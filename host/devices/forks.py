@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from syclade.host.errors import DeviceError
+from syclade.host.common.errors import DeviceError
 
 __all__ = ["note_sycl_use", "refuse_inherited_sycl"]
 

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from syclade.host.compile.cache import forget_cached, read_cached, write_cached
+from syclade.host.common.cache import forget_cached, read_cached, write_cached
+from syclade.host.common.distributions import version_of
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.survey import Survey
-from syclade.host.distributions import version_of
 
 __all__ = ["recall", "remember", "stack_versions"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from syclade.host.common.distributions import version_of
 from syclade.host.devices.device import Device
-from syclade.host.distributions import version_of
 
 __all__ = ["Survey", "survey", "try_again"]
 

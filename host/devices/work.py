@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import Device
-from syclade.host.errors import DeviceError
 
 __all__ = [
     "STEPS",

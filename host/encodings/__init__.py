@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
+from syclade.host.common.errors import OptionError
 from syclade.host.compile.kernel import load_part
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem
 
 __all__ = [

@@ -7,13 +7,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from syclade.host.backends.sycl_arrays import open_queue
 from syclade.host.chains.plan import make_plan
+from syclade.host.common.errors import DeviceError, OptionError
+from syclade.host.common.files import write_files
 from syclade.host.compile.image import IMAGE_KINDS, make_image
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
+from syclade.host.devices.queue import open_queue
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.errors import DeviceError, OptionError
 from syclade.host.export import loader
 from syclade.host.export.kernels import STAGES, ExportedKernel, exported_kernels, symbol_values
 from syclade.host.export.manifest import make_manifest
@@ -22,7 +23,6 @@ from syclade.host.export.vector import Vector, describe_vector, vector_file
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import write_files
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["FILES", "export_folder", "image_name"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import syclade
-from syclade.host.compile.spirv import header
+from syclade.host.common.spirv import header
 from syclade.host.compile.translate import compiler_versions
 from syclade.host.export.kernels import STAGES, ExportedKernel
 from syclade.kernels.ancestor.stage_arguments import StageArgument

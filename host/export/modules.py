@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from syclade.host.common.spirv import rename_entry_point
 from syclade.host.compile.program import spirv_of
-from syclade.host.compile.spirv import rename_entry_point
 from syclade.host.export.kernels import ExportedKernel
 from syclade.host.workarounds.spirv_modules import with_listed_variables, without_stray_variables
 

@@ -12,11 +12,12 @@ import numpy as np
 from syclade.host.backends import default_slots, make_runner
 from syclade.host.backends.local_runner import LocalRunner
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.pipeline import initial_state, run_chains
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.runs.pipeline import run_chains
 from syclade.kernels.arguments import SCRATCH
 
 __all__ = ["Vector", "describe_vector", "vector_file"]

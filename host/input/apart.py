@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from syclade.host.errors import MatrixError, SycladeError
+from syclade.host.common.errors import MatrixError, SycladeError
 
 __all__ = ["answer", "read_apart"]
 

@@ -7,7 +7,8 @@ import os
 from dataclasses import replace
 from typing import IO, Any
 
-from syclade.host.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError
+from syclade.host.common.values import shown
 from syclade.host.input.apart import read_apart
 from syclade.host.input.beside import names_beside
 from syclade.host.input.formats import FORMATS, Asked
@@ -21,7 +22,6 @@ from syclade.host.input.matrix import (
 from syclade.host.input.names import default_names
 from syclade.host.input.sniff import sniff, sniff_folder
 from syclade.host.input.source import Source
-from syclade.host.values import shown
 
 __all__ = ["read_matrix"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
+from syclade.host.common.values import shown
 from syclade.host.input.names import check_names, default_names, match_names, read_names
-from syclade.host.values import shown
 
 __all__ = [
     "Matrix",

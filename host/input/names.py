@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
+from syclade.host.common.values import shown
 from syclade.host.input.textfile import excerpt, read_text
-from syclade.host.values import shown
 
 __all__ = ["check_names", "default_names", "match_names", "read_names"]
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import as_lf
 
 __all__ = ["ALLOWED", "MEANING", "values_of"]

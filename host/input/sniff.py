@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 
 __all__ = ["HEAD", "sniff", "sniff_folder"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
+from syclade.host.common.values import path_of
 from syclade.host.input.sniff import HEAD
 from syclade.host.input.textfile import GZIP, read_bytes, read_stream
-from syclade.host.values import path_of
 
 __all__ = ["Source"]
 

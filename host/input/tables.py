@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.array import values_from_array
 from syclade.host.input.matrix import Matrix
 from syclade.host.input.names import check_names

@@ -6,9 +6,9 @@ import codecs
 import os
 from typing import IO, Any
 
-from syclade.host.errors import MatrixError, TreeError
+from syclade.host.common.errors import MatrixError, TreeError
+from syclade.host.common.values import path_of
 from syclade.host.input.bounded import chunks
-from syclade.host.values import path_of
 
 __all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
 

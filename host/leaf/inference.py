@@ -6,17 +6,17 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.common.values import whole
 from syclade.host.inference import InferenceProgress, progress_of
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Names
 from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.rates import Rates
-from syclade.host.values import whole
 
 if TYPE_CHECKING:
-    from syclade.host.chains.pipeline import Progress
     from syclade.host.leaf.result import LeafResult
-    from syclade.host.running import Stop
+    from syclade.host.runs.pipeline import Progress
+    from syclade.host.runs.task import Stop
 
 __all__ = ["infer_leaf", "score_leaf"]
 
@@ -64,7 +64,6 @@ def infer_leaf(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    from syclade.host.chains.run import run_plan
     from syclade.host.checkpoints.asked import what_decides
     from syclade.host.checkpoints.keeper import make_keeper
     from syclade.host.leaf.plan import make_leaf_plan
@@ -72,7 +71,8 @@ def infer_leaf(
     from syclade.host.leaf.sampling import judge_sinks, leaf_sinks
     from syclade.host.model.leaf_problem import make_leaf_problem
     from syclade.host.request import names_told, sampling_of
-    from syclade.host.running import Stop, Task
+    from syclade.host.runs.run import run_plan
+    from syclade.host.runs.task import Stop, Task
     from syclade.host.trees.cells import default_cell_names
 
     chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.atomic import Content
-from syclade.host.chains.found import Found
 from syclade.host.chains.plan import Plan
+from syclade.host.common.atomic import Content
+from syclade.host.common.files import write_files
 from syclade.host.devices.work import WithWork, WorkDone, executed_on, work_dicts
 from syclade.host.input.matrix import Matrix
 from syclade.host.leaf.formats import format_placements, leaf_labels, to_leaf_graphviz, to_leaf_newick
@@ -23,7 +23,7 @@ from syclade.host.leaf.placement import Placements, place
 from syclade.host.leaf.sampled import LeafSampled
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import write_files
+from syclade.host.runs.found import Found
 from syclade.host.trees.cells import default_cell_names
 from syclade.host.trees.leaf import canonical, clades
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from syclade.host.atomic import Content
+from syclade.host.common.atomic import Content
 from syclade.host.diagnostics.trees import clade_ess, spread_of
 from syclade.host.leaf.features import CladeFeatures
 from syclade.host.leaf.lines import LeafLines

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.textfile import excerpt, read_text
 from syclade.host.trees.cells import default_cell_names
 from syclade.host.trees.labelled import LabelledEdge

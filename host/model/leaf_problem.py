@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import CELL_BITS, MAX_SCALE_BITS, Problem, SlotRates, make_problem
 from syclade.host.model.rate_model import RateModel

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values

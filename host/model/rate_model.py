@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import real
 from syclade.host.model.rates import Rates
-from syclade.host.values import real
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
 __all__ = ["RateGrid", "RateModel", "RatePrior", "make_rate_model"]

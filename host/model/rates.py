@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import RatesError
+from syclade.host.common.errors import RatesError
+from syclade.host.common.values import real
 from syclade.host.model.zygosity import log_table
-from syclade.host.values import real
 
 __all__ = ["Rates"]
 

@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.initial import parents_from_pruefer
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import real, whole
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.host.values import real, whole
+from syclade.host.trees.uniform import parents_from_pruefer
 
 __all__ = ["Simulation", "simulate"]
 

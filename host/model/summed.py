@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.host.errors import OptionError
-from syclade.host.install import install_command
+from syclade.host.common.errors import OptionError
+from syclade.host.common.install import install_command
 from syclade.host.trees.tree import ancestor_matrix, depths, node_labels
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.found import Found
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import attach
@@ -18,6 +17,7 @@ from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.output.result import Result
+from syclade.host.runs.found import Found
 from syclade.host.trees.cells import default_cell_names
 
 __all__ = ["make_result"]

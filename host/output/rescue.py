@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from syclade.host.errors import OutputError
+from syclade.host.common.errors import OutputError
 
 __all__ = ["keep"]
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.found import Search
+from syclade.host.common.errors import OutputError
+from syclade.host.common.files import write_files
+from syclade.host.common.values import path_of
 from syclade.host.devices.work import WithWork, WorkDone, executed_on
-from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.attachment import Attachments
 from syclade.host.model.rates import Rates
-from syclade.host.output.files import write_files
+from syclade.host.runs.found import Search
 from syclade.host.trees.cells import attached_cells
-from syclade.host.values import path_of
 
 if TYPE_CHECKING:
     import anndata

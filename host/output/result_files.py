@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from syclade.host.atomic import Content
-from syclade.host.errors import OptionError
-from syclade.host.output.files import FILES
+from syclade.host.common.atomic import Content
+from syclade.host.common.errors import OptionError
+from syclade.host.common.files import FILES
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.common.distributions import version_of
 from syclade.host.devices.work import work_dicts
-from syclade.host.distributions import version_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result

@@ -7,8 +7,8 @@ import importlib.util
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError
-from syclade.host.install import install_command
+from syclade.host.common.errors import OptionError
+from syclade.host.common.install import install_command
 from syclade.host.report.figure import LEGEND, figure_of
 from syclade.host.report.sections import SECTIONS
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syclade.host.errors import OptionError
-from syclade.host.install import install_command
-from syclade.host.output.files import write_files
+from syclade.host.common.errors import OptionError
+from syclade.host.common.files import write_files
+from syclade.host.common.install import install_command
 from syclade.host.report.clones import clones_of
 from syclade.host.report.figure import support_of
 from syclade.host.report.heat_map import COLOURS, beside_tree, in_order_of_tree

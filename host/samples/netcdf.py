@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import OptionError
-from syclade.host.install import install_command
+from syclade.host.common.errors import OptionError
+from syclade.host.common.install import install_command
 
 if TYPE_CHECKING:
     from syclade.host.samples.sampled import Sampled

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.atomic import Content
+from syclade.host.common.atomic import Content
 from syclade.host.cooptimal.consensus import Consensus
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from syclade.host.chains.events import Sink
 from syclade.host.chains.recorders import Recorder, every
-from syclade.host.errors import OptionError
-from syclade.host.values import whole
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import whole
 
 if TYPE_CHECKING:
     from syclade.host.model.problem import Problem

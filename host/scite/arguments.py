@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import whole
 from syclade.host.model.defaults import DEFAULT_SEED
-from syclade.host.values import whole
 
 __all__ = ["SciteCall", "parse_arguments"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syclade.host.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rate_model import RateModel, make_rate_model

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from syclade.host.backends.opening import open_runner
 from syclade.host.chains.events import Sink
-from syclade.host.chains.pipeline import Progress, run_chains
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.state import ChainState
+from syclade.host.common.errors import OutputError
+from syclade.host.common.files import check_output, write_files
 from syclade.host.devices.work import WorkDone
-from syclade.host.errors import OutputError
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by
-from syclade.host.output.files import check_output, write_files
 from syclade.host.output.rescue import keep
+from syclade.host.runs.pipeline import Progress, run_chains
 from syclade.host.samples.lines import Samples
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from syclade.host.backends import Runner
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.running import Stopped
+from syclade.host.runs.task import Stopped
 
 __all__ = ["CHAIN_STEPS", "run_short_chains"]
 

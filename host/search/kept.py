@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.found import ShortChains
 from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
 from syclade.host.checkpoints.keeper import Keeper
-from syclade.host.errors import SycladeError
+from syclade.host.common.errors import SycladeError
+from syclade.host.runs.found import ShortChains
 from syclade.host.search.policy import SearchPolicy
 from syclade.host.search.search import Legs
 from syclade.host.search.work import SearchState

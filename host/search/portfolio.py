@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.opening import open_first, open_on
-from syclade.host.chains.found import Found, Search, ShortChains
-from syclade.host.chains.pipeline import Outcome, Progress, state_at
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import WorkDone
-from syclade.host.running import Task
+from syclade.host.runs.found import Found, Search, ShortChains
+from syclade.host.runs.pipeline import Outcome, Progress
+from syclade.host.runs.task import Task
 from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
 from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.slot_threads import SlotThreads
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device, native_device
-from syclade.host.errors import DeviceError
 from syclade.host.search.counting_runner import CountingSearchRunner
 from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
@@ -69,7 +69,8 @@ class SyclSearchRunner(ArraySearchRunner):
     def __init__(
         self, problem: SearchProblem, slots: int, seed: int, by_columns: bool, device_filter: str
     ) -> None:
-        from syclade.host.backends.sycl_arrays import SyclArrays, device_of, open_queue
+        from syclade.host.backends.sycl_arrays import SyclArrays
+        from syclade.host.devices.queue import device_of, open_queue
 
         super().__init__(problem, slots, seed)
         sizes = search_sizes(problem, slots, by_columns)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.running import Stopped
+from syclade.host.runs.task import Stopped
 from syclade.host.search.legs import CLIMB, CLIMB_STAGES, Leg, Works, works_of
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.search.runner import SearchRunner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.tree import node_labels
 

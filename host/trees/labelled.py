@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.names import default_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.tree import cycle_text, find_cycle

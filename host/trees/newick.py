@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import LabelledEdge, parents_from_edges, without_cells
 from syclade.host.trees.tree import children, node_labels

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.names import default_names
 
 if TYPE_CHECKING:

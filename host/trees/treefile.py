@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.textfile import read_text
 from syclade.host.trees.graphviz import from_graphviz, graphviz_edges
 from syclade.host.trees.labelled import without_cells

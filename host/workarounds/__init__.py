@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from syclade.host.distributions import files_of, version_of
-from syclade.host.errors import DeviceError
-from syclade.host.install import sycl_hint
+from syclade.host.common.distributions import files_of, version_of
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import sycl_hint
 from syclade.host.workarounds.stacks import installed_stack
 from syclade.host.workarounds.unknown_processor import name_an_older_processor
 

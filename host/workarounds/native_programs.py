@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from syclade.host.devices.opencl import Place, library
+from syclade.host.common.opencl import Place, library
 from syclade.host.workarounds.stacks import installed_stack
 
 __all__ = ["opened_place", "sycl_program"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syclade.host.compile.spirv import Instruction, Op, header, instructions, interface_of, module_of
+from syclade.host.common.spirv import Instruction, Op, header, instructions, interface_of, module_of
 
 __all__ = ["with_listed_variables", "without_stray_variables"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from syclade.host.distributions import version_of
-from syclade.host.install import COMPILER_PYTHON
+from syclade.host.common.distributions import version_of
+from syclade.host.common.install import COMPILER_PYTHON
 
 __all__ = ["CURRENT", "PINNED", "Stack", "installed_stack"]
 

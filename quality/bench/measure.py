@@ -20,19 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
-from syclade.host.chains.pipeline import LAUNCH_SECONDS, state_at
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.starts import state_at
+from syclade.host.common.errors import OptionError
+from syclade.host.common.values import real, whole
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
-from syclade.host.errors import OptionError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
-from syclade.host.values import real, whole
+from syclade.host.runs.pipeline import LAUNCH_SECONDS
 
 if TYPE_CHECKING:
     from syclade.quality.bench.energy import EnergyMeter

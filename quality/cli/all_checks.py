@@ -33,7 +33,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """
     import json
 
-    from syclade.host.output.files import check_output
+    from syclade.host.common.files import check_output
     from syclade.quality.check_all import FILES, check_all
     from syclade.quality.extras import require_extras
 

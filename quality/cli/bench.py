@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.quality.cli.energy import energy_meter
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _check_options(
 
 def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
     """Raise an error before the measurements start if the plot could not be made after them."""
-    from syclade.host.output.files import check_output
+    from syclade.host.common.files import check_output
     from syclade.quality.extras import require_extras
 
     if not drawn:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 
 if TYPE_CHECKING:
     from rich.console import Console

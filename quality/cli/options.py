@@ -78,7 +78,7 @@ def report(
     Raises:
         OutputError: the files cannot be written.
     """
-    from syclade.host.output.files import write_files
+    from syclade.host.common.files import write_files
 
     result.plot(out / files[1], force=True)  # the command has already checked for existing files
     text = json.dumps(result.to_dict(), indent=2)

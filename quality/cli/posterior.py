@@ -54,7 +54,7 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     posterior, and single steps have the probabilities of the exact chain. Writes posterior.json and
     posterior.png to DIR.
     """
-    from syclade.host.output.files import check_output
+    from syclade.host.common.files import check_output
     from syclade.quality import posterior
     from syclade.quality.extras import require_extras
 

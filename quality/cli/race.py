@@ -93,8 +93,8 @@ def command(
     ancestor-descendant pairs, and of its pairs in different lineages. Times are processor times of all
     threads. Writes race.json to DIR.
     """
+    from syclade.host.common.files import check_output
     from syclade.host.devices.choice import choose_device
-    from syclade.host.output.files import check_output
     from syclade.quality.bench.measure import versions
     from syclade.quality.extras import require_extras
     from syclade.quality.race.answers import judge
@@ -148,7 +148,7 @@ def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Pa
     """Write the files and return the text of the report."""
     import json
 
-    from syclade.host.output.files import write_files
+    from syclade.host.common.files import write_files
     from syclade.quality.race.report import plot_rounds, report_of
 
     text = json.dumps(report_of(rounds, settings), indent=2)

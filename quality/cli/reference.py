@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.quality.cli.progress import progress_bar
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     directions, each tested at significance 0.01. Writes tost.json, tost.png and one file per input in
     DIR/inputs; inputs that were done with the same settings are not done again.
     """
-    from syclade.host.output.files import check_output
+    from syclade.host.common.files import check_output
     from syclade.quality import tost
     from syclade.quality.extras import require_extras
 

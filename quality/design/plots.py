@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.errors import OptionError, OutputError
-from syclade.host.install import install_command
+from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.common.install import install_command
 from syclade.quality.design.model import Design
 from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 
 __all__ = ["DesignFileError", "Table", "parse_toml"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def posterior(
     Source: Billingsley 1961 for the test of single steps.
     """
     import syclade
+    from syclade.host.common.values import whole
     from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
-    from syclade.host.values import whole
     from syclade.quality.posterior.result import PosteriorResult
 
     sizes = sorted({whole("mutations (--mutations)", size, 2, 5) for size in mutations})

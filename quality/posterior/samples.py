@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import make_runner
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding

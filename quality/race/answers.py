@@ -66,7 +66,7 @@ def processor_seconds() -> float:
 
 def judge(name: str, contestant: Contestant, given: RaceInput, simulation: Simulation) -> Answer:
     """Run a contestant and evaluate its result; a failure is reported as an answer too."""
-    from syclade.host.errors import SycladeError
+    from syclade.host.common.errors import SycladeError
 
     began = processor_seconds()
     try:

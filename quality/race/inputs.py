@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 

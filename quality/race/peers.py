@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.simulate import Simulation
 from syclade.quality.race.answers import Contestant, Found
 from syclade.quality.race.inputs import RaceInput

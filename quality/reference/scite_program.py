@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from syclade.host.errors import SycladeError
+from syclade.host.common.errors import SycladeError
 from syclade.host.model.rates import Rates
 from syclade.quality.reference.folder import ReferenceFolderError
 from syclade.quality.reference.scite_log import logged_score

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def tost(
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
+    from syclade.host.common.values import whole
     from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import encoding_name
-    from syclade.host.values import whole
     from syclade.quality.extras import require_extras
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
@@ -129,7 +129,7 @@ def tost(
 
 
 def _check_method(method: str, chains: int | None, steps: int | None) -> None:
-    from syclade.host.values import whole
+    from syclade.host.common.values import whole
 
     if method not in METHODS:
         raise OptionError(f"method (--method) is {method!r}", hint=f"use {' or '.join(METHODS)}")

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to impor
 if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
-    from syclade.host.errors import SycladeError
+    from syclade.host.common.errors import SycladeError
     from syclade.host.inference import infer, score
     from syclade.host.input.door import read_matrix
     from syclade.host.leaf.inference import infer_leaf
@@ -42,7 +42,7 @@ __all__ = [
 _HOME = {
     "LeafResult": "syclade.host.leaf.result",
     "Result": "syclade.host.output.result",
-    "SycladeError": "syclade.host.errors",
+    "SycladeError": "syclade.host.common.errors",
     "infer": "syclade.host.inference",
     "infer_leaf": "syclade.host.leaf.inference",
     "prepare_sycl": "syclade.host.backends.stages.access",
@@ -62,7 +62,7 @@ if not TYPE_CHECKING:
         value: object
         if name == "__version__":
             # Without its metadata the package works as well: a run must not end for want of a number.
-            from syclade.host.distributions import version_of
+            from syclade.host.common.distributions import version_of
 
             value = version_of("syclade") or "unknown"
         elif name == "quality":

@@ -20,16 +20,16 @@ from syclade.host.backends.kernel_choice import (
 )
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.starts import initial_state
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code, program, translate
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
 from syclade.host.devices.work import require_all, work_dicts
 from syclade.host.encodings import choose_encoding
-from syclade.host.errors import DeviceError
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support import backends
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone, seen

@@ -11,8 +11,8 @@ import pytest
 
 from syclade.host.backends import opening
 from syclade.host.backends.opening import open_runner
+from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.devices.device import NUMPY, Device, native_device
-from syclade.host.errors import DeviceError, DeviceMemoryError
 from tests.support.backends import Case
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)

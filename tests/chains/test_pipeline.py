@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
 from syclade.host.backends.base import Advanced
-from syclade.host.chains import pipeline
-from syclade.host.chains.pipeline import LAUNCH_SECONDS, Outcome, Progress, initial_state, run_chains
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
+from syclade.host.runs import pipeline
+from syclade.host.runs.pipeline import LAUNCH_SECONDS, Outcome, Progress, run_chains
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(5, 6)

@@ -8,9 +8,9 @@ import pytest
 
 import syclade
 from syclade.host.checkpoints.journal import journal_of
-from syclade.host.errors import CheckpointError, OptionError, OutputError
+from syclade.host.common.errors import CheckpointError, OptionError, OutputError
 from syclade.host.model.simulate import simulate
-from syclade.host.running import Stop
+from syclade.host.runs.task import Stop
 from tests.support.did_all import assert_did_all
 
 MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix

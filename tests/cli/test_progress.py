@@ -16,18 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
-from syclade.host.chains import pipeline
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.chains.long_run import run_long
-from syclade.host.chains.pipeline import Progress
 from syclade.host.cli.progress import now_and_then, time_left
 from syclade.host.compile import machine_code
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder_forms import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
-from syclade.host.running import Task
+from syclade.host.runs import pipeline
+from syclade.host.runs.long_run import run_long
+from syclade.host.runs.pipeline import Progress
+from syclade.host.runs.task import Task
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.conftest import ROOT
 from tests.support.backends import NUMPY, Case

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import syclade
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example"

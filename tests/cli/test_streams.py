@@ -107,7 +107,7 @@ out = Path(sys.argv[-1])
 write = result.write_files
 def fails(directory, *others):
     if Path(directory) == out:
-        from syclade.host.errors import OutputError
+        from syclade.host.common.errors import OutputError
         raise OutputError(f"cannot write {out}: the disk is full", hint="free some space")
     write(directory, *others)
 result.write_files = fails

@@ -20,7 +20,7 @@ SYCL = [backend for backend in BACKENDS if backend.device in ("cpu", "fpga-emu")
 
 CHAINS = """
 import json, sys
-from syclade.host.errors import DeviceError
+from syclade.host.common.errors import DeviceError
 from tests.compile.test_compilers import CASES, STEPS, SYCL
 from tests.support.backends import run_alone
 for backend in SYCL:

@@ -15,7 +15,7 @@ import os
 os.rmdir(os.getcwd())
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.machine_code import load_machine_code
-from syclade.host.errors import DeviceError
+from syclade.host.common.errors import DeviceError
 place = "syclade.kernels.search.stages:make_search"
 part = {"stage": "syclade.kernels.search.starts:BY_COLUMNS"}
 try:

@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.compile import precompiled, program
+from syclade.host.backends import images as precompiled
+from syclade.host.common.errors import DeviceError, OptionError, SycladeError
+from syclade.host.compile import program
 from syclade.host.compile.image import make_image, packed, read_image
 from syclade.host.compile.image_cache import cached_images
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY, Device
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.errors import DeviceError, OptionError, SycladeError
 from syclade.host.export.kernels import ExportedKernel, exported_kernels
 from syclade.host.export.manifest import make_manifest
 from syclade.host.export.modules import exported_module

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.common.distributions import version_of
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.machine_code import load_machine_code
 from syclade.host.devices.choice import choose_device
-from syclade.host.distributions import version_of
 from syclade.host.encodings import make_encoding
-from syclade.host.errors import DeviceError
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.native.traits import TRAITS
 from tests.support.backends import Case
@@ -71,7 +71,7 @@ RUN = """
 import json, sys
 import numpy as np
 from syclade.host.backends import make_runner
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.plan import make_plan
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import choose_encoding

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.common.errors import DeviceError
+from syclade.host.common.install import sycl_hint
 from syclade.host.compile import missing_compiler
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.missing_compiler import require_compiler
 from syclade.host.compile.translate import translate
 from syclade.host.encodings import make_encoding
-from syclade.host.errors import DeviceError
-from syclade.host.install import sycl_hint
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from syclade.host.common import opencl
+from syclade.host.common.cache import read_checked, write_checked
+from syclade.host.common.opencl import OpenCLError, Place
 from syclade.host.compile import native_binary
-from syclade.host.compile.cache import read_checked, write_checked
 from syclade.host.compile.native_binary import build_program, device_identity
-from syclade.host.devices import opencl
-from syclade.host.devices.opencl import OpenCLError, Place
 from syclade.host.devices.probe import EXPECTED, probe_spirv
 from syclade.host.workarounds import native_programs, prepare
 
@@ -191,7 +191,7 @@ def test_threads(compilations: Compilations) -> None:
 
 RUN = """
 import sys
-from syclade.host.devices import opencl
+from syclade.host.common import opencl
 from syclade.host.compile import program
 import syclade
 if sys.argv[2] == "warm":

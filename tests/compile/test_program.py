@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import program as module
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.program import load_kernel, spirv_of
 from syclade.host.compile.translate import Spirv, translation
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings import make_encoding
-from syclade.host.errors import DeviceError
 from syclade.host.workarounds import prepare
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.sycl_traits import TRAITS

@@ -11,11 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.compile import machine_code, ship, shipped
-from syclade.host.compile.ship import compile_apart, differences, same_but_for_names
-from syclade.host.compile.ship_list import shipped_kernels
-from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
-from syclade.host.compile.spirv import (
+from syclade.host.common.spirv import (
     Instruction,
     Op,
     header,
@@ -23,6 +19,11 @@ from syclade.host.compile.spirv import (
     module_of,
     rename_entry_point,
 )
+from syclade.host.compile import machine_code, shipped
+from syclade.host.compile.shipped import MANIFEST, PROCESSORS, SPIRV, find_shipped, own_processor, ship_key
+from syclade.host.ship import make as ship
+from syclade.host.ship.kernels import shipped_kernels
+from syclade.host.ship.make import compile_apart, differences, same_but_for_names
 from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone
 
 FOLDER = Path(shipped.__file__).parents[1] / "data" / "kernels"
@@ -56,7 +57,7 @@ def test_files_are_those_of_the_manifest() -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("made_for", [SPIRV, *PROCESSORS])
 def test_the_compiler_makes_the_same_bytes(made_for: str) -> None:
-    """Compile one kernel; `python -m syclade.host.compile.ship --check` compares all."""
+    """Compile one kernel; `python -m syclade.host.ship.make --check` compares all."""
     manifest = json.loads((FOLDER / MANIFEST).read_text())
     installed = {name: metadata.version(name) for name in manifest["versions"]}
     assert installed == manifest["versions"], ANEW

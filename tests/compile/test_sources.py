@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.common.cache import cache_folder
 from syclade.host.compile import sources as module
 from syclade.host.compile import translate
-from syclade.host.compile.cache import cache_folder
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.sources import code_of, digest_of, digest_of_files, modules_of
 from syclade.host.encodings import make_encoding
+from syclade.host.ship.kernels import shipped_kernels
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 
@@ -47,7 +47,7 @@ KERNELS = {
         ("kernels/preorder/wide/sketches.py", {"wide"}),
         ("kernels/recorders/every.py", set()),
         ("kernels/target/sycl.py", set()),
-        ("host/chains/pipeline.py", set()),
+        ("host/runs/pipeline.py", set()),
         ("fallback/chain/steps.py", set()),
         ("src/syclade/__init__.py", set()),
     ],
@@ -166,9 +166,9 @@ def test_the_translation_is_part_of_every_kernel() -> None:
     files = {
         path.as_posix() for path in modules_of((translate.__name__, "syclade.kernels.target.sycl")).values()
     }
-    for part in ("host/compile/spirv.py", "host/workarounds/compiler.py", "kernels/target/sycl_arrays.py"):
+    for part in ("host/common/spirv.py", "host/workarounds/compiler.py", "kernels/target/sycl_arrays.py"):
         assert any(file.endswith(part) for file in files), part
-    assert not any(file.endswith("chains/pipeline.py") for file in files)
+    assert not any(file.endswith("runs/pipeline.py") for file in files)
 
 
 def test_imports_in_every_form_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

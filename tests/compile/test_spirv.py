@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.chains.kernel import chain_kernel
-from syclade.host.compile.program import spirv_of
-from syclade.host.compile.spirv import (
+from syclade.host.common.spirv import (
     MAGIC,
     Instruction,
     Op,
@@ -23,6 +22,7 @@ from syclade.host.compile.spirv import (
     rename_entry_point,
     with_constants,
 )
+from syclade.host.compile.program import spirv_of
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.workarounds import prepare

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from syclade.host.common.errors import OptionError
 from syclade.host.devices import cores
 from syclade.host.devices.cores import DRIVERS_VARIABLE, THREADS_VARIABLE, limit_drivers, usable_cores
-from syclade.host.errors import OptionError
 
 
 @pytest.fixture(autouse=True)

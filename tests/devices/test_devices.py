@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host import install
+from syclade.host.common import install
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.devices import choice as module
 from syclade.host.devices import remembered, survey
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, native_device
-from syclade.host.errors import DeviceError
 from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.fake_probe import BOTH_WORK, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
 

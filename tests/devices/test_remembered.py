@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices import choice as module
 from syclade.host.devices import remembered
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, Device, native_device
-from syclade.host.errors import DeviceError
 from tests.conftest import HAS_PINNED_STACK
 from tests.support.fake_probe import BOTH_WORK, CPU, CPU_STARTS, CPU_WORKS, GPU_WORKS, LISTING, FakeProbe
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import NUMPY, Device, native_device
 from syclade.host.devices.work import (
     STEPS,
@@ -17,7 +18,6 @@ from syclade.host.devices.work import (
     require_executor,
     work_dicts,
 )
-from syclade.host.errors import DeviceError
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
 NATIVE = native_device()

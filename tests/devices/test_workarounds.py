@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from syclade.host import workarounds
-from syclade.host.distributions import version_of
+from syclade.host.common.distributions import version_of
 from syclade.host.workarounds import compiler
 from syclade.host.workarounds.stacks import CURRENT, PINNED, installed_stack
 from syclade.host.workarounds.unknown_processor import PROCESSORS, TARGET_VARIABLE

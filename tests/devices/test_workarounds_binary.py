@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from syclade.host import workarounds
-from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.compile.program import spirv_of
-from syclade.host.compile.spirv import (
+from syclade.host.common import opencl
+from syclade.host.common.spirv import (
     Instruction,
     Op,
     entry_points,
@@ -23,7 +22,8 @@ from syclade.host.compile.spirv import (
     interface_of,
     module_of,
 )
-from syclade.host.devices import opencl
+from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.program import spirv_of
 from syclade.host.devices.probe import probe_spirv
 from syclade.host.workarounds import prepare
 from syclade.host.workarounds.native_programs import opened_place, sycl_program

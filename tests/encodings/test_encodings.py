@@ -9,6 +9,7 @@ from syclade.host.backends import default_slots, slot_bytes
 from syclade.host.chains.kernel import chain_kernel, chain_sizes
 from syclade.host.chains.plan import make_plan
 from syclade.host.cli import infer
+from syclade.host.common.errors import OptionError
 from syclade.host.devices import targets
 from syclade.host.devices.device import NUMPY, PYTHON, Device
 from syclade.host.encodings import (
@@ -22,7 +23,6 @@ from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import MADE_FOR
-from syclade.host.errors import OptionError
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate

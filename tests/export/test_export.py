@@ -16,7 +16,7 @@ import pytest
 
 import syclade
 from syclade.host.cli.main import main
-from syclade.host.compile.spirv import Op, entry_points, instructions
+from syclade.host.common.spirv import Op, entry_points, instructions
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.export import FILES, export_folder, vector

@@ -14,11 +14,11 @@ from syclade.fallback.chain.parts import EXCHANGE_LABELS, EXCHANGE_SUBTREES, NOT
 from syclade.fallback.moves import prune_and_reattach, swap_labels, swap_subtrees
 from syclade.fallback.scores.all_attachments import SCORE as ALL
 from syclade.fallback.scores.best_attachment import SCORE as BEST
-from syclade.host.chains.initial import initial_parents
 from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.trees.uniform import initial_parents
 from tests.support.backends import Case
 
 N, CELLS, SLOTS, LANES, KINDS = 70, 12, 60, 4, 5

@@ -15,8 +15,8 @@ from random import Random
 from unittest import mock
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.common.cache import cache_folder
 from syclade.host.compile import machine_code, program
-from syclade.host.compile.cache import cache_folder
 from syclade.host.compile.translate import Spirv
 from syclade.host.devices.choice import list_devices
 from syclade.host.devices.device import Device

@@ -14,7 +14,7 @@ from unittest import mock
 
 import numpy as np
 
-from syclade.host.errors import MatrixError, SycladeError
+from syclade.host.common.errors import MatrixError, SycladeError
 from syclade.host.input import door
 from syclade.host.input.door import read_matrix
 from syclade.host.input.formats import FORMATS, Asked

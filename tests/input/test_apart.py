@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.apart import read_apart
 
 

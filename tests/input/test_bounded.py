@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.chains.checkpoint import read_checkpoint
+from syclade.host.checkpoints.chains import read_checkpoint
+from syclade.host.common.errors import CheckpointError, DeviceError, MatrixError, SycladeError, TreeError
 from syclade.host.compile.image import read_image
-from syclade.host.errors import CheckpointError, DeviceError, MatrixError, SycladeError, TreeError
 from syclade.host.input import bounded, textfile
 from syclade.host.input.bounded import read_bounded
 from syclade.host.input.door import read_matrix

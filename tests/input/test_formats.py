@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from syclade.host.cli.convert import command
 from syclade.host.cli.main import main
-from syclade.host.errors import MatrixError, SycladeError
+from syclade.host.common.errors import MatrixError, SycladeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.formats import FORMATS
 from tests.fuzz.damage import damaged

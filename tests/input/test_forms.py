@@ -12,7 +12,7 @@ import pytest
 
 import syclade
 from syclade.host.cli.main import main
-from syclade.host.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input import door
 from syclade.host.input.formats import FORMATS
 from tests.support.formats import CELLS, MUTATIONS, SAID, VALUES, write_forms

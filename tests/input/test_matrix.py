@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import format_matrix, matrix_from_array, with_names
 from syclade.host.input.names import read_names

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix, matrix_from_array
 
 

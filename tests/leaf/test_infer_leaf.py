@@ -13,7 +13,7 @@ import pytest
 
 import syclade
 from syclade.host.cli import main as main_module
-from syclade.host.errors import CheckpointError, OptionError, TreeError
+from syclade.host.common.errors import CheckpointError, OptionError, TreeError
 from syclade.host.leaf.formats import leaf_labels, to_leaf_graphviz
 from syclade.host.leaf.result import FILES
 from syclade.host.leaf.treefile import leaf_parents_from_newick, read_leaf_tree

@@ -12,9 +12,10 @@ from scipy import stats
 
 from syclade.host.backends import Runner
 from syclade.host.chains.acceptance import log_tables
-from syclade.host.chains.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from syclade.host.chains.pipeline import initial_state, run_chains
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import initial_state
+from syclade.host.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.runs.pipeline import run_chains
 from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.draws import step_words

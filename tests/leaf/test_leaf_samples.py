@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import syclade
-from syclade.host.chains.initial import initial_leaf_parents
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.chains.starts import initial_state
 from syclade.host.cli.main import cli
+from syclade.host.common.errors import OptionError
 from syclade.host.diagnostics.trees import clade_ess, spread_of
-from syclade.host.errors import OptionError
 from syclade.host.leaf import features as features_module
 from syclade.host.leaf.features import CladeFeatures, packed_clades
 from syclade.host.leaf.lines import leaf_newick
@@ -33,6 +32,7 @@ from syclade.host.leaf.treefile import read_leaf_tree
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.leaf import canonical, clades
+from syclade.host.trees.uniform import initial_leaf_parents
 from tests.support.did_all import assert_did_all
 from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase, on_every_leaf_backend
 
@@ -255,7 +255,7 @@ def test_equal_runs_have_equal_files(result: Any, tmp_path: Path) -> None:
 
 
 def test_a_stopped_run_goes_on_with_its_samples(result: Any, tmp_path: Path) -> None:
-    from syclade.host.running import Stop
+    from syclade.host.runs.task import Stop
 
     stop, place, seen = Stop(), tmp_path / "run", 0
 

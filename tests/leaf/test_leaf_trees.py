@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains.initial import initial_leaf_parents
-from syclade.host.errors import MatrixError, OptionError, TreeError
+from syclade.host.common.errors import MatrixError, OptionError, TreeError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.leaf.placement import place
 from syclade.host.leaf.plan import make_leaf_plan
@@ -21,6 +20,7 @@ from syclade.host.model.problem import CELL_BITS, SlotRates
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.leaf import canonical, clades, joints_upwards, leaf_tree_of, validate_leaf_parents
+from syclade.host.trees.uniform import initial_leaf_parents
 from syclade.quality.oracle.leaf import Clades, all_leaf_trees, clades_below, leaf_score, parents_of
 from tests.support.leaf import LeafCase
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem, problem_at

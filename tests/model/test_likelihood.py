@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError, TreeError
+from syclade.host.common.errors import MatrixError, TreeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.attachment import attach

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from syclade.host.errors import OptionError, RatesError
+from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.model.rates import Rates
 
 rate = st.floats(1e-300, 1 - 1e-12)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.simulate import random_parents, simulate
 from syclade.host.trees.tree import ancestor_matrix, validate_parents
 from syclade.quality.oracle.trees import all_trees

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syclade
-from syclade.host.errors import MatrixError, RatesError
+from syclade.host.common.errors import MatrixError, RatesError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import format_matrix, matrix_from_array
 from syclade.host.model.attachment import attach

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syclade.host.atomic import passing_files
+from syclade.host.common.atomic import passing_files
 
 
 @pytest.mark.parametrize("sync", [True, False])

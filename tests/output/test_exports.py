@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.errors import OptionError, OutputError
+from syclade.host.common.errors import OptionError, OutputError
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.tree import ancestor_matrix
 from tests.support.formats import CELLS, MUTATIONS, VALUES

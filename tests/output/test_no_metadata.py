@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 import syclade
-from syclade.host import distributions
+from syclade.host.common import distributions
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from syclade.host.errors import OutputError
-from syclade.host.output.files import check_output, write_files
+from syclade.host.common.errors import OutputError
+from syclade.host.common.files import check_output, write_files
 
 FILES = {"tree.newick": "(1)2;\n", "summary.json": '{"é": 1}\n'}
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.main import cli
+from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY
-from syclade.host.errors import OptionError
 from syclade.quality.bench.measure import Timing, measure, versions
 
 TINY: dict[str, Any] = {"cells": 12, "mutations": 9, "seconds": 0.02, "repeats": 3}

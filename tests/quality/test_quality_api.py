@@ -14,11 +14,11 @@ import pytest
 
 import syclade
 from syclade.host.backends import make_runner
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
+from syclade.host.common.errors import DeviceError, OptionError, OutputError
 from syclade.host.devices.device import NUMPY, Device, native_device
 from syclade.host.devices.work import WorkDone
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.errors import DeviceError, OptionError, OutputError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.output.result import Result
 from syclade.quality import PosteriorResult, TostResult, posterior, tost

@@ -10,9 +10,9 @@ import pytest
 
 import syclade
 from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.errors import DeviceError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.rates import Rates
 from syclade.quality.bench import measure as measuring

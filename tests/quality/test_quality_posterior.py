@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from syclade.host.backends import Runner, make_runner
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from syclade.host.cli import main as main_module
+from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import ENCODINGS, make_encoding
 from syclade.host.encodings.plain import PlainEncoding
-from syclade.host.errors import OptionError
 from syclade.kernels.target.sycl_traits import TRAITS
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan

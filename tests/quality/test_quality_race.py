@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 import syclade
 from syclade.host.cli.main import main
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates

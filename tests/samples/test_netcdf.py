@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.chains.events import Event
 from syclade.host.cli.main import cli
-from syclade.host.errors import OptionError, OutputError
+from syclade.host.common.errors import OptionError, OutputError
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.samples import netcdf

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.chains.events import Event
 from syclade.host.cli.main import cli
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate

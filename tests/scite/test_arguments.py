@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.errors import SycladeError
+from syclade.host.common.errors import SycladeError
 from syclade.host.scite.arguments import SciteCall, parse_arguments
 from syclade.host.scite.problem import matrix_of, rates_of, refuse_what_is_missing
 

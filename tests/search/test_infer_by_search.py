@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 from syclade.host.model.simulate import simulate
 from tests.support.did_all import assert_did_all
 

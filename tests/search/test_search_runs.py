@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices.choice import choose_device
-from syclade.host.errors import DeviceError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

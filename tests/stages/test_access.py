@@ -10,7 +10,7 @@ import pytest
 
 import syclade
 from syclade.host.backends.stages import access
-from syclade.host.errors import DeviceError, OptionError
+from syclade.host.common.errors import DeviceError, OptionError
 from tests.support.backends import without_complaints
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "one_stage.py"

@@ -15,10 +15,10 @@ from syclade.host.backends.stages.options import check_plan
 from syclade.host.backends.stages.timeline import TIMED_STEPS
 from syclade.host.chains.moves import MOVES
 from syclade.host.cli.main import main
-from syclade.host.errors import OptionError, OutputError
+from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.common.files import FILES
 from syclade.host.model.simulate import simulate
-from syclade.host.output.files import FILES
-from syclade.host.running import Stop
+from syclade.host.runs.task import Stop
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import Case

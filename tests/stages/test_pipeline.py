@@ -14,8 +14,9 @@ from syclade.host.backends.stages import launcher as launching
 from syclade.host.backends.stages.launcher import Launcher, run_pipeline
 from syclade.host.backends.stages.opening import open_stages
 from syclade.host.backends.stages.runner import StagedRunner
-from syclade.host.chains.pipeline import Outcome, initial_state, run_chains
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import initial_state
+from syclade.host.runs.pipeline import Outcome, run_chains
 from tests.support.backends import NUMPY, Backend, Case, seen
 
 DEVICES = ("cpu", "fpga-emu", "native", "numpy")

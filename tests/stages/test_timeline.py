@@ -12,7 +12,7 @@ import pytest
 from syclade.host.backends.stages.opening import open_stages
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.backends.stages.timeline import Timeline
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from tests.support.backends import Case
 
 PLAN = Case(15, 16).plan()

@@ -21,7 +21,7 @@ from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.backends.stages.launcher import run_pipeline
 from syclade.host.backends.stages.opening import open_stages
 from syclade.host.backends.stages.schedule import InStage
-from syclade.host.chains.pipeline import initial_state
+from syclade.host.chains.starts import initial_state
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.kernels.ancestor.stage_arguments import STAGES
 from syclade.kernels.target.python import TRAITS

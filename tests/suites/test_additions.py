@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from syclade.host.chains.moves import MOVES
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
 from syclade.quality.oracle.trees import all_trees
 from tests.support.additions.tempered import TEMPERED

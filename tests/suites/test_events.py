@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.events import Event
-from syclade.host.chains.pipeline import initial_state, run_chains
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
 from syclade.host.chains.sinks import DistinctTrees, Trace
+from syclade.host.chains.starts import initial_state
+from syclade.host.runs.pipeline import run_chains
 from tests.support.backends import (
     NUMPY,
     Backend,

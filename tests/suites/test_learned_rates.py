@@ -9,12 +9,12 @@ import pytest
 
 from syclade.host.backends import Runner
 from syclade.host.chains.events import Event
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.chains.starts import initial_state
+from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import choose_encoding
-from syclade.host.errors import OptionError
 from tests.support.backends import (
     DEVICES,
     NUMPY,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainState
+from syclade.host.common.errors import OptionError
 from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import SlotRates, make_problem
 from syclade.host.model.rates import Rates

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.all_attachments import all_attachments
+from syclade.host.chains.starts import initial_state
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

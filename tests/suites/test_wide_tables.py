@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.starts import initial_state
 from syclade.host.encodings.column_order import MOST_CLUSTERED, like_columns_together
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array

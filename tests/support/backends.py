@@ -16,16 +16,16 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, make_runner
-from syclade.host.backends.sycl_arrays import SyclArrays, open_queue
+from syclade.host.backends.sycl_arrays import SyclArrays
 from syclade.host.chains.acceptance import log_tables
-from syclade.host.chains.initial import initial_parents
-from syclade.host.chains.pipeline import initial_state, state_at
 from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
+from syclade.host.devices.queue import open_queue
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import ENCODINGS, make_encoding
 from syclade.host.encodings.base import Encoding
@@ -34,6 +34,7 @@ from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.trees.uniform import initial_parents
 from syclade.host.workarounds.unknown_processor import UNKNOWN
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.target.traits import Traits

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from syclade.host.common import opencl
 from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.translate import translate
-from syclade.host.devices import opencl
 from syclade.host.workarounds.native_programs import opened_place
 
 __all__ = ["Reply"]
@@ -41,7 +41,7 @@ class Reply:
 
 @cache
 def _queue(device: str) -> Any:
-    from syclade.host.backends.sycl_arrays import open_queue
+    from syclade.host.devices.queue import open_queue
 
     return open_queue(device)
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
+from syclade.host.common.cache import cache_folder, read_checked, write_checked
 from syclade.host.compile import machine_code, native_binary, program, translate
-from syclade.host.compile.cache import cache_folder, read_checked, write_checked
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.translate import Spirv
 from tests.support.compiler_process import Reply

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.starts import initial_state
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model

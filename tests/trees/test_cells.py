@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import syclade
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import matrix_from_array, with_cell_names
 from syclade.host.trees.cells import attached_cells, default_cell_names
 from syclade.host.trees.graphviz import from_graphviz, to_graphviz

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.input.names import default_names, read_names
 from syclade.host.trees.graphviz import from_graphviz, to_graphviz
 from syclade.host.trees.newick import from_newick, to_newick

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.trees import tree
 from syclade.quality.oracle import trees as oracle
 from tests.support.tree_strategies import path_tree, trees

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import syclade
 from syclade.host.cli.main import cli
-from syclade.host.errors import TreeError
+from syclade.host.common.errors import TreeError
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.newick import to_newick
 from syclade.host.trees.truth import compare

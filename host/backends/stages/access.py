@@ -16,18 +16,18 @@ from syclade.host.backends.stages.opening import stage_arrays
 from syclade.host.backends.stages.options import BEST_ATTACHMENT
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.moves import MOVES
-from syclade.host.chains.pipeline import initial_state
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.starts import initial_state
+from syclade.host.common.errors import DeviceError, OptionError
+from syclade.host.common.install import install_command
+from syclade.host.common.values import whole
 from syclade.host.compile.kernel import Parts
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.errors import DeviceError, OptionError
 from syclade.host.input.door import read_matrix
-from syclade.host.install import install_command
 from syclade.host.model.defaults import DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
-from syclade.host.values import whole
 from syclade.host.workarounds import load_dpnp_libraries, prepare
 from syclade.host.workarounds.compiler import register_numba_implementations
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument

@@ -11,11 +11,11 @@ from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.kernel import chain_sizes
 from syclade.host.chains.plan import Plan
+from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.host.errors import OptionError
 from syclade.kernels.ancestor.stages.propose import MOST_NODES
 
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]

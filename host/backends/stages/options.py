@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.errors import OptionError, OutputError
-from syclade.host.output.files import check_output, write_files
-from syclade.host.values import path_of
+from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.common.files import check_output, write_files
+from syclade.host.common.values import path_of
 
 if TYPE_CHECKING:
     from syclade.host.backends.stages.runner import StagedRunner

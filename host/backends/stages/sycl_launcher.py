@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments
 from syclade.host.backends.stages.launcher import Launcher
-from syclade.host.backends.sycl_arrays import SyclArrays, device_of, open_queue
+from syclade.host.backends.sycl_arrays import SyclArrays
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.forks import refuse_inherited_sycl
+from syclade.host.devices.queue import device_of, open_queue
 
 __all__ = ["SyclLauncher"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.base import Score
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.kernels.scores.powers import (
     FRACTION_BITS,

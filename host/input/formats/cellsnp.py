@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.table import by_commas
 from syclade.host.input.names import check_names

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import excerpt
 
 __all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "refuse_two", "with_two"]

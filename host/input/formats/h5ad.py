@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, with_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts

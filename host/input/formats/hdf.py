@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.errors import MatrixError, OptionError, SycladeError
+from syclade.host.common.errors import MatrixError, OptionError, SycladeError
+from syclade.host.common.install import install_command
 from syclade.host.input.bounded import MOST_BYTES
-from syclade.host.install import install_command
 
 __all__ = ["blocks", "coded", "opened", "require", "shape_of", "texts"]
 

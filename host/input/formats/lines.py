@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import as_lf
 
 __all__ = ["lines_of"]

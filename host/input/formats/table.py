@@ -6,7 +6,7 @@ import csv
 
 import numpy as np
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import MISSING, PLAIN, Asked, Grid, code, with_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names

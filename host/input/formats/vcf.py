@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from syclade.host.errors import MatrixError
+from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names

@@ -7,14 +7,14 @@ import os
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
+from syclade.host.common.errors import DeviceError, OptionError
+from syclade.host.common.values import path_of
 from syclade.host.compile.image import Image, read_image
 from syclade.host.compile.image_cache import cached_images
 from syclade.host.devices.choice import choose_device, list_devices
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import Encoding, make_encoding
-from syclade.host.errors import DeviceError, OptionError
-from syclade.host.values import path_of
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["open_cached_image", "open_image"]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
 from syclade.host.chains.events import Sink
-from syclade.host.chains.plan import Plan
 from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 
 __all__ = [
@@ -27,10 +27,8 @@ __all__ = [
     "Outcome",
     "Progress",
     "Start",
-    "initial_state",
     "run_chains",
     "run_round",
-    "state_at",
 ]
 
 Start = tuple[ChainState, ChainInfo | None]
@@ -86,20 +84,6 @@ class Outcome:
     steps: int
     seconds: float
     converged: bool | None = None
-
-
-def initial_state(plan: Plan, seed: int, chain: int) -> ChainState:
-    """Return a chain before its first step: a uniformly random tree of the plan's space, and its score."""
-    return state_at(plan, plan.space.initial(plan.labels, seed, chain), chain)
-
-
-def state_at(plan: Plan, parents: NDArray[np.int32], chain: int, step: int = 0) -> ChainState:
-    """Return the state of a chain at a tree, which is also its best tree so far."""
-    score, at = plan.score_of(parents), plan.start_rates
-    return ChainState(
-        chain, step, parents, score, parents, score, plan.problem.rates, plan.gamma,
-        rate_at=at, best_rate_at=at,
-    )  # fmt: skip
 
 
 def run_chains(

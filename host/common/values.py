@@ -9,7 +9,7 @@ import reprlib
 from pathlib import Path
 from typing import Any
 
-from syclade.host.errors import OptionError
+from syclade.host.common.errors import OptionError
 
 __all__ = ["path_of", "real", "shown", "whole"]
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
 from syclade.host.chains.events import Sink
-from syclade.host.chains.pipeline import Clock, Collector, Outcome, Start, initial_state, run_round
 from syclade.host.chains.schedule import SlotSchedule
+from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
-from syclade.host.running import Stopped
+from syclade.host.runs.pipeline import Clock, Collector, Outcome, Start, run_round
+from syclade.host.runs.task import Stopped
 
 __all__ = ["Rounds"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.pipeline import Outcome
 from syclade.host.devices.work import WorkDone
+from syclade.host.runs.pipeline import Outcome
 
 __all__ = ["Found", "Search", "ShortChains"]
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from syclade.host.atomic import Content, passing_files
-from syclade.host.errors import OutputError
-from syclade.host.values import path_of
+from syclade.host.common.atomic import Content, passing_files
+from syclade.host.common.errors import OutputError
+from syclade.host.common.values import path_of
 
 __all__ = ["FILES", "check_output", "write_files"]
 

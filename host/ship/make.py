@@ -1,6 +1,6 @@
 """Compile the precompiled kernels: run `make kernels` after every change of their sources.
 
-Run as `python -m syclade.host.compile.ship [--all | --check]`. Each kernel is compiled in a subprocess, so
+Run as `python -m syclade.host.ship.make [--all | --check]`. Each kernel is compiled in a subprocess, so
 that the same sources and versions always give the same bytes. Existing kernels of the same sources and
 versions are reused, unless `--all` is given. `--check` compiles all kernels, compares them with the existing
 ones, and reports for which the code differs, for which only names differ, and for which only the key differs
@@ -23,11 +23,11 @@ from typing import Any
 
 from llvmlite import binding
 
+from syclade.host.common.spirv import header, instructions_without_names, is_spirv
 from syclade.host.compile.kernel import Kernel
-from syclade.host.compile.ship_list import shipped_kernels
 from syclade.host.compile.shipped import MANIFEST, SPIRV, ship_key
-from syclade.host.compile.spirv import header, instructions_without_names, is_spirv
 from syclade.host.devices.cores import usable_cores
+from syclade.host.ship.kernels import shipped_kernels
 
 FOLDER = Path(__file__).parents[1] / "data" / "kernels"
 
@@ -46,8 +46,8 @@ def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
     kernel = shipped_kernels()[name].kernel
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
-        from syclade.host.backends.sycl_arrays import open_queue
         from syclade.host.compile.translate import translate
+        from syclade.host.devices.queue import open_queue
 
         made = translate(open_queue("cpu"), kernel)
         return made.entry_point, made.module
@@ -62,7 +62,7 @@ def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
 def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     """Do the same as `compile_one` in a subprocess, for the given target instead of this processor."""
     environment = os.environ | {"PYTHONHASHSEED": "0"} | _NUMBA.get(made_for, {})
-    command = [sys.executable, "-P", "-m", "syclade.host.compile.ship", "--one", name, made_for]
+    command = [sys.executable, "-P", "-m", "syclade.host.ship.make", "--one", name, made_for]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     entry_point, _, content = done.stdout.partition(b"\n")
     return entry_point.decode(), content

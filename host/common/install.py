@@ -7,7 +7,7 @@ names everything.
 
 from __future__ import annotations
 
-from syclade.host.distributions import version_of
+from syclade.host.common.distributions import version_of
 
 __all__ = ["COMPILER_PYTHON", "SYCL_PLATFORM", "install_command", "sycl_hint"]
 

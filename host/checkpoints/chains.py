@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
-from syclade.host.errors import CheckpointError, SycladeError
+from syclade.host.common.errors import CheckpointError, SycladeError
 from syclade.host.model.problem import Problem, SlotRates
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]

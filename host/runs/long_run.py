@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
-from syclade.host.chains.pipeline import Clock, Outcome
-from syclade.host.chains.rounds import Rounds
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.errors import CheckpointError
-from syclade.host.running import Stopped, Task
+from syclade.host.common.errors import CheckpointError
+from syclade.host.runs.pipeline import Clock, Outcome
+from syclade.host.runs.rounds import Rounds
+from syclade.host.runs.task import Stopped, Task
 
 if TYPE_CHECKING:
     from syclade.host.checkpoints.journal import Journal
@@ -77,7 +77,7 @@ class _Run:
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
-            from syclade.host.chains.checkpoint import Checkpoint, write_checkpoint
+            from syclade.host.checkpoints.chains import Checkpoint, write_checkpoint
 
             kept = Checkpoint(self._runner.seed, chains, {**run, **told})
             write_checkpoint(path, self._runner.plan, kept, force)
@@ -195,7 +195,7 @@ def _resumed(
     path = task.keeper.resumed
     if path is None:
         return (), {}
-    from syclade.host.chains.checkpoint import read_checkpoint
+    from syclade.host.checkpoints.chains import read_checkpoint
 
     found = read_checkpoint(path, runner.plan)
     run = dict(found.run)

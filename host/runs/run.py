@@ -13,16 +13,16 @@ from syclade.host.backends.kernel_choice import IMAGE, STAGES
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
-from syclade.host.chains.long_run import run_long
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
+from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.compile.image_cache import cached_images, keep_image
-from syclade.host.errors import DeviceError, DeviceMemoryError
-from syclade.host.running import Task
+from syclade.host.runs.long_run import run_long
+from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.backends.stages.options import Separate
-    from syclade.host.chains.found import Found
+    from syclade.host.runs.found import Found
 
 __all__ = ["run_plan"]
 
@@ -74,7 +74,7 @@ def run_plan(
             separate.write_trace(staged)
     finally:
         runner.close()
-    from syclade.host.chains.found import Found  # imported after the chains have run: the import takes time
+    from syclade.host.runs.found import Found  # imported after the chains have run: the import takes time
 
     return Found(
         outcome,
@@ -103,7 +103,7 @@ def _open_with_image(
     """
     if path is None and not cached_images():
         return None
-    from syclade.host.compile.precompiled import open_cached_image, open_image
+    from syclade.host.backends.images import open_cached_image, open_image
 
     if path is not None:
         found = open_image(path, device, encoding, plan)

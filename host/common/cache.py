@@ -8,7 +8,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from syclade.host.atomic import passing_files
+from syclade.host.common.atomic import passing_files
 
 __all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "write_cached", "write_checked"]
 

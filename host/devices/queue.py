@@ -1,0 +1,45 @@
+"""Queues of SYCL devices, and the device behind a queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syclade.host.common.errors import DeviceError
+from syclade.host.devices.device import Device
+from syclade.host.devices.forks import note_sycl_use
+from syclade.host.devices.probe import kind_of
+from syclade.host.workarounds import prepare
+
+__all__ = ["device_of", "open_queue"]
+
+
+def open_queue(device_filter: str, *, timed: bool = False) -> Any:
+    """Open a `dpctl.SyclQueue` on a device.
+
+    Args:
+        device_filter: filter string of the device.
+        timed: whether events record the start and end times of their launches.
+
+    Raises:
+        DeviceError: the device does not open, or this process was forked from one that had used SYCL.
+    """
+    note_sycl_use()
+    dpctl = prepare()
+    try:
+        return dpctl.SyclQueue(device_filter, property=["enable_profiling"] if timed else [])
+    except Exception as error:  # dpctl's exceptions differ between versions
+        raise DeviceError(
+            f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
+        ) from error
+
+
+def device_of(queue: Any) -> Device:
+    """Return the device of a queue, as its driver describes it: the one that launches really run on."""
+    device = queue.sycl_device
+    return Device(
+        device.filter_string,
+        device.name.strip(),
+        kind_of(device),
+        device.max_compute_units,
+        driver=device.driver_version,
+    )

@@ -1,0 +1,1 @@
+"""Runs of chains: from a plan and a device to an outcome."""

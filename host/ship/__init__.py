@@ -1,0 +1,1 @@
+"""The kernels that come with the package: which there are, and how they are compiled."""
