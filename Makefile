@@ -50,7 +50,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p syclade
 	$(BIN)/mypy tests
-	PYTHONPATH=typings $(BIN)/lint-imports --no-cache
+	$(BIN)/python .ci/lint-layers
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
