@@ -86,7 +86,11 @@ def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
 
 @pytest.mark.parametrize("score", ["max", "sum"])
 @pytest.mark.parametrize(
-    "device", ["native", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))]
+    "device",
+    [
+        pytest.param("native", marks=pytest.mark.verification),
+        *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu")),
+    ],
 )
 def test_every_device_learns_the_same(device: str, score: str) -> None:
     asked = {**LEARN, "steps": 1500, "score": score, "learn_fp": 0.1, "samples": 100}

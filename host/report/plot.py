@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,9 @@ MAP_WIDTH = 6.0
 
 MOST_PIXELS = 2**16
 """Maximum height of a matplotlib image in pixels."""
+
+MOST_AREA = 5e7
+"""Maximum pixels of an image: matplotlib takes some 20 bytes for each while it writes the file."""
 
 
 def plot_of(result: Result) -> matplotlib.figure.Figure:
@@ -127,7 +131,8 @@ def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool) -> Non
     known = figure.canvas.get_supported_filetypes()
     if form not in known:
         raise OptionError(f"figures cannot be written as {path.name}", hint=f"as {', '.join(sorted(known))}")
-    dpi = min(200.0, MOST_PIXELS / figure.get_figheight())
+    width, height = figure.get_size_inches()
+    dpi = min(200.0, MOST_PIXELS / height, math.sqrt(MOST_AREA / (width * height)))
 
     def save(passing: Path) -> None:
         figure.savefig(passing, format=form, dpi=dpi)

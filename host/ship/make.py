@@ -167,23 +167,33 @@ def main(arguments: list[str]) -> int:
         entry_point, content = compile_one(*arguments[1:])
         sys.stdout.buffer.write(entry_point.encode() + b"\n" + content)
         return 0
+    if arguments not in ([], ["--all"], ["--check"]):
+        print("usage: python -m syclade.host.ship.make [--all | --check]", file=sys.stderr)
+        return 2
     path = FOLDER / MANIFEST
-    there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    made = _make_all({} if arguments else there)
+    nothing: dict[str, Any] = {"versions": {}, "kernels": []}
+    there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else nothing
+    made = _make_all(nothing if arguments else there)
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
         renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
         found = differences(there, manifest, renamed)
         print("\n".join(found) or "all are those of the sources")
         return int(bool(found))
+    _write(manifest, made)
+    return 0
+
+
+def _write(manifest: dict[str, Any], made: list[tuple[dict[str, Any], bytes]]) -> None:
+    """Write the kernels, then the manifest, and delete files that it does not list."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for old in FOLDER.iterdir():
-        old.unlink()
     for entry, content in made:
         (FOLDER / entry["file"]).write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
-    text = json.dumps(manifest, indent=1) + "\n"
-    path.write_text(text, encoding="utf-8")
-    return 0
+    (FOLDER / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    listed = {MANIFEST, *(entry["file"] for entry, _ in made)}
+    for path in FOLDER.iterdir():
+        if path.name not in listed:
+            path.unlink()
 
 
 if __name__ == "__main__":

@@ -217,8 +217,16 @@ def test_the_check_of_suites_finds_another_executor(monkeypatch: pytest.MonkeyPa
         pass
 
 
-@on_devices
-@pytest.mark.parametrize("case", [CASE, Case(12, 150), Case(12, 900)], ids=["one panel", "panels", "wide"])
+@pytest.mark.parametrize(
+    ("device", "case"),
+    [
+        ("native", CASE),
+        pytest.param("cpu", CASE, marks=pytest.mark.sycl),
+        pytest.param("cpu", Case(12, 150), marks=pytest.mark.sycl),
+        pytest.param("cpu", Case(12, 900), marks=pytest.mark.sycl),
+    ],
+    ids=["native", "one panel", "panels", "wide"],
+)
 def test_the_general_kernel_is_as_good_as_the_other_one(device: str, case: Case) -> None:
     """Padding has another width, states are equal; a state from one kernel continues in the other."""
     plan, chosen = case.plan(), choose_device(device)

@@ -110,6 +110,20 @@ def test_kernels_of_the_same_sources_are_not_compiled_again(monkeypatch: pytest.
     assert len(compiled) == len(there["kernels"])
 
 
+def test_an_option_that_there_is_not_compiles_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ship.main(["--chek"]) == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_files_of_earlier_kernels_are_deleted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ship, "FOLDER", tmp_path)
+    (tmp_path / "earlier.spirv.xz").write_bytes(b"")
+    made = [({"file": "one.spirv.xz"}, b"code")]
+    ship._write({"kernels": [made[0][0]]}, made)
+    assert {path.name for path in tmp_path.iterdir()} == {MANIFEST, "one.spirv.xz"}
+    assert lzma.decompress((tmp_path / "one.spirv.xz").read_bytes()) == b"code"
+
+
 def test_names_are_no_code() -> None:
     module = lzma.decompress((FOLDER / "chain-narrow-2.spirv.xz").read_bytes())
     body = list(instructions(module))

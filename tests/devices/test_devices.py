@@ -11,8 +11,8 @@ import pytest
 
 from syclade.host.common import install
 from syclade.host.common.errors import DeviceError
-from syclade.host.compile import machine_code
 from syclade.host.devices import choice as module
+from syclade.host.devices import device as device_module
 from syclade.host.devices import remembered, survey
 from syclade.host.devices.choice import choose_device, known_devices, list_devices
 from syclade.host.devices.device import NUMPY, native_device
@@ -95,7 +95,7 @@ def test_auto_takes_the_next_kind(probe: FakeProbe) -> None:
 def test_auto_falls_back_to_numpy_without_the_stack(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for one in (remembered, machine_code, install):
+    for one in (remembered, device_module, install):
         monkeypatch.setattr(one, "version_of", lambda _name: None)
     assert choose_device() is NUMPY
     assert "falling back to numpy, which is slower: the SYCL stack is not installed" in caplog.text

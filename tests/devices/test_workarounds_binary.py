@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from syclade.host import workarounds
+from syclade.host.backends.stages.kernels import FIXED
 from syclade.host.common import opencl
 from syclade.host.common.spirv import (
     Instruction,
@@ -48,7 +49,7 @@ def module() -> bytes:
     kernel = Kernel(
         name="tree_update",
         factory="syclade.kernels.ancestor.stages.tree_update:make_tree_update_stage",
-        parts={},
+        parts={"capacity": FIXED},
         constants={"nodes": 64, "words": 1, "lanes": 16},
         records=(Record("Given", arguments),),
         group="work-group",

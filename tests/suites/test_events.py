@@ -13,6 +13,7 @@ from syclade.host.chains.sinks import DistinctTrees, Trace
 from syclade.host.chains.starts import initial_state
 from syclade.host.runs.pipeline import run_chains
 from tests.support.backends import (
+    BACKENDS,
     NUMPY,
     Backend,
     Case,
@@ -22,6 +23,7 @@ from tests.support.backends import (
     seen,
 )
 from tests.support.keys import slow_key
+from tests.support.own_sizes import by_backend, is_native
 
 CASE = Case(8, 13, gamma=0.5)
 STEPS, CHAINS = 200, 3
@@ -66,7 +68,7 @@ def test_the_case_has_all_kinds_of_events() -> None:
 
 
 @pytest.mark.parametrize(("slots", "ring"), [(3, 64), (2, 3), (1, 1)])
-@on_every_backend
+@by_backend(BACKENDS, compiles=is_native)
 def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ring: int) -> None:
     """The chains are the same as without recorders."""
     plan, rows = CASE.plan(recorders=RECORDERS, events=ring), Rows()

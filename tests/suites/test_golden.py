@@ -84,7 +84,7 @@ def recorded() -> list[Any]:
     return found
 
 
-SMALL = 31
+SMALL = 20
 """Mutations of the largest case for which `make test` compiles kernels of its exact size: 4 to 25 s each."""
 
 

@@ -23,11 +23,10 @@ from tests.support.backends import (
     Seen,
     assert_equal_chains,
     assert_scores_are_right,
-    marks_of,
     seen,
 )
 from tests.support.learned import Learning, learned_plan, oracle_chain
-from tests.support.own_sizes import by_backend_and_case
+from tests.support.own_sizes import by_backend, by_backend_and_case, is_native
 
 CHAINS, STEPS = 3, 160
 CASES = {
@@ -40,10 +39,7 @@ CASES = {
     "panels": Case(12, 900),
 }
 ALL = [*(Backend(device, "preorder") for device in DEVICES), Backend("native", "general")]
-on_every_backend = pytest.mark.parametrize(
-    "backend",
-    [pytest.param(one, id=f"{one.device}-{one.encoding}", marks=marks_of(one)) for one in (*ALL, NUMPY)],
-)
+on_most_backends = by_backend([*ALL, NUMPY], compiles=is_native)
 
 
 def started(backend: Backend, runner: Runner, plan: Plan, case: Case) -> Runner:
@@ -75,7 +71,8 @@ def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
 @by_backend_and_case(
     [*ALL, NUMPY],
     {name: (name, CASES[name]) for name in ("small", "zygosity", "one mutation", "flat")},
-    everywhere=["small", "flat"],
+    everywhere=["small"],
+    compiles=is_native,
 )
 def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> None:
     name, of = case
@@ -91,7 +88,7 @@ def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> 
 
 
 @pytest.mark.parametrize(("fn", "fp"), [(True, False), (False, True)])
-@on_every_backend
+@on_most_backends
 def test_one_rate_alone(backend: Backend, fn: bool, fp: bool) -> None:
     case = CASES["small"]
     plan = learned_plan(case, fn=fn, fp=fp)
@@ -109,7 +106,8 @@ SCORED = [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "su
 @by_backend_and_case(
     ALL,
     {f"{name}-{score}": (CASES[name], score) for name, score in SCORED},
-    everywhere=["small-max", "flat-max", "small-sum"],
+    everywhere=["small-max"],
+    compiles=is_native,
 )
 def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, str]) -> None:
     of, score = case
@@ -125,7 +123,7 @@ def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, s
                 assert_equal_chains(seen(runner, chain), seen(other, chain))
 
 
-@on_every_backend
+@on_most_backends
 def test_chains_go_on_elsewhere(backend: Backend) -> None:
     """States move between backends: half of the steps run on one, half in numpy, in both orders."""
     case = CASES["duplicates"]
@@ -142,7 +140,7 @@ def test_chains_go_on_elsewhere(backend: Backend) -> None:
                 assert_is(seen(runner, slot), traces("duplicates")[chain][-1], [0, 1])
 
 
-@on_every_backend
+@on_most_backends
 def test_events_tell_the_rates(backend: Backend) -> None:
     case = CASES["small"]
     learned = learned_plan(case)

@@ -22,6 +22,7 @@ from syclade.host.model.simulate import simulate
 from syclade.kernels.preorder.wide.sketches import SKETCH_BITS
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import (
+    DEVICES,
     NUMPY,
     Backend,
     Seen,
@@ -71,6 +72,27 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
 }
 
 
+NATIVELY = ("usual", "several panels")
+"""Cases whose kernels `make test` compiles for this processor, 20 s each."""
+
+by_backend_and_name = pytest.mark.parametrize(
+    ("backend", "name"),
+    [
+        pytest.param(
+            Backend(device, "preorder"),
+            name,
+            id=f"{device}-{name}",
+            marks=[
+                *marks_of(Backend(device, "preorder")),
+                *([pytest.mark.verification] if device == "native" and name not in NATIVELY else []),
+            ],
+        )
+        for device in DEVICES
+        for name in CASES
+    ],
+)
+
+
 def plan_of(name: str) -> Plan:
     matrix, rates, settings = CASES[name]
     return make_plan(make_problem(matrix_from_array(matrix), rates), **settings)
@@ -91,8 +113,7 @@ def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) 
     return found
 
 
-@on_devices
-@pytest.mark.parametrize("name", CASES)
+@by_backend_and_name
 def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
     plan = plan_of(name)
     encoding = PreorderEncoding(plan.problem, TRAITS)

@@ -7,28 +7,33 @@ and `make verify` runs the rest. The conformance suite runs every case.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from tests.support.backends import BACKENDS, NUMPY, Backend, marks_of
 
-__all__ = ["OTHERS", "by_backend_and_case", "has_own_kernel"]
+__all__ = ["OTHERS", "by_backend", "by_backend_and_case", "has_own_kernel", "is_native"]
 
 OTHERS = [backend for backend in BACKENDS if backend != NUMPY]
 
 
 def by_backend_and_case(
-    backends: Sequence[Backend], cases: Mapping[str, Any], everywhere: Collection[str]
+    backends: Sequence[Backend],
+    cases: Mapping[str, Any],
+    everywhere: Collection[str],
+    compiles: Callable[[Backend], bool] | None = None,
 ) -> pytest.MarkDecorator:
     """Parametrise a test by `backend` and `case`.
 
     Args:
         backends: every case runs on each of them.
         cases: the cases by name.
-        everywhere: names of the cases that `make test` also runs on kernels for their sizes.
+        everywhere: names of the cases that `make test` also runs where a kernel has to be compiled.
+        compiles: whether a backend compiles a kernel; default: `has_own_kernel`.
     """
+    compiled = has_own_kernel if compiles is None else compiles
     return pytest.mark.parametrize(
         ("backend", "case"),
         [
@@ -36,7 +41,7 @@ def by_backend_and_case(
                 backend,
                 case,
                 id=f"{backend.device}-{backend.encoding}-{name}",
-                marks=_marks(backend, name in everywhere),
+                marks=_marks(backend, name in everywhere or not compiled(backend)),
             )
             for name, case in cases.items()
             for backend in backends
@@ -44,9 +49,25 @@ def by_backend_and_case(
     )
 
 
+def by_backend(backends: Iterable[Backend], compiles: Callable[[Backend], bool]) -> pytest.MarkDecorator:
+    """Parametrise a test by `backend`, and leave those that compile a kernel to `make verify`."""
+    return pytest.mark.parametrize(
+        "backend",
+        [
+            pytest.param(one, id=f"{one.device}-{one.encoding}", marks=_marks(one, not compiles(one)))
+            for one in backends
+        ],
+    )
+
+
 def _marks(backend: Backend, wanted: bool) -> list[Any]:
     own = marks_of(backend)
-    return own if wanted or not has_own_kernel(backend) else [*own, pytest.mark.verification]
+    return own if wanted else [*own, pytest.mark.verification]
+
+
+def is_native(backend: Backend) -> bool:
+    """Return whether numba compiles every kernel that is not precompiled."""
+    return backend.device == "native"
 
 
 def has_own_kernel(backend: Backend) -> bool:
