@@ -34,7 +34,7 @@ MAP_WIDTH = 6.0
 MOST_PIXELS = 2**16
 """Maximum height of a matplotlib image in pixels."""
 
-MOST_AREA = 5e7
+MOST_AREA = 2.5e7
 """Maximum pixels of an image: matplotlib takes some 20 bytes for each while it writes the file."""
 
 
