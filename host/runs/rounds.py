@@ -72,7 +72,9 @@ class Rounds:
                 sinks=self._sinks,
             )
         except Stopped:
-            for slot, chain in enumerate(schedule.occupants):
+            # Resident chains stay in their slots, also those that have just done the round's last step.
+            occupants = range(self._chains) if self._resident else schedule.occupants
+            for slot, chain in enumerate(occupants):
                 if chain is not None:
                     self._states[chain] = self._runner.get(slot), self._runner.info(slot)
             self._resident = False  # from here on, `_states` has the current states

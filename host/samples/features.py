@@ -107,7 +107,8 @@ class Features:
         Returns:
             float64, shape (n + 1, n).
         """
-        return np.asarray(sum(chain.edges for chain in self._in_order()) / max(self.samples, 1))
+        none = np.zeros((self._n + 1, self._n), dtype=np.int64)  # before the first sample
+        return np.asarray(sum((chain.edges for chain in self._in_order()), none) / max(self.samples, 1))
 
     def above(self) -> NDArray[np.float64]:
         """Return the posterior probability that the row's mutation is above the column's.
@@ -115,7 +116,8 @@ class Features:
         Returns:
             float64, shape (n, n).
         """
-        return np.asarray(sum(chain.above for chain in self._in_order()) / max(self.samples, 1))
+        none = np.zeros((self._n, self._n), dtype=np.int64)
+        return np.asarray(sum((chain.above for chain in self._in_order()), none) / max(self.samples, 1))
 
     def above_by_chain(self) -> NDArray[np.float64]:
         """Return `above` for each chain: float64, shape (chains, n, n)."""

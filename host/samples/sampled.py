@@ -49,8 +49,7 @@ class Sampled(Trust):
         """See `Trust.warnings`; also warns of learned rates with a high R-hat."""
         found = super().warnings
         for name, values in self.rates.items():
-            rhat = split_rhat(values) if values.size else math.nan
-            if not rhat <= RHAT:
+            if values.size and not (rhat := split_rhat(values)) <= RHAT:
                 found.append(f"R-hat of {name} is {rhat:.3f}: the chains have not mixed")
         return found
 

@@ -51,6 +51,8 @@ class Trust:
     @property
     def warnings(self) -> list[str]:
         """Messages: why these samples may not be reliable; empty if all diagnostics are good."""
+        if not self.log_likelihoods.size:
+            return ["the run ended before every chain had a sample: run longer"]
         found = []
         if self.still:
             found.append(

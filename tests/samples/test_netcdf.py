@@ -139,3 +139,13 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     again = CliRunner().invoke(cli, [*asked, *chains])
     assert isinstance(again.exception, OutputError)
     assert "samples.nc" in str(again.exception)
+
+
+def test_a_run_that_ended_before_its_first_sample() -> None:
+    """Stopped runs write their files as well."""
+    lines, features = Samples(1, float, FIXED), Features(1, 2)
+    sampled = judge(features, lines, 1, 9, float, FIXED)
+    assert (sampled.posterior.edges.shape, sampled.posterior.ancestors.shape) == ((3, 2), (2, 2))
+    assert sampled.files(["a", "b"])["posterior.tsv"] == "relation\tupper\tlower\tshare\n"
+    assert sampled.told()["samples"] == 0
+    assert sampled.warnings == ["the run ended before every chain had a sample: run longer"]
