@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def learns(self) -> bool:
-        """Whether chains move any error rate."""
+        """True if chains move any error rate."""
         return self.rate_tables.model.learns
 
     @property

@@ -133,7 +133,7 @@ class RateModel:
 
     @property
     def learns(self) -> bool:
-        """Whether the chain moves any rate."""
+        """True if the chain moves any rate."""
         return bool(self.priors)
 
     @property

@@ -1,0 +1,67 @@
+"""Rules of the sources' language that a linter does not know (CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("fallback", "host", "kernels", "quality", "tests")
+NOT_SAID = re.compile(r"What|Whether")
+COMMENT = re.compile(r"#.*\b(IN|OUT)\b")
+
+
+def sources(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def badly_begun(text: str) -> Iterator[int]:
+    """Yield the lines of docstrings, also of constants, that begin with a nominal clause."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said = node.value.value
+            if isinstance(said, str) and NOT_SAID.match(said.lstrip()):
+                yield node.lineno
+
+
+def without_contract(text: str) -> Iterator[str]:
+    """Yield device functions of more than three arguments, one of which has no direction beside it."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef) or len(node.args.args) <= 3:
+            continue
+        if not any(getattr(one, "id", "") == "device_function" for one in node.decorator_list):
+            continue
+        if not all(COMMENT.search(lines[one.lineno - 1]) for one in node.args.args):
+            yield node.name
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
+    found = [(path, line) for path in sources(folder) for line in badly_begun(path.read_text("utf-8"))]
+    assert not found, [f"{path.relative_to(ROOT)}:{line}" for path, line in found]
+
+
+def test_device_functions_are_contracts() -> None:
+    """Each argument has a line of its own with its direction."""
+    found = [
+        (path, name) for path in sources("kernels") for name in without_contract(path.read_text("utf-8"))
+    ]
+    assert not found, [f"{path.relative_to(ROOT)}: {name}" for path, name in found]
+
+
+def test_the_checks_find_what_they_look_for() -> None:
+    """The negative control."""
+    assert list(badly_begun('LIMIT = 3\n"""What is allowed."""\n')) == [2]
+    bad = "@device_function\ndef f(a, b, c, d):\n    return a\n"
+    assert list(without_contract(bad)) == ["f"]
+    good = (
+        "@device_function\ndef f(\n"
+        + "".join(f"    {one},  # IN int64\n" for one in "abcd")
+        + "):\n    pass\n"
+    )
+    assert list(without_contract(good)) == []
