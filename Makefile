@@ -51,6 +51,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy -p syclade
 	$(BIN)/mypy tests
 	$(BIN)/python .ci/lint-layers
+	$(BIN)/repo-review .
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -39,7 +39,7 @@ PREFERRED = {"fpga": ("ancestor", "preorder"), "numpy": (PlainEncoding.name, "an
 _USUAL = ("preorder", "ancestor")
 
 
-def make_encoding(name: str) -> type[Encoding]:
+def make_encoding(name: object) -> type[Encoding]:
     """Return the class of the encoding with this name.
 
     Raises:

@@ -126,7 +126,8 @@ def _change(told: Any, draw: Random) -> None:
 
 
 def _check_types(image: Image) -> None:
-    assert all(isinstance(name, str) and isinstance(size, int) for name, size in image.constants.items())
+    assert {type(name) for name in image.constants} <= {str}
+    assert {type(size) for size in image.constants.values()} <= {int}
     for text in (image.kind, image.entry_point, image.encoding, image.sources):
         assert isinstance(text, str)
     assert all(isinstance(part, str) for argument in image.arguments for part in argument)
