@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.backends.stages.options import check_plan
 from syclade.host.backends.stages.timeline import TIMED_STEPS
 from syclade.host.chains.moves import MOVES
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError, OutputError
 from syclade.host.common.files import FILES
+from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.export.kernels import exported_kernels
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.task import Stop
+from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import Case
@@ -183,3 +188,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         main([*arguments, "--tree", "leaf"])
     assert end.value.code == 2
     assert "--stages separate is for mutation trees" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kernels_of", [stage_kernels, exported_kernels])
+def test_more_nodes_than_the_stages_can_tell_apart_are_refused(kernels_of: Callable[..., Any]) -> None:
+    """Exports have the same bound as runs."""
+    plan = Case(3, 4).plan()
+    most, more = (
+        AncestorEncoding(plan.problem, TRAITS, AncestorEncoding.capacity(TRAITS, nodes, 4, 2))
+        for nodes in (2**15, 2**15 + 1)
+    )
+    assert len(kernels_of(plan, most)) >= 5
+    with pytest.raises(OptionError, match="stages take 32768 nodes, and this capacity has 32784"):
+        kernels_of(plan, more)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from syclade.host.chains.kernel import size_as_text
 from syclade.host.chains.plan import Plan
+from syclade.host.common.errors import OptionError
 from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
+from syclade.kernels.ancestor.stages.propose import MOST_NODES
 from syclade.kernels.arguments import Argument
 
 __all__ = ["DescribedKernel", "all_arguments", "stage_kernel", "stage_kernels"]
@@ -65,16 +67,24 @@ FIXED = "syclade.kernels.ancestor.capacity:fixed_capacity"
 
 
 def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKernel, ...]:
-    """Return the stages in order, for a plan and the encoding's capacities."""
+    """Return the stages in order, for a plan and the encoding's capacities.
+
+    Raises:
+        OptionError: the capacity has more nodes than the stage `propose` can tell apart.
+    """
+    nodes = encoding.sizes["nodes"]
+    if nodes > MOST_NODES:
+        raise OptionError(
+            f"separate stages take {MOST_NODES} nodes, and this capacity has {nodes}",
+            hint="use --stages fused, or fewer --mutations in an export",
+        )
     parts: dict[str, Parts] = {
         "moves": tuple(move.device for move in plan.moves),
         "score": plan.score.device,
         "capacity": encoding.capacity_part,
     }
-    made = [stage_kernel(name, parts, encoding.constants) for name in STAGES]
-    return tuple(
-        replace(one, kernel=replace(one.kernel, specialisation=encoding.specialisation)) for one in made
-    )
+    given = (parts, encoding.constants, encoding.specialisation)
+    return tuple(stage_kernel(name, *given) for name in STAGES)
 
 
 def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
@@ -82,13 +92,19 @@ def all_arguments(kernels: Sequence[DescribedKernel]) -> tuple[Argument, ...]:
     return tuple({one.name: one for each in kernels for one in each.kernel.arguments}.values())
 
 
-def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, int]) -> DescribedKernel:
+def stage_kernel(
+    name: str,
+    parts: Mapping[str, Parts],
+    constants: Mapping[str, int],
+    specialisation: tuple[int, ...] = (),
+) -> DescribedKernel:
     """Return one stage.
 
     Args:
         name: one of `STAGES`.
         parts: the parts `capacity`, `moves` and `score`, each as `module:NAME` of its device code.
         constants: `lanes`, and the capacities where they are fixed; a stage takes those that it needs.
+        specialisation: the capacities where they are specialisation constants.
     """
     taken, needed, meaning = _MADE_OF[name]
     kernel = Kernel(
@@ -100,5 +116,6 @@ def stage_kernel(name: str, parts: Mapping[str, Parts], constants: Mapping[str, 
         group=AncestorEncoding.group,
         lanes=constants["lanes"] if "lanes" in needed else 1,
         size=f"the stage {name.replace('_', ' ')}, {size_as_text(constants)}",
+        specialisation=specialisation,
     )
     return DescribedKernel(name, kernel, STAGES[name], meaning)

@@ -14,9 +14,8 @@ from syclade.host.chains.plan import Plan
 from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
-from syclade.host.devices.targets import traits_of
+from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
-from syclade.kernels.ancestor.stages.propose import MOST_NODES
 
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
 
@@ -43,15 +42,8 @@ def open_stages(
     chosen = choose_device(device)
     if chosen.kind == "fpga":
         raise OptionError("--stages separate has no image for cards", hint="use --device fpga-emu or cpu")
-    encoding = AncestorEncoding(plan.problem, traits_of(chosen))
-    if chosen.is_sycl and isinstance(ready := encoding.specialised(), AncestorEncoding):
-        encoding = ready
-    nodes = encoding.sizes["nodes"]
-    if nodes > MOST_NODES:
-        raise OptionError(
-            f"--stages separate takes {MOST_NODES} nodes, and this tree has {nodes}",
-            hint="use --stages fused",
-        )
+    encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
+    assert isinstance(encoding, AncestorEncoding)
     count = min(chains, DEFAULT_SLOTS) if slots is None else slots
     launcher = make_launcher(chosen, plan, encoding, count, seed)
     return StagedRunner(plan, encoding, count, seed, launcher), chosen, count
