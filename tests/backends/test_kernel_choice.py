@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,9 @@ def test_runs_take_about_as_long_as_is_thought(steps: int, case: Case) -> None:
     assert seconds is not None
     assert seconds == pytest.approx(steps * (30 + 1.4 * plan.problem.columns) * 1e-9 / native.units)
     assert SHORT_SECONDS < LONG_SECONDS
+    assert kernel_choice._seconds(replace(native, units=4 * native.units), plan, 8 * steps) == 2 * seconds
+    wider = Case(case.n, case.m + 100).plan()
+    assert (kernel_choice._seconds(native, wider, steps) or 0.0) > seconds
 
 
 @on_devices

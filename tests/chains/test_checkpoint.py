@@ -18,15 +18,15 @@ from syclade.host.common.errors import CheckpointError, OutputError
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
 from tests.support.backends import (
-    BACKENDS,
     NUMPY,
+    WITH_GENERAL,
     Backend,
     Case,
     Seen,
     assert_equal_chains,
-    on_every_backend,
     run_alone,
     seen,
+    with_general,
 )
 
 CASE = Case(12, 15, gamma=0.7)
@@ -54,13 +54,13 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-@on_every_backend
+@with_general
 def test_chains_go_on_bit_for_bit(backend: Backend, tmp_path: Path) -> None:
     """Resume on another backend than the one that wrote the file."""
     plan, file = CASE.plan(), tmp_path / "file"
     begun = run_to(backend, plan, FIRST)
     write_checkpoint(file, plan, Checkpoint(CASE.seed, pairs(begun)))
-    other = BACKENDS[(BACKENDS.index(backend) + 2) % len(BACKENDS)]
+    other = WITH_GENERAL[(WITH_GENERAL.index(backend) + 2) % len(WITH_GENERAL)]
     found = read_checkpoint(file, CASE.plan())
     assert found.seed == CASE.seed
     for chain, ended in enumerate(run_to(other, plan, LAST, list(found.chains))):

@@ -97,12 +97,12 @@ def test_attachments_are_scites(shared_dir: Path, number: int) -> None:
 
 @pytest.mark.parametrize("shape", ["random", "path"])
 def test_large_matrices(shape: str) -> None:
-    problem = make_problem(simulate(5_000, 1000, 1e-3, 0.2, 0.1, 1).matrix, RATES)
+    problem = make_problem(simulate(10_000, 1000, 1e-3, 0.2, 0.1, 1).matrix, RATES)
     parents = random_parents(1000, np.random.default_rng(2)) if shape == "random" else path_tree(1000)
     start = time.process_time()
     found = attach(problem, RATES, parents)
     assert time.process_time() - start < 2.0
-    assert found.node.shape == (5_000,)
+    assert found.node.shape == (10_000,)
     tracemalloc.start()
     attach(problem, RATES, parents)
     _, most = tracemalloc.get_traced_memory()

@@ -22,9 +22,9 @@ from tests.support.backends import (
     Case,
     assert_equal_chains,
     assert_scores_are_right,
-    on_every_backend,
     oracle_tables,
     seen,
+    with_general,
     with_rates,
 )
 
@@ -46,7 +46,7 @@ def starts(plan: Plan) -> list[ChainState]:
     ]
 
 
-@on_every_backend
+@with_general
 def test_every_slot_has_rates_of_its_own(backend: Backend) -> None:
     """Each slot runs the oracle's chain with its own rates."""
     plan = CASE.plan()
@@ -66,7 +66,7 @@ def test_every_slot_has_rates_of_its_own(backend: Backend) -> None:
         assert ours.state.best_score == trace.best_score
 
 
-@on_every_backend
+@with_general
 def test_rates_change_during_a_chain(backend: Backend) -> None:
     """A slot whose rates change between launches continues like a chain newly put there."""
     plan = CASE.plan()
@@ -88,7 +88,7 @@ def test_rates_change_during_a_chain(backend: Backend) -> None:
     assert found[1].state.rates == changed.rates != plan.problem.rates
 
 
-@on_every_backend
+@with_general
 def test_gamma_changes_between_launches(backend: Backend) -> None:
     """Each slot follows the oracle's chain with its own gammas, one after another."""
     plan, gammas = CASE.plan(), [(0.5, 4.0, 0.05), (3.0, 0.2, 1.0)]

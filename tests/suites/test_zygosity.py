@@ -17,7 +17,7 @@ from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 from tests.suites.test_conformance import assert_is_trace
-from tests.support.backends import Backend, Case, on_every_backend, run_alone
+from tests.support.backends import Backend, Case, run_alone, with_general
 from tests.support.searches import (
     assert_equal_searches,
     numpy_states,
@@ -38,7 +38,7 @@ def test_the_cases_have_three_classes() -> None:
     assert WIDE.problem().columns > 1024
 
 
-@on_every_backend
+@with_general
 def test_every_step_is_the_oracles(backend: Backend) -> None:
     steps = 200
     assert_is_trace(run_alone(backend, CASE, 0, steps), CASE.trace(0, steps), steps)
