@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import hashlib
 import os
 import platform
@@ -144,12 +142,3 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     cache_folder.cache_clear()
     yield tmp_path / "own-cache"
     cache_folder.cache_clear()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def memory_given_back() -> Iterator[None]:
-    """Free what a module's tests have left: a worker runs all modules, and cycles and gaps add up."""
-    yield
-    gc.collect()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)

@@ -28,8 +28,7 @@ class CountingRunner(Runner):
         self.kernel = kernel
         self.executor = runner.executor
         self._runner = runner
-        self._log = WorkLog(STEPS)
-        self._log.switch_to(runner.executor, kernel)
+        self._log = WorkLog(runner.executor, kernel, STEPS)
         self._steps = np.full(runner.slots, -1, dtype=np.int64)
 
     @property

@@ -11,8 +11,7 @@ is long enough to gain by it or the general kernel would have to be compiled, to
 
 from __future__ import annotations
 
-import logging
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
@@ -21,8 +20,6 @@ from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings.base import Encoding
 
 __all__ = ["GENERAL", "IMAGE", "SPECIALISED", "STAGES", "Choice", "choose_kernel"]
-
-logger = logging.getLogger("syclade.program")
 
 SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
 """Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
@@ -62,15 +59,22 @@ def choose_kernel(device: Device, plan: Plan, encoding: Encoding, steps: int | N
         return Choice(encoding, NUMPY.kind)
     if device.kind == "native":
         return _native_choice(device, plan, encoding, steps)
-    general = encoding.general() if device.is_sycl else None
-    if (
-        general is None
-        or not _is_short(device, plan, steps)
-        or not program.is_at_hand(chain_kernel(plan, general))
-    ):
+    if device.takes_spirv:
+        return _sycl_choice(device, plan, encoding, steps)
+    return Choice(encoding, SPECIALISED)
+
+
+def _sycl_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | None) -> Choice:
+    """Choose the kernel of a run on a SYCL device; see `choose_kernel`."""
+    from syclade.host.devices.queue import open_queue
+
+    general = encoding.general()
+    seconds = _seconds(device, plan, steps)
+    if general is None or seconds is None or seconds >= SHORT_SECONDS:
         return Choice(encoding, SPECIALISED)
-    queue = _queue(device)
-    if program.is_translated(queue, chain_kernel(plan, encoding)):
+    if program.is_translated(open_queue(device.filter), chain_kernel(plan, encoding)):
+        return Choice(encoding, SPECIALISED)
+    if not program.is_at_hand(chain_kernel(plan, general)):
         return Choice(encoding, SPECIALISED)
     return Choice(general, GENERAL)
 
@@ -88,20 +92,9 @@ def _native_choice(device: Device, plan: Plan, encoding: Encoding, steps: int | 
     return Choice(general, GENERAL)
 
 
-def _is_short(device: Device, plan: Plan, steps: int | None) -> bool:
-    seconds = _seconds(device, plan, steps)
-    return seconds is not None and seconds < SHORT_SECONDS
-
-
 def _seconds(device: Device, plan: Plan, steps: int | None) -> float | None:
     """Estimate how long a run takes, in seconds; None if it ends when the chains agree."""
     if steps is None:
         return None
     step = _STEP_NANOSECONDS + _CELL_NANOSECONDS * plan.problem.columns
     return steps * step * 1e-9 / max(device.units, 1)
-
-
-def _queue(device: Device) -> Any:
-    from syclade.host.devices.queue import open_queue
-
-    return open_queue(device.filter)

@@ -1,7 +1,7 @@
 """Commands that install missing packages without breaking installed ones.
 
-The versions of the SYCL stack are pinned, but pip respects the pins only of the packages that it is told to
-install. Installing another package without naming the stack may replace the stack's numpy. So every command
+The versions of the SYCL stack are pinned, but pip respects the pins only of packages that its command line
+names. Installing another package without naming the stack may replace the stack's numpy. So every command
 names everything.
 """
 

@@ -28,7 +28,6 @@ __all__ = [
 MAGIC = struct.pack("<I", 0x07230203)
 _HEADER_WORDS = 5
 _SPEC_ID, _LINKAGE = 1, 41  # decorations
-_WORD_BITS, _WORD_MASK = 32, 0xFFFFFFFF
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35  # execution modes
 _GROUPS, _SUBGROUP_DISPATCH = 18, 58  # capabilities
 
@@ -181,23 +180,20 @@ def with_constants(module: bytes, values: Sequence[int]) -> bytes:
     Raises:
         ValueError: the module has a constant without a value, or one of another width.
     """
-    found = list(instructions(module))
-    ids = {
-        one.operands[0]: one.operands[2]
-        for one in found
-        if one.code == Op.DECORATE and one.operands[1] == _SPEC_ID
-    }
-    body = []
-    for one in found:
-        if one.code == Op.SPEC_CONSTANT:
-            kind, result, *literal = one.operands
+    written, ids, at = bytearray(module), {}, 4 * _HEADER_WORDS
+    for code, operands in instructions(module):
+        if code == Op.FUNCTION:  # decorations and constants come before
+            break
+        if code == Op.DECORATE and operands[1] == _SPEC_ID:
+            ids[operands[0]] = operands[2]
+        elif code == Op.SPEC_CONSTANT:
+            _kind, result, *literal = operands
             index = ids.get(result)
             if index is None or index >= len(values) or len(literal) != 2:
                 raise ValueError(f"specialisation constant {index} of {len(values)}, {len(literal)} words")
-            value = values[index]
-            one = Instruction(one.code, (kind, result, value & _WORD_MASK, value >> _WORD_BITS & _WORD_MASK))
-        body.append(one)
-    return module_of(header(module), body)
+            struct.pack_into("<q", written, at + 12, values[index])
+        at += 4 * (len(operands) + 1)
+    return bytes(written)
 
 
 def _text(words: tuple[int, ...]) -> tuple[str, int]:

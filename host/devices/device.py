@@ -47,7 +47,7 @@ class Device:
         return self.reason is None
 
     @property
-    def is_sycl(self) -> bool:
+    def takes_spirv(self) -> bool:
         """Return whether the device runs SPIR-V kernels, which its driver translates."""
         return self.kind not in ("native", "python", "numpy", "fpga")
 

@@ -49,29 +49,26 @@ class WorkDone:
 
 
 class WorkLog:
-    """Counter of the work of one executor after another.
+    """Counter of the work of one executor with one kernel.
 
-    Attributes:
+    Args:
+        executor: the device that the kernel runs on.
+        kernel: its name, as in `WorkDone`.
         unit: STEPS or SWEEPS.
     """
 
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
-        self._done: list[WorkDone] = []
-
-    def switch_to(self, executor: Device, kernel: str) -> None:
-        """Count for another executor from now on."""
-        self._done.append(WorkDone(executor, kernel, self.unit, 0, 0.0))
+    def __init__(self, executor: Device, kernel: str, unit: str) -> None:
+        self._done = WorkDone(executor, kernel, unit, 0, 0.0)
 
     def add(self, count: int, seconds: float) -> None:
-        """Count work of the current executor."""
-        now = self._done[-1]
-        self._done[-1] = replace(now, count=now.count + count, seconds=now.seconds + seconds)
+        """Count work."""
+        done = self._done
+        self._done = replace(done, count=done.count + count, seconds=done.seconds + seconds)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:
-        """The work so far, in order, without executors that did nothing."""
-        return tuple(one for one in self._done if one.count)
+        """The work so far; empty if there was none."""
+        return (self._done,) if self._done.count else ()
 
 
 class WithWork:

@@ -19,6 +19,7 @@ __all__ = [
     "choose_encoding",
     "encoding_name",
     "encodings_of",
+    "for_device",
     "make_encoding",
 ]
 
@@ -93,7 +94,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
         if reason is None:
             if reasons:
                 logger.warning("encoding %s: %s", name, "; ".join(reasons))
-            return _for_device(device, kind(problem, traits))
+            return for_device(device, kind(problem, traits))
         reasons.append(f"{name} cannot hold this matrix: {reason}")
     raise OptionError("; ".join(reasons), hint="use --encoding auto")
 
@@ -115,12 +116,12 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encodi
     reason = kind.can_run(problem, traits)
     if reason is not None:
         raise OptionError(f"cell-leaf trees of this matrix are too large: {reason}", hint="use fewer cells")
-    return _for_device(device, kind(problem, traits))
+    return for_device(device, kind(problem, traits))
 
 
-def _for_device(device: Device, made: Encoding) -> Encoding:
+def for_device(device: Device, made: Encoding) -> Encoding:
     """Return the form for a kernel with specialisation constants if device and encoding support it."""
-    return (made.specialised() if device.is_sycl else None) or made
+    return (made.specialised() if device.takes_spirv else None) or made
 
 
 def _loaded(place: str) -> type[Encoding]:

@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.model.problem import Problem
 from syclade.kernels.ancestor.arguments import ARGUMENTS
 from syclade.kernels.ancestor.capacity import Capacity
-from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["AncestorEncoding", "SpecialisedAncestorEncoding"]
 
 WORD_BITS = 64
-
-MADE_FOR = SYCL
-"""Traits that kernels with specialisation constants are compiled for."""
 
 
 class AncestorEncoding(Encoding):
@@ -130,7 +126,3 @@ class SpecialisedAncestorEncoding(AncestorEncoding):
     def specialisation(self) -> tuple[int, ...]:
         """See `Encoding.specialisation`."""
         return tuple(self._capacity[name] for name in Capacity._fields)
-
-    def specialised(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.kernels.arguments import Argument
+from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["Encoding", "round_up"]
+__all__ = ["MADE_FOR", "Encoding", "round_up"]
+
+MADE_FOR = SYCL
+"""Traits that precompiled kernels are compiled for. Native has the same; other targets cannot use them."""
 
 
 def round_up(number: int, multiple: int) -> int:

@@ -8,25 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.encodings.base import Encoding, round_up
+from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 from syclade.host.trees.leaf import joints_upwards, leaf_children
 from syclade.kernels.clade.arguments import ARGUMENTS
 from syclade.kernels.clade.sizes import COUNT, SIZES, Sizes
 from syclade.kernels.preorder.shape import count_panels, padded_cells
-from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
-__all__ = ["FORM_ROUNDS", "MADE_FOR", "CladeEncoding", "GeneralCladeEncoding", "SpecialisedCladeEncoding"]
+__all__ = ["FORM_ROUNDS", "CladeEncoding", "GeneralCladeEncoding", "SpecialisedCladeEncoding"]
 
 WORD_BITS = 64
 
 LARGEST_ROWS = 2**31
 """Limit on the numbers (int32) in the rows of a chain: 8 GiB."""
-
-MADE_FOR = SYCL
-"""Traits that the kernels for all sizes are compiled for."""
 
 FORM_ROUNDS = (2, 4, 6, MADE_FOR.panel_rounds)
 """Mutations of a panel per lane, in the kernels for all sizes."""
@@ -146,10 +142,6 @@ class SpecialisedCladeEncoding(_FormEncoding):
     def specialisation(self) -> tuple[int, ...]:
         """See `Encoding.specialisation`."""
         return self._sizes()
-
-    def specialised(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self
 
 
 class GeneralCladeEncoding(_FormEncoding):

@@ -7,26 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.encodings.base import Encoding
+from syclade.host.encodings.base import MADE_FOR, Encoding
 from syclade.host.encodings.preorder import PreorderEncoding, shape_of
 from syclade.host.model.problem import Problem
 from syclade.kernels.preorder.form import BROAD, Form
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.sizes import COUNT, SIZES, make_sizes
-from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
     "FORMS",
-    "MADE_FOR",
     "MORE_PANELS_FORMS",
     "GeneralPreorderEncoding",
     "SpecialisedPreorderEncoding",
     "constants_of",
 ]
-
-MADE_FOR = SYCL
-"""Traits that the kernels are compiled for. Native has the same; other targets cannot use these kernels."""
 
 _MOST = MADE_FOR.panel_rounds
 
@@ -103,10 +98,6 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     def specialisation(self) -> tuple[int, ...]:
         """See `Encoding.specialisation`."""
         return self._sizes()
-
-    def specialised(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self
 
 
 class GeneralPreorderEncoding(_FormEncoding):

@@ -23,8 +23,7 @@ class CountingSearchRunner(SearchRunner):
         self.executor, self.kernel = runner.executor, runner.kernel
         self._runner = runner
         self._counted: dict[int, int] = {}
-        self._log = WorkLog(SWEEPS)
-        self._log.switch_to(runner.executor, runner.kernel)
+        self._log = WorkLog(runner.executor, runner.kernel, SWEEPS)
 
     @property
     def work(self) -> tuple[WorkDone, ...]:

@@ -115,7 +115,9 @@ def specialised_module(*ids: int) -> bytes:
     """Return a module with one 64-bit constant per SpecId; result ids start at 1000."""
     body = [Instruction(Op.DECORATE, (1000 + at, 1, one)) for at, one in enumerate(ids)]
     body += [Instruction(Op.SPEC_CONSTANT, (7, 1000 + at, 5, 6)) for at in range(len(ids))]
-    return module_of(header(probe_spirv()), [*instructions(probe_spirv()), *body])
+    found = list(instructions(probe_spirv()))
+    first = next(place for place, one in enumerate(found) if one.code == Op.FUNCTION)
+    return module_of(header(probe_spirv()), [*found[:first], *body, *found[first:]])
 
 
 @given(st.lists(st.integers(0, 2**63 - 1), min_size=4, max_size=6))

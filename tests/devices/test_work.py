@@ -81,9 +81,8 @@ def test_a_result_names_the_executor_of_most_of_the_work() -> None:
 
 
 def test_a_log_leaves_out_who_did_nothing() -> None:
-    log = WorkLog(STEPS)
-    log.switch_to(NUMPY, "numpy")
-    log.switch_to(CPU, "general")
+    assert WorkLog(NUMPY, "numpy", STEPS).work == ()
+    log = WorkLog(CPU, "general", STEPS)
     log.add(3, 0.5)
     log.add(4, 0.25)
     assert log.work == (WorkDone(CPU, "general", STEPS, 7, 0.75),)

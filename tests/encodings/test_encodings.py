@@ -20,9 +20,9 @@ from syclade.host.encodings import (
     make_encoding,
 )
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.encodings.base import MADE_FOR
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
-from syclade.host.encodings.preorder_forms import MADE_FOR
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate

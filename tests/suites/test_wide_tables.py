@@ -32,6 +32,7 @@ from tests.support.backends import (
     seen,
     with_rates,
 )
+from tests.support.own_sizes import by_backend_and_case
 
 N = 20
 SEED = 5
@@ -75,23 +76,6 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
 NATIVELY = ("usual", "several panels")
 """Cases whose kernels `make test` compiles for this processor, 20 s each."""
 
-by_backend_and_name = pytest.mark.parametrize(
-    ("backend", "name"),
-    [
-        pytest.param(
-            Backend(device, "preorder"),
-            name,
-            id=f"{device}-{name}",
-            marks=[
-                *marks_of(Backend(device, "preorder")),
-                *([pytest.mark.verification] if device == "native" and name not in NATIVELY else []),
-            ],
-        )
-        for device in DEVICES
-        for name in CASES
-    ],
-)
-
 
 def plan_of(name: str) -> Plan:
     matrix, rates, settings = CASES[name]
@@ -113,11 +97,13 @@ def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) 
     return found
 
 
-@by_backend_and_name
-def test_the_chains_are_those_of_numpy(backend: Backend, name: str) -> None:
-    plan = plan_of(name)
+@by_backend_and_case(
+    [Backend(device, "preorder") for device in DEVICES], {name: name for name in CASES}, everywhere=NATIVELY
+)
+def test_the_chains_are_those_of_numpy(backend: Backend, case: str) -> None:
+    plan = plan_of(case)
     encoding = PreorderEncoding(plan.problem, TRAITS)
-    assert encoding.wide == (name != "several panels")
+    assert encoding.wide == (case != "several panels")
     assert encoding.constants["cells"] > 128, "several panels"
     for ours, expected in zip(chains(backend, plan), chains(NUMPY, plan), strict=True):
         assert_scores_are_right(plan, ours.state)

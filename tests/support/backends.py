@@ -27,7 +27,7 @@ from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
 from syclade.host.devices.queue import open_queue
 from syclade.host.devices.targets import traits_of
-from syclade.host.encodings import ENCODINGS, make_encoding
+from syclade.host.encodings import ENCODINGS, for_device, make_encoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array
@@ -73,8 +73,7 @@ def _encoding(name: str, plan: Plan, device: Device, traits: Traits) -> Encoding
     if name == "general":
         general = PreorderEncoding(plan.problem, traits)
         return general.general() or general
-    made = make_encoding(name)(plan.problem, traits)
-    return (made.specialised() if device.is_sycl else None) or made
+    return for_device(device, make_encoding(name)(plan.problem, traits))
 
 
 NUMPY = Backend("numpy", "plain")
