@@ -10,7 +10,6 @@ from syclade.host.model.problem import make_problem, problem_at
 from syclade.host.request import Request
 
 if TYPE_CHECKING:
-    from syclade.host.chains.events import Sink
     from syclade.host.chains.state import ChainState
     from syclade.host.devices.work import WorkDone
     from syclade.host.output.result import Result
@@ -32,13 +31,13 @@ def answer(asked: Request, task: Task) -> Result:
         CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
         OutputError: the checkpoint cannot be written.
     """
-    problem, sampling = asked.plan.problem, asked.sampling
-    sinks = () if sampling is None else sampling.sinks(problem)
-    found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task, sinks)
+    problem = asked.plan.problem
+    found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
     from syclade.host.output.compose import make_result  # slow import, delayed until the chains are done
 
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     result = make_result(
+        asked.kind,
         asked.observed,
         rates,
         asked.plan,
@@ -47,8 +46,9 @@ def answer(asked: Request, task: Task) -> Result:
         options=asked.options,
         true=asked.true_tree,
     )
-    if sampling is not None:
-        result = replace(result, samples=sampling.judge(sinks, problem))
+    if asked.sampling is not None and found.samples is not None:
+        judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
+        result = replace(result, samples=judged)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
@@ -64,7 +64,7 @@ def _by_search(asked: Request, task: Task) -> Found:
     return find(asked.plan, asked.device, asked.encoding, slots=asked.slots, seed=asked.seed, task=task)
 
 
-def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
+def _by_chains(asked: Request, task: Task) -> Found:
     from syclade.host.runs.run import run_plan
 
     starts: Callable[[int], ChainState] | None = None
@@ -82,7 +82,7 @@ def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
         seed=asked.seed,
         task=task,
         starts=starts,
-        sinks=sinks,
+        sampled=asked.sampling is not None,
         separate=asked.separate,
     )
     return replace(found, work=(*before, *found.work))
@@ -91,7 +91,7 @@ def _by_chains(asked: Request, task: Task, sinks: tuple[Sink, ...]) -> Found:
 def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], tuple[WorkDone, ...]]:
     """Search for trees, and return them as first states of chains; chains take them in turns.
 
-    The searches only support the maximum score.
+    The searches find mutation trees, by the maximum score.
 
     Returns:
         A function from a chain's number to its first state, and the work of the searches.
@@ -102,6 +102,7 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     from syclade.host.search.portfolio import find
 
     sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)
-    found = find(sought, asked.device, asked.encoding, slots=None, seed=asked.seed, task=told)
-    trees = found.trees
+    encoding = asked.encoding if asked.kind.name == "mutation" else "auto"
+    found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
+    trees = [asked.kind.from_mutation_tree(asked.observed, asked.rates, one) for one in found.trees]
     return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found.work

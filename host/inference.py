@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.input.matrix import Names
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.model.defaults import DEFAULT_SEED
 from syclade.host.model.rates import Rates
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.runs.pipeline import Progress
     from syclade.host.runs.task import Stop
 
-__all__ = ["InferenceProgress", "infer", "progress_of", "score"]
+__all__ = ["InferenceProgress", "infer", "infer_leaf", "progress_of", "score", "score_leaf"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def infer(
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
+    tree: str = "mutation",
     names: Names = None,
     cell_names: Names = None,
     attach: bool = False,
@@ -57,7 +58,7 @@ def infer(
     steps: int | None = None,
     seed: int = DEFAULT_SEED,
     gamma: float = 1.0,
-    move_probabilities: tuple[float, float, float] = DEFAULT_MOVE_PROBABILITIES,
+    move_probabilities: Sequence[float] | None = None,
     device: str = "auto",
     encoding: str = "auto",
     image: str | os.PathLike[str] | None = None,
@@ -82,7 +83,7 @@ def infer(
     stop: Stop | None = None,
     progress: Callable[[InferenceProgress], None] | None = None,
 ) -> Result:
-    """Infer the maximum-likelihood mutation tree, by search or with SCITE's Markov chain.
+    """Infer the maximum-likelihood tree of mutations, or of cells, by search or with SCITE's Markov chain.
 
     Equal arguments give equal trees on every device, for any number of slots.
 
@@ -95,6 +96,8 @@ def infer(
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
         hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
         merge_homozygous: whether to treat 2 as 1 instead.
+        tree: kind of the tree: mutation (nodes are mutations, each cell is at its best node) or leaf (a
+            binary tree whose leaves are the cells, each mutation is on its best edge; SCITE's -transpose).
         names: names of the mutations, or a file with one per line. Default: the names of a `Matrix`, or those
             in the file `x.geneNames` beside `x.csv`, else 1 … n.
         cell_names: names of the cells, in the same way. Default: the names of a `Matrix`, or those in
@@ -109,9 +112,11 @@ def infer(
         steps: steps of each chain. Default: chains run until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
-        move_probabilities: of prune and reattach, swap labels, swap subtrees; scaled to sum 1.
+        move_probabilities: weights of prune and reattach, swap labels, swap subtrees (with tree="leaf", of
+            prune and reattach, swap leaves); scaled to sum 1. Default: `TreeKind.move_probabilities`.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
-        encoding: how trees are stored in the device's memory: auto, preorder or ancestor. Changes speed only.
+        encoding: how trees are stored in the device's memory: auto, preorder or ancestor (with tree="leaf",
+            auto or clade). Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
         slots: number of chain states on the device at once. Default: chosen for the device.
         start: start of chains: random trees (random), or the trees that searches find (search).
@@ -157,6 +162,7 @@ def infer(
     asked = make_request(
         matrix,
         Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
+        tree=tree,
         names=names,
         cell_names=cell_names,
         attach=attach,
@@ -189,6 +195,15 @@ def infer(
     decides = what_decides(asked.options, asked.observed.sha256)
     keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
     return answer(asked, Task(report, keeper, stop or Stop()))
+
+
+def infer_leaf(matrix: Any, **options: Any) -> Result:
+    """Infer the maximum-likelihood cell tree: `infer` with tree="leaf".
+
+    Args:
+        matrix, options: as for `infer`.
+    """
+    return infer(matrix, tree="leaf", **options)
 
 
 def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferenceProgress:
@@ -244,3 +259,35 @@ def score(
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     return log_likelihood_by(score, observed, rates, tree_of(tree, observed))
+
+
+def score_leaf(
+    matrix: Any,
+    tree: str | os.PathLike[str],
+    *,
+    fp_rate: float,
+    fn_rate: float,
+    fn_rate_hom: float | None = None,
+    hom_rate: float | None = None,
+    merge_homozygous: bool = False,
+    names: Names = None,
+    cell_names: Names = None,
+) -> float:
+    """Return the log-likelihood of a cell tree: natural log, float64, every mutation on its best edge.
+
+    Args:
+        tree: a path to a Newick file, ours or SCITE's, whose leaves are the cells.
+        matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names: as for `infer`.
+
+    Raises:
+        SycladeError: MatrixError, RatesError or TreeError, with what to do.
+    """
+    from syclade.host.input.door import read_matrix
+    from syclade.host.model.leaf_problem import make_leaf_problem
+    from syclade.host.model.placement import place
+    from syclade.host.trees.leaf_treefile import read_leaf_tree
+
+    observed = read_matrix(matrix, names, cell_names=cell_names)
+    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
+    parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
+    return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]

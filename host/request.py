@@ -12,7 +12,6 @@ from syclade.host.common.values import path_of, real, whole
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.model.defaults import DEFAULT_CHAINS
-from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import check_cell_names, default_cell_names
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from syclade.host.backends.stages.options import Separate
     from syclade.host.chains.plan import Plan
+    from syclade.host.kinds.kind import TreeKind
     from syclade.host.samples.sampling import Sampling
 
 __all__ = ["Learning", "Request", "check_score", "make_request", "names_told", "sampling_of", "tree_of"]
@@ -74,6 +74,7 @@ class Request:
     """Checked options of an inference.
 
     Attributes:
+        kind: kind of the trees.
         observed, rates, plan: the matrix, its error rates, and the plan of the chains.
         by_search: whether to search.
         chains, steps, seed, slots: as for `infer`; steps are None if the chains run until they agree.
@@ -85,6 +86,7 @@ class Request:
         options: all of this by the names of `infer`'s arguments, as plain values.
     """
 
+    kind: TreeKind
     observed: Matrix
     rates: Rates
     plan: Plan
@@ -108,6 +110,7 @@ def make_request(
     matrix: Any,
     rates: Rates,
     *,
+    tree: str,
     names: Names,
     cell_names: Names,
     attach: bool,
@@ -117,7 +120,7 @@ def make_request(
     steps: int | None,
     seed: int,
     gamma: float,
-    move_probabilities: Sequence[float],
+    move_probabilities: Sequence[float] | None,
     device: str,
     encoding: str,
     image: str | os.PathLike[str] | None,
@@ -137,9 +140,24 @@ def make_request(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    from syclade.host.chains.plan import make_plan
-    from syclade.host.chains.scores.named import score_named
+    from syclade.host.kinds.kind import PlanOptions
+    from syclade.host.kinds.named import kind_named
 
+    kind = kind_named(tree)
+    if kind.name == "leaf":
+        _check_cell_trees(
+            {
+                "--image": image,
+                "--attach": attach,
+                "--max-trees": max_trees,
+                "--true-tree": true_tree,
+                "--trace": trace,
+                "--score sum": score == "sum",
+                "--stages separate": stages != "fused",
+                "--learn-fn": learning.learn_fn,
+                "--learn-fp": learning.learn_fp,
+            }
+        )
     summed = check_score(score) == "sum"
     separate = _separate(
         stages, trace, force, encoding=encoding, image=image, samples=samples, score=score,
@@ -160,12 +178,18 @@ def make_request(
             "--stages separate": separate,
         },
     )
+    if (
+        by_search and kind.name == "leaf"
+    ):  # searches find mutation trees, from which chains of cell trees start
+        by_search, start = False, "search"
     chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
     steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
     seed = whole("--seed", seed, 0, 2**64 - 1)
     slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
     max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
-    if isinstance(move_probabilities, Iterator):  # an iterator can be read only once
+    if move_probabilities is None:
+        move_probabilities = kind.move_probabilities
+    elif isinstance(move_probabilities, Iterator):  # an iterator can be read only once
         move_probabilities = tuple(move_probabilities)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     if attach:
@@ -176,21 +200,16 @@ def make_request(
     model = learning.of(rates)
     if model.learns:
         _check_learning(steps, image)
-    problem = make_problem(observed, rates, octaves=summed, model=model)
     sampling = sampling_of(samples, burn_in, steps, image)
-    plan = make_plan(
-        problem,
-        gamma=gamma,
-        move_probabilities=move_probabilities,
-        score=score_named(score, problem),
-        recorders=() if sampling is None else (sampling.recorder,),
-        events=1 if sampling is None else sampling.events,
-    )
+    recorders = () if sampling is None else (sampling.recorder,)
+    events = 1 if sampling is None else sampling.events
+    plan = kind.make_plan(observed, model, PlanOptions(score, gamma, move_probabilities, recorders, events))
     if separate is not None:
         from syclade.host.backends.stages.options import check_plan
 
         check_plan(plan)
     options = {
+        "tree": kind.name,
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
         **names_told(names, cell_names, observed),
@@ -216,9 +235,18 @@ def make_request(
         "trace": None if trace is None else os.fspath(trace),
     }
     return Request(
-        observed, rates, plan, by_search, chains, steps, seed, slots, device, encoding, image, start,
+        kind, observed, rates, plan, by_search, chains, steps, seed, slots, device, encoding, image, start,
         sampling, max_trees, true, separate, options,
     )  # fmt: skip
+
+
+def _check_cell_trees(given: Mapping[str, object]) -> None:
+    """Raise an OptionError for options of mutation trees only, unless all are None or False: not given."""
+    asked = [option for option, value in given.items() if value is not None and value is not False]
+    if asked:
+        raise OptionError(
+            f"{asked[0]} is for mutation trees, and --tree is leaf", hint=f"leave out {asked[0]}"
+        )
 
 
 def _separate(

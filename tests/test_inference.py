@@ -35,8 +35,8 @@ RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", "encoding": "ancestor"}
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
-    "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells", "fp_rate", "fn_rate",
-    "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "move_probabilities", "chains", "steps",
+    "tree", "cells", "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells",
+    "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "move_probabilities", "chains", "steps",
     "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
 }  # fmt: skip
 RUN_FIELDS = {

@@ -74,7 +74,7 @@ def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
     learned = make_rate_model(Rates(1e-3, 0.2), learn_fn=0.2)
     assert learned is not None
     assert learned.fn is not None
-    for line in list(result.samples.lines.lines())[::97]:
+    for line in list(result.samples.lines())[::97]:
         score, leaves, rate, both, parents = line.rstrip("\n").split("\t")
         tree = np.array([*map(int, parents.split()), 12], dtype=np.int32)
         assert int(leaves) == 13 - len(set(tree.tolist()))
@@ -102,7 +102,7 @@ def test_every_device_learns_the_same(device: str, score: str) -> None:
     np.testing.assert_array_equal(one.parents, other.parents)
     assert one.samples is not None
     assert other.samples is not None
-    assert list(one.samples.lines.lines()) == list(other.samples.lines.lines())
+    assert list(one.samples.lines()) == list(other.samples.lines())
 
 
 def test_trees_as_likely_are_so_by_the_learned_rates() -> None:

@@ -21,7 +21,7 @@ from syclade.host.input.bounded import read_bounded
 
 __all__ = ["damaged", "read_archive", "write_archive"]
 
-FORMAT = 3
+FORMAT = 4
 
 _UNREADABLE = (
     ArithmeticError,

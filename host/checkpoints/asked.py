@@ -11,6 +11,7 @@ from syclade.host.common.errors import CheckpointError
 __all__ = ["DECIDE", "check_asked", "what_decides"]
 
 DECIDE = (
+    "tree",
     "fp_rate",
     "fn_rate",
     "fn_rate_hom",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,11 @@ from syclade.host.cli.learning import learning_options
 from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.common.errors import OutputError
-from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_MOVE_PROBABILITIES
+from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.model.defaults import DEFAULT_CHAINS
 
 if TYPE_CHECKING:
+    from syclade.host.kinds.kind import TreeKind
     from syclade.host.output.result import Result
 
 __all__ = ["command"]
@@ -54,11 +56,10 @@ __all__ = ["command"]
     "--move-probs",
     type=float,
     nargs=3,
-    default=DEFAULT_MOVE_PROBABILITIES,
-    show_default=True,
+    default=None,
     metavar="P L S",
-    help="Weights of prune and reattach, swap labels, swap subtrees; of --tree leaf, whose usual ones are "
-    "0.4 0.6 0, of prune and reattach, swap leaves, and 0.",
+    help="Weights of prune and reattach, swap labels, swap subtrees (0.55 0.4 0.05 without); with --tree "
+    "leaf, of prune and reattach, swap leaves, and 0 (0.4 0.6 0 without).",
 )
 @options.device_option()
 @options.encoding_option()
@@ -141,7 +142,7 @@ __all__ = ["command"]
 def command(
     matrix: Any,
     names: Path | None,
-    move_probs: tuple[float, float, float],
+    move_probs: tuple[float, ...] | None,
     report: bool,
     netcdf: bool,
     multiqc: bool,
@@ -159,49 +160,28 @@ def command(
     format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of
     each cell), summary.json (identical for equal runs) and run.json (device, times, options). Ctrl-C or
-    SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead, by chains, and
-    writes placements.tsv (the best edge of each mutation).
+    SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
+    placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
-    from syclade.host.common.files import FILES, check_output
+    from syclade.host.common.files import check_output
     from syclade.host.inference import infer
+    from syclade.host.kinds.named import kind_named
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
-    if tree == "leaf":
-        from syclade.host.cli.leaf import infer_leaf_tree
-
-        told = click.get_current_context().get_parameter_source("move_probs")
-        given = None if told is click.core.ParameterSource.DEFAULT else move_probs
-        asked = {"names": names, "report": report, "netcdf": netcdf, "multiqc": multiqc, **settings}
-        return infer_leaf_tree(matrix, out, force, quiet, as_json, verbose, given, asked)
-    if report:
-        if out is None:
-            raise click.UsageError("--report without --out: say where the page shall be.")
-        from syclade.host.report.page import require_report
-
-        require_report()
-    if netcdf:
-        if out is None or settings["samples"] is None:
-            raise click.UsageError("--netcdf is for --samples with --out.")
-        from syclade.host.samples.netcdf import require_netcdf
-
-        require_netcdf()
-    if multiqc and out is None:
-        raise click.UsageError("--multiqc without --out: say where the file shall be.")
-    sampled = settings["samples"] is not None
-    besides = {"report.html": report, "samples.nc": netcdf, "syclade_mqc.json": multiqc}
-    besides |= dict.fromkeys(("tree.samples", "posterior.tsv", "posterior.gv"), sampled)
-    walked = settings["max_trees"] is not None
-    besides |= dict.fromkeys(("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv"), walked)
+    also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
+    kind = kind_named(tree)
+    _check_files(also, out, sampled=settings["samples"] is not None)
     if out is not None:
-        check_output(out, (*FILES, *(name for name, wanted in besides.items() if wanted)), force)
+        check_output(out, _file_names(kind, also, settings), force)
     log = show_log(quiet, verbose)
     matrix, coding = coding_of(settings, matrix, names, settings["cell_names"])
     with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
             names=names,
-            move_probabilities=move_probs,
+            tree=tree,
+            move_probabilities=_weights(kind, move_probs),
             progress=progress,
             stop=stop,
             force=force,
@@ -217,7 +197,6 @@ def command(
     elif not result.converged and not result.interrupted:
         click.echo(f"syclade: {doubt_of(result)}", err=True)
     try:
-        also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
         _deliver(result, out, also, force=force, quiet=quiet, as_json=as_json)
     except OutputError as error:
         from syclade.host.output.rescue import keep
@@ -227,6 +206,57 @@ def command(
             raise
         raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
     return stop.status if result.interrupted else 0
+
+
+def _check_files(also: Mapping[str, bool], out: Path | None, *, sampled: bool) -> None:
+    """Check that the additional files have a folder, and that their libraries are installed.
+
+    Raises:
+        UsageError: there is no folder, or no samples for --netcdf.
+        OptionError: a library is not installed.
+    """
+    if also["report"]:
+        if out is None:
+            raise click.UsageError("--report without --out: say where the page shall be.")
+        from syclade.host.report.page import require_report
+
+        require_report()
+    if also["netcdf"]:
+        if out is None or not sampled:
+            raise click.UsageError("--netcdf is for --samples with --out.")
+        from syclade.host.samples.netcdf import require_netcdf
+
+        require_netcdf()
+    if also["multiqc"] and out is None:
+        raise click.UsageError("--multiqc without --out: say where the file shall be.")
+
+
+def _file_names(kind: TreeKind, also: Mapping[str, bool], settings: Mapping[str, Any]) -> list[str]:
+    """Return the names of the files that the run will write."""
+    besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
+    names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
+    if settings["samples"] is not None:
+        names += kind.sample_names
+    if settings["max_trees"] is not None:
+        names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
+    return names
+
+
+def _weights(kind: TreeKind, given: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    """Return the weights of the moves that these trees have.
+
+    Raises:
+        OptionError: a move has a weight that these trees do not have.
+    """
+    if given is None:
+        return None
+    moves = len(kind.move_probabilities)
+    if any(given[moves:]):
+        raise OptionError(
+            f"{kind.title} have no swaps of subtrees",
+            hint="give --move-probs P L 0: weights of prune and reattach, and of swaps of leaves",
+        )
+    return given[:moves]
 
 
 def _deliver(

@@ -17,7 +17,6 @@ __all__ = ["doubt_of", "tell"]
 def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
     """Print the result, and the paths of its files."""
     from syclade.host.cli.streams import shows
-    from syclade.host.common.files import FILES
     from syclade.host.devices.work import executed_on
 
     if quiet:
@@ -27,10 +26,11 @@ def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
     click.echo(f"{result.runs}{executed_on(result.work)}: {result.seconds:.2f} s, {_pace(result)}")
     if result.pipeline is not None:
         click.echo(_pipeline(result.pipeline))
-    tied = int((result.attachment_ties > 1).sum())
+    item, place = result.kind.item, result.kind.place
+    tied = int((result.assignment.ties > 1).sum())
     click.echo(
-        f"{result.n_cells} cells at {len(set(result.attachment.tolist()))} of {len(result.parents)} nodes, "
-        f"{tied} of them with more than one equally good node"
+        f"{len(result.assignment.node)} {item}s at {len(set(result.assignment.node.tolist()))} of "
+        f"{len(result.parents)} {place}s, {tied} of them with more than one equally good {place}"
     )
     if result.learned is not None:
         click.echo(_rates(result.learned))
@@ -53,7 +53,7 @@ def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
         if not shows(newick):
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+        click.echo(f"wrote {', '.join(str(out / name) for name in result.kind.file_names)}")
 
 
 def _rates(learned: Mapping[str, Any]) -> str:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from syclade.host.leaf.result import LeafResult
     from syclade.host.output.result import Result
 
 __all__ = ["tell_json"]
 
 
-def tell_json(result: Result | LeafResult) -> None:
+def tell_json(result: Result) -> None:
     """Print one JSON object: the contents of summary.json and run.json, and the tree in Newick format."""
     told = {"summary": result.summary(), "run": result.run(), "newick": result.to_newick()}
     click.echo(json.dumps(told, indent=2))

@@ -63,7 +63,7 @@ def command(
     if kind == "leaf" and score != "max":
         raise OptionError("--score sum is for mutation trees, and --tree is leaf", hint="leave out --score")
     if kind == "leaf":
-        from syclade.host.leaf.inference import score_leaf
+        from syclade.host.inference import score_leaf
 
         _tell(score_leaf(observed, tree, **given), {}, observed, rates, as_json)
         return

@@ -10,10 +10,7 @@ from syclade.host.common.atomic import Content, passing_files
 from syclade.host.common.errors import OutputError
 from syclade.host.common.values import path_of
 
-__all__ = ["FILES", "check_output", "write_files"]
-
-FILES = ("tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json")
-"""Files of every result, without the optional ones."""
+__all__ = ["check_output", "write_files"]
 
 
 def check_output(directory: str | os.PathLike[str], names: Iterable[str], force: bool = False) -> Path:

@@ -10,10 +10,11 @@ import numpy as np
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.install import install_command
-from syclade.host.trees.tree import ancestor_matrix, depths, node_labels
+from syclade.host.trees.tree import depths
 
 if TYPE_CHECKING:
     import anndata
+    import pandas
 
     from syclade.host.output.result import Result
 
@@ -24,10 +25,12 @@ def anndata_of(result: Result) -> anndata.AnnData:
     """Return the matrix, the tree and the attachments of a result as an AnnData.
 
     `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
-    `tree` has the values expected from the tree (int8, same shape: 0 or 1). `obs` has the best node of every
-    cell, the number of equally good nodes, its log-likelihood there and, with the score sum, the posterior of
-    the node. `var` has the parent and the depth of every mutation. `uns["syclade"]` has the tree in Newick
-    format, the parent vector, and the summary as JSON text, so that the object can be written to a file.
+    `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
+    best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
+    sum, the posterior of the node; `var` has the parent and the depth of every mutation. Of a cell tree,
+    `var` has the best edge of every mutation, the number of equally good edges and its log-likelihood there;
+    `obs` has the parent and the depth of every cell. `uns["syclade"]` has the tree in Newick format, the
+    parent vector, and the summary as JSON text, so that the object can be written to a file.
 
     Args:
         result: the result of an inference.
@@ -38,35 +41,47 @@ def anndata_of(result: Result) -> anndata.AnnData:
     if importlib.util.find_spec("anndata") is None:
         raise OptionError("this needs anndata", hint=install_command("io"))
     import anndata
-    import pandas
 
     assert result.observed is not None
-    labels = node_labels(result.mutations)
-    parents = result.parents
-    obs = pandas.DataFrame(
-        {
-            "node": pandas.Categorical([labels[node] for node in result.attachment], categories=labels),
-            "equally_good_nodes": result.attachment_ties,
-            "log_likelihood": result.cell_log_likelihoods,
-        },
-        index=list(result.cells),
-    )
-    if result.attachment_posteriors is not None:
-        obs["posterior"] = result.attachment_posteriors
-    var = pandas.DataFrame(
-        {"parent": [labels[parent] for parent in parents[:-1]], "depth": depths(parents)[:-1]},
-        index=list(result.mutations),
-    )
-    expected = ancestor_matrix(parents)[:-1, result.attachment]
+    labels, tree = result.labels, result.tree
+    assigned = _assigned(result, labels)
+    placed = _placed(result, labels)
+    of_cells, of_mutations = (assigned, placed) if result.kind.item == "cell" else (placed, assigned)
+    expected = result.kind.genotypes(tree)
     told = {
         "newick": result.to_newick(attach=False),
-        "parents": parents.copy(),
+        "parents": result.parents.copy(),
         "summary": json.dumps(result.summary()),
     }
     return anndata.AnnData(
         np.ascontiguousarray(result.observed.values.T).astype(np.int8),
-        obs=obs,
-        var=var,
+        obs=of_cells.set_axis(list(result.cells)),
+        var=of_mutations.set_axis(list(result.mutations)),
         layers={"tree": np.ascontiguousarray(expected.T).astype(np.int8)},
         uns={"syclade": told},
     )
+
+
+def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:
+    """Return the assignment: for each item its place, the ties, and its log-likelihood there."""
+    import pandas
+
+    place, assignment = result.kind.place, result.assignment
+    columns = {
+        place: pandas.Categorical([labels[node] for node in assignment.node], categories=labels),
+        f"equally_good_{place}s": assignment.ties,
+        "log_likelihood": assignment.log_likelihood,
+    }
+    if assignment.posterior is not None:
+        columns["posterior"] = assignment.posterior
+    return pandas.DataFrame(columns)
+
+
+def _placed(result: Result, labels: list[str]) -> pandas.DataFrame:
+    """Return, for each of the first nodes of the tree, which have a row or column each, parent and depth."""
+    import pandas
+
+    parents = result.parents
+    count = len(result.mutations) if result.kind.item == "cell" else len(result.cells)
+    upper = [labels[parent] for parent in parents[:count]]
+    return pandas.DataFrame({"parent": upper, "depth": depths(parents)[:count]})

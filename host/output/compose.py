@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.attachment import attach
-from syclade.host.model.problem import problem_at
+from syclade.host.kinds.kind import TreeKind
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.output.result import Result
 from syclade.host.runs.found import Found
 from syclade.host.trees.cells import default_cell_names
@@ -24,6 +22,7 @@ __all__ = ["make_result"]
 
 
 def make_result(
+    kind: TreeKind,
     matrix: Matrix,
     rates: Rates,
     plan: Plan,
@@ -36,6 +35,7 @@ def make_result(
     """Assemble a result; the log-likelihood is recomputed in float64 from the original matrix.
 
     Args:
+        kind: kind of the trees.
         matrix: the matrix.
         rates: the error rates; of learned ones, the rates of the best tree.
         plan: the plan of the run.
@@ -49,18 +49,16 @@ def make_result(
 
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
-    problem, parents = plan.problem, outcome.best.best_parents
-    cells = attach(problem_at(problem, matrix, rates), rates, parents)
+    problem, parents = plan.problem, kind.canonical(outcome.best.best_parents)
     weights, score = options["move_probabilities"], options["score"]
-    posteriors = attachment_posteriors(matrix, rates, parents, cells.node) if score == "sum" else None
+    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
     return Result(
+        kind=kind,
         parents=parents,
-        log_likelihood=log_likelihood_by(score, matrix, rates, parents),
+        log_likelihood=log_likelihood,
+        assignment=assignment,
         mutations=matrix.mutations,
         cells=matrix.cells or default_cell_names(matrix.n_cells),
-        attachment=cells.node,
-        attachment_ties=cells.ties,
-        cell_log_likelihoods=cells.log_likelihood,
         rates=rates,
         chain_log_likelihoods=np.array([problem.to_nats(int(score)) for score in outcome.best_scores]),
         moves={
@@ -90,7 +88,6 @@ def make_result(
         true_tree=None if true is None else compare(parents, true),
         pipeline=found.pipeline,
         score=score,
-        attachment_posteriors=posteriors,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
     )
 

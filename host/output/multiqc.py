@@ -37,12 +37,13 @@ def multiqc_of(result: Result, sample: str) -> str:
     }
     if result.observed is not None:
         values["missing"] = 100.0 * float((result.observed.values == 3).mean())
+    title = result.kind.title.capitalize()
     told = {
         "id": "syclade",
         "section_name": "syclade",
-        "description": "Mutation trees of single cells, the most likely ones that were found.",
+        "description": f"{title} of single cells, the most likely ones that were found.",
         "plot_type": "table",
-        "pconfig": {"id": "syclade_table", "title": "syclade: mutation trees"},
+        "pconfig": {"id": "syclade_table", "title": f"syclade: {result.kind.title}"},
         "headers": headers,
         "data": {sample or "syclade": values},
     }

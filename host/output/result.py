@@ -15,10 +15,10 @@ from syclade.host.common.files import write_files
 from syclade.host.common.values import path_of
 from syclade.host.devices.work import WithWork, WorkDone, executed_on
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.attachment import Attachments
+from syclade.host.kinds.kind import Tree, TreeKind
+from syclade.host.model.assignment import Assignment
 from syclade.host.model.rates import Rates
 from syclade.host.runs.found import Search
-from syclade.host.trees.cells import attached_cells
 
 if TYPE_CHECKING:
     import anndata
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Result"]
 
-_ARRAYS = ("parents", "attachment", "attachment_ties", "cell_log_likelihoods", "chain_log_likelihoods")
+_ARRAYS = ("parents", "chain_log_likelihoods")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,15 +38,16 @@ class Result(WithWork):
     """The result of an inference, with read-only arrays; results are compared by identity.
 
     Attributes:
-        parents: int32, shape (n + 1,): parent of every mutation; the root is node n, its own parent.
+        kind: kind of the tree.
+        parents: int32, shape (nodes,): parent of every node; the last node is the root, its own parent. Of a
+            mutation tree, nodes 0 … n-1 are the mutations, and n is the root. Of a cell tree, nodes 0 … m-1
+            are the cells; the m - 1 internal nodes follow in an order that depends on the tree only, each
+            after those below it.
         log_likelihood: log-likelihood of the tree, natural log, float64, recomputed from counts of events.
+        assignment: the best node of every cell of a mutation tree, or the best edge of every mutation of a
+            cell tree (see `Assignment`).
         mutations: names of the mutations, in the order of the rows of the matrix.
         cells: names of the cells, in the order of the columns; SCITE's s0, s1, … if none were given.
-        attachment: int32, shape (cells,): the best node of every cell, in the order of the columns of the
-            matrix; the root is node n. Of equally good nodes it is the first in preorder, so that none of
-            them is its ancestor.
-        attachment_ties: int32, shape (cells,): number of equally good nodes, including the best node.
-        cell_log_likelihoods: float64, shape (cells,): log-likelihood of every cell at its node, natural log.
         rates: the error rates.
         chain_log_likelihoods: float64, shape (chains,): the best of every chain, natural log, from its
             integer score.
@@ -78,8 +79,6 @@ class Result(WithWork):
         observed: the matrix.
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node, or sum, each cell at all nodes.
-        attachment_posteriors: float64, shape (cells,): probability of every cell's best node, given the tree;
-            None unless `score` is sum.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
@@ -87,13 +86,12 @@ class Result(WithWork):
             stages.
     """
 
+    kind: TreeKind
     parents: NDArray[np.int32]
     log_likelihood: float
+    assignment: Assignment
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
-    attachment: NDArray[np.int32]
-    attachment_ties: NDArray[np.int32]
-    cell_log_likelihoods: NDArray[np.float64]
     rates: Rates
     chain_log_likelihoods: NDArray[np.float64]
     moves: dict[str, tuple[int, int]]
@@ -120,7 +118,6 @@ class Result(WithWork):
     observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"
-    attachment_posteriors: NDArray[np.float64] | None = None
     learned: Mapping[str, Any] | None = None
     pipeline: Mapping[str, Any] | None = None
 
@@ -156,47 +153,98 @@ class Result(WithWork):
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        return len(self.attachment)
+        return len(self.cells)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree with its names and its assignment."""
+        return Tree(self.parents, self.mutations, self.cells, self.assignment)
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the nodes in files."""
+        return self.kind.labels(self.mutations, self.cells)
+
+    @property
+    def attachment(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the best node of every cell of a mutation tree; the root is n."""
+        return self._assigned("cell").node
+
+    @property
+    def attachment_ties(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): number of equally good nodes of every cell, the best one included."""
+        return self._assigned("cell").ties
+
+    @property
+    def cell_log_likelihoods(self) -> NDArray[np.float64]:
+        """float64, shape (cells,): log-likelihood of every cell at its node, natural log."""
+        return self._assigned("cell").log_likelihood
+
+    @property
+    def attachment_posteriors(self) -> NDArray[np.float64] | None:
+        """float64, (cells,): probability of every cell's node, given the tree; None unless score is sum."""
+        return self._assigned("cell").posterior
+
+    @property
+    def placement(self) -> NDArray[np.int32]:
+        """int32, shape (n,): the node below the best edge of every mutation of a cell tree."""
+        return self._assigned("mutation").node
+
+    @property
+    def placement_ties(self) -> NDArray[np.int32]:
+        """int32, shape (n,): number of equally good edges of every mutation, the best one included."""
+        return self._assigned("mutation").ties
+
+    @property
+    def mutation_log_likelihoods(self) -> NDArray[np.float64]:
+        """float64, shape (n,): log-likelihood of every mutation on its edge, natural log."""
+        return self._assigned("mutation").log_likelihood
+
+    def _assigned(self, item: str) -> Assignment:
+        """Return the assignment; raise an AttributeError if the tree does not assign these items."""
+        if item != self.kind.item:
+            raise AttributeError(
+                f"{self.kind.title} assign each {self.kind.item} to one {self.kind.place}: see `assignment`"
+            )
+        return self.assignment
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """Return the tree as a directed graph from the root; nodes are the mutation names and the root."""
+        """Return the tree as a directed graph from the root; its nodes are `labels`."""
         from syclade.host.trees.tree import to_networkx
 
-        return to_networkx(self.parents, self.mutations)
+        return to_networkx(self.parents, self.labels)
 
     def to_newick(self, *, attach: bool | None = None) -> str:
         """Return the tree in Newick format, every node labelled.
 
         Args:
-            attach: whether to attach the cells to their nodes, as leaves; None uses the option of `infer`.
+            attach: whether to attach the cells of a mutation tree to their nodes, as leaves; None uses the
+                option of `infer`. In a cell tree the cells are the leaves.
 
         Raises:
             MatrixError: a cell and a node have the same name.
         """
-        from syclade.host.trees.newick import to_newick
-
-        return to_newick(self.parents, self.mutations, self._attached(attach))
+        return self.kind.newick(self.tree, self._attaches(attach))
 
     def to_graphviz(self, *, attach: bool | None = None) -> str:
-        """Return the tree in GraphViz's dot language; arguments and errors as in `to_newick`."""
-        from syclade.host.trees.graphviz import to_graphviz
+        """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
 
-        return to_graphviz(self.parents, self.mutations, self._attached(attach))
+        Arguments and errors are those of `to_newick`.
+        """
+        return self.kind.graphviz(self.tree, self._attaches(attach))
 
-    def _attached(self, attach: bool | None) -> list[list[str]] | None:
-        """Return the names of the cells attached to each node, or None to leave out the cells."""
-        if not (self.options.get("attach", False) if attach is None else attach):
-            return None
-        return attached_cells(self.attachment.tolist(), self.cells, self.mutations)
+    def _attaches(self, attach: bool | None) -> bool:
+        return bool(self.options.get("attach", False) if attach is None else attach)
 
     def to_attachments(self) -> str:
-        """Return the attachments: tab-separated, one line per cell (`host/output/attachments.py`)."""
-        from syclade.host.output.attachments import format_attachments
+        """Return the attachments of the cells to a mutation tree: tab-separated, one line per cell."""
+        self._assigned("cell")
+        return self.kind.table(self.tree)
 
-        of_cells = Attachments(
-            self.attachment, self.attachment_ties, self.cell_log_likelihoods, self.attachment_posteriors
-        )
-        return format_attachments(of_cells, self.mutations, self.cells)
+    def to_placements(self) -> str:
+        """Return the placements of the mutations on a cell tree: tab-separated, one line per mutation."""
+        self._assigned("mutation")
+        return self.kind.table(self.tree)
 
     def summary(self) -> dict[str, Any]:
         """Return the content of summary.json as plain values: the same for equal runs on any device."""
@@ -259,7 +307,7 @@ class Result(WithWork):
 
     @property
     def trees(self) -> NDArray[np.int32]:
-        """int32, shape (trees, n + 1): the co-optimal trees if requested, or else only this one."""
+        """int32, shape (trees, nodes): the co-optimal trees if requested, or else only this one."""
         found = self.parents[None] if self.co_optimal is None else self.co_optimal.trees
         trees = found.copy()
         trees.flags.writeable = False
@@ -290,7 +338,7 @@ class Result(WithWork):
         netcdf: bool = False,
         multiqc: bool = False,
     ) -> None:
-        """Write tree.newick, tree.gv, attachments.tsv, summary.json and run.json.
+        """Write the tree, attachments.tsv (of a cell tree placements.tsv), summary.json and run.json.
 
         Results with samples or co-optimal trees write their files, too.
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OptionError
-from syclade.host.common.files import FILES
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -32,11 +31,11 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
     texts = (
         result.to_newick(),
         result.to_graphviz(),
-        result.to_attachments(),
+        result.kind.table(result.tree),
         json.dumps(result.summary(), indent=2) + "\n",
         json.dumps(result.run(), indent=2) + "\n",
     )
-    files: dict[str, Content] = {**dict(zip(FILES, texts, strict=True))}
+    files: dict[str, Content] = {**dict(zip(result.kind.file_names, texts, strict=True))}
     if report:
         files["report.html"] = result.report()
     if netcdf:
@@ -50,7 +49,7 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
 
         files |= trees_of(result.co_optimal, result.mutations)
     if result.samples is not None:
-        files |= result.samples.files(result.mutations)
+        files |= result.samples.files()
     return files
 
 
@@ -69,4 +68,4 @@ def netcdf_of(result: Result) -> Content:
         )
     require_netcdf()
     sampled = result.samples
-    return lambda passing: write_netcdf(passing, sampled, result.mutations)
+    return lambda passing: write_netcdf(passing, sampled)

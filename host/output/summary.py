@@ -19,10 +19,12 @@ _PACKAGES = ("numpy", "numba", "numba-dpex", "dpctl")
 def summary_of(result: Result) -> dict[str, Any]:
     """Return the content of summary.json; equal matrix, seed and options give equal bytes on any device."""
     told: dict[str, Any] = {
+        "tree": result.kind.name,
         "matrix_sha256": result.matrix_sha256,
         "log_likelihood": result.log_likelihood,
         "parents": result.parents.tolist(),
         "mutations": list(result.mutations),
+        "cells": list(result.cells),
         "n_mutations": len(result.mutations),
         "n_cells": result.n_cells,
         "fp_rate": result.rates.fp_rate,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from syclade.host.report.clones import Clone, clones_of
 from syclade.host.report.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -15,6 +14,7 @@ from syclade.host.report.heat_map import (
     png_of,
 )
 from syclade.host.report.tree_svg import TreePicture, picture_of
+from syclade.host.trees.clones import Clone
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -69,10 +69,12 @@ def figure_of(result: Result, matrix: Matrix) -> Figure:
         result: the result of an inference.
         matrix: the matrix of the inference.
     """
-    clones = clones_of(result.parents, result.attachment)
+    clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
     tree = picture_of(clones, result.mutations, shares, of)
-    shown = in_order_of_tree(matrix.values, result.parents, result.attachment)
+    shown = in_order_of_tree(
+        matrix.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    )
     pixels = beside_tree(shown, clones, tree.heights)
     room = max(LEAST_MAP, WIDTH - tree.width - GAP)
     map_width = min(room, WIDEST_CELL * matrix.n_cells)
@@ -100,15 +102,10 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
         further co-optimal trees, None and "".
     """
     if result.samples is not None:
-        edges, of = result.samples.posterior.edges, "the sampled trees"
-    elif result.co_optimal is not None and len(result.co_optimal.trees) > 1:
-        from syclade.host.cooptimal.consensus import consensus_of
-
-        edges, of = consensus_of(result.co_optimal.trees).edges, f"{len(result.co_optimal.trees)} equal trees"
-    else:
+        return result.samples.support(result.parents, clones), "the sampled trees"
+    if result.co_optimal is None or len(result.co_optimal.trees) == 1:
         return None, ""
-    shares: list[float | None] = [None]
-    for clone in clones[1:]:
-        first = clone.mutations[0]
-        shares.append(float(edges[result.parents[first], first]))
-    return shares, of
+    from syclade.host.cooptimal.consensus import consensus_of
+
+    edges, of = consensus_of(result.co_optimal.trees).edges, f"{len(result.co_optimal.trees)} equal trees"
+    return [None, *(float(edges[result.parents[clone.node], clone.node]) for clone in clones[1:])], of

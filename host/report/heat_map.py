@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.report.clones import Clone
-from syclade.host.trees.tree import ancestor_matrix, preorder
+from syclade.host.trees.clones import Clone
 
 __all__ = ["COLOURS", "MOST_COLUMNS", "beside_tree", "data_address", "in_order_of_tree", "png_of"]
 
@@ -33,26 +32,22 @@ MOST_COLUMNS = 1400
 
 
 def in_order_of_tree(
-    values: NDArray[np.uint8], parents: NDArray[np.int32], attachment: NDArray[np.int32]
+    values: NDArray[np.uint8], genotypes: NDArray[np.bool_], order: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
-    """Return the colour of every entry; rows are mutations as in the matrix, columns are cells in preorder.
+    """Return the colour of every entry; rows are mutations as in the matrix, columns are cells in `order`.
 
     Args:
         values: uint8, shape (n, cells): the observed values.
-        parents: parent vector, int32, shape (n + 1,).
-        attachment: int32, shape (cells,): the node of every cell.
+        genotypes: bool, shape (n, cells): the mutations that the cells have in the tree.
+        order: int64, shape (cells,): the cells in the order of the tree.
 
     Returns:
         uint8, shape (n, cells): indices into COLOURS.
     """
-    position = np.empty(len(parents), dtype=np.int64)
-    position[preorder(parents)] = np.arange(len(parents))
-    cells = np.argsort(position[attachment], kind="stable")
-    expected = ancestor_matrix(parents)[:-1, attachment].astype(np.bool_)
     shown = values.copy()  # 0, 1, 2, 3 are the first four colours
-    shown[((values == 1) | (values == 2)) & ~expected] = 4
-    shown[(values == 0) & expected] = 5
-    return np.ascontiguousarray(shown[:, cells])
+    shown[((values == 1) | (values == 2)) & ~genotypes] = 4
+    shown[(values == 0) & genotypes] = 5
+    return np.ascontiguousarray(shown[:, order])
 
 
 def beside_tree(

@@ -12,7 +12,6 @@ import numpy as np
 from syclade.host.common.errors import OptionError
 from syclade.host.common.files import write_files
 from syclade.host.common.install import install_command
-from syclade.host.report.clones import clones_of
 from syclade.host.report.figure import support_of
 from syclade.host.report.heat_map import COLOURS, beside_tree, in_order_of_tree
 from syclade.host.report.tree_svg import TreePicture, picture_of
@@ -54,10 +53,12 @@ def plot_of(result: Result) -> matplotlib.figure.Figure:
     from matplotlib.patches import Patch
 
     assert result.observed is not None
-    clones = clones_of(result.parents, result.attachment)
+    clones = result.kind.clones(result.tree)
     shares, of = support_of(result, clones)
     tree = picture_of(clones, result.mutations, shares, of)
-    shown = in_order_of_tree(result.observed.values, result.parents, result.attachment)
+    shown = in_order_of_tree(
+        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    )
     colours = np.array(list(COLOURS.values())) / 255.0
     width, height = tree.width / PIXELS, tree.height / PIXELS
     figure = Figure(figsize=(width + MAP_WIDTH, height + 0.6))

@@ -10,7 +10,7 @@ import numpy as np
 
 from syclade.host.cooptimal.consensus import consensus_of
 from syclade.host.devices.work import executors_of
-from syclade.host.model.likelihood import event_counts
+from syclade.host.model.zygosity import scored_values
 from syclade.host.report.traces import trace_of
 from syclade.host.trees.tree import node_labels
 
@@ -71,9 +71,11 @@ def _model(result: Result) -> Section:
     ]
     words: tuple[str, ...] = ()
     if result.observed is not None:
-        counts = event_counts(result.observed, result.rates, result.parents)
-        wrong, absent = int(counts[1:3, 0].sum()), int(counts[:3, 0].sum())
-        lost, present = int(counts[0, 1]), int(counts[:3, 1].sum())
+        has = result.kind.genotypes(result.tree)
+        values = scored_values(result.observed, result.rates)
+        seen, known = (values == 1) | (values == 2), values != 3
+        wrong, absent = int((seen & ~has).sum()), int((known & ~has).sum())
+        lost, present = int((known & ~seen & has).sum()), int((known & has).sum())
         words = (
             f"In this tree, {wrong} of {absent} entries without the mutation have one observed "
             f"({_part(wrong, absent)}), and {lost} of {present} entries with it have none "
@@ -170,20 +172,21 @@ def _true_tree(result: Result) -> Section | None:
     return Section("Beside the true tree", (), Table(("pairs", "precision", "recall"), rows))
 
 
-def _cells(result: Result) -> Section:
-    labels = node_labels(result.mutations)
+def _assignment(result: Result) -> Section:
+    labels, assignment = result.labels, result.assignment
+    item, place = result.kind.item, result.kind.place
     rows = (
-        (cell, labels[node], str(ties), f"{score:.3f}")
-        for cell, node, ties, score in zip(
-            result.cells,
-            result.attachment.tolist(),
-            result.attachment_ties.tolist(),
-            result.cell_log_likelihoods.tolist(),
+        (name, labels[node], str(ties), f"{score:.3f}")
+        for name, node, ties, score in zip(
+            result.cells if item == "cell" else result.mutations,
+            assignment.node.tolist(),
+            assignment.ties.tolist(),
+            assignment.log_likelihood.tolist(),
             strict=True,
         )
     )
-    head = ("cell", "best node", "equally good nodes", "log-likelihood")
-    return Section("Where the cells sit", (), _cut(head, rows))
+    head = (item, f"best {place}", f"equally good {place}s", "log-likelihood")
+    return Section(f"Where the {item}s sit", (), _cut(head, rows))
 
 
 def command_of(result: Result) -> str:
@@ -223,7 +226,7 @@ SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _co_optimal,
     _true_tree,
     _model,
-    _cells,
+    _assignment,
     _provenance,
 )
 """The sections in the order of the page, below the tree and the matrix."""

@@ -10,7 +10,7 @@ import numpy as np
 from syclade.host.report.heat_map import data_address
 
 if TYPE_CHECKING:
-    from syclade.host.samples.sampled import Sampled
+    from syclade.host.samples.trust import Trust
 
 __all__ = ["trace_of"]
 
@@ -18,7 +18,7 @@ MOST_POINTS, MOST_CHAINS = 500, 8
 """Maximum number of points per chain, evenly spaced, and of chains."""
 
 
-def trace_of(sampled: Sampled) -> str:
+def trace_of(sampled: Trust) -> str:
     """Return the picture as a data URL.
 
     Args:
@@ -30,7 +30,7 @@ def trace_of(sampled: Sampled) -> str:
 
     chains, count = sampled.log_likelihoods.shape
     which = np.linspace(0, count - 1, min(MOST_POINTS, count)).round().astype(np.int64)
-    steps = sampled.burn_in + which * sampled.every
+    steps = sampled.burn_in + (which + 1) * sampled.every
     figure = Figure(figsize=(10, 2.6), layout="constrained")
     FigureCanvasSVG(figure)
     axes = figure.add_subplot()

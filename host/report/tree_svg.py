@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from syclade.host.report.clones import Clone, words_for
+from syclade.host.trees.clones import Clone
 
 __all__ = ["Row", "TreePicture", "picture_of"]
 
@@ -120,3 +120,9 @@ def _words(clone: Clone, names: Sequence[str], everyone: int) -> tuple[str, str]
     cells = f"{clone.cells} cell{'' if clone.cells == 1 else 's'}"
     title = f"{', '.join(own) or 'root'}: {cells} here, {clone.below} here and below"
     return (f"{label} · {cells} ({clone.cells / everyone:.0%})" if clone.cells else label), title
+
+
+def words_for(names: Sequence[str], most: int = 4) -> str:
+    """Return up to `most` names as one line, with the number of the others."""
+    shown = ", ".join(name if len(name) <= 24 else name[:23] + "…" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.devices.work import WorkDone
 from syclade.host.runs.pipeline import Outcome
+
+if TYPE_CHECKING:
+    from syclade.host.samples.store import SampleStore
 
 __all__ = ["Found", "Search", "ShortChains"]
 
@@ -54,6 +57,7 @@ class Found:
         interrupted: whether the run was stopped before its end.
         trees: best tree of each search: int32 parent vectors, shape (n + 1,).
         pipeline: how full the pipeline of separate stages was (`StagedRunner.report`); None for fused stages.
+        samples: the events of the chains; None if they were not stored.
     """
 
     outcome: Outcome
@@ -65,3 +69,4 @@ class Found:
     interrupted: bool = False
     trees: tuple[NDArray[np.int32], ...] = ()
     pipeline: dict[str, Any] | None = None
+    samples: SampleStore | None = None

@@ -6,25 +6,24 @@ result.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
-from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.checkpoints.keeper import Keeper
 from syclade.host.common.errors import CheckpointError
 from syclade.host.runs.pipeline import Clock, Outcome
 from syclade.host.runs.rounds import Rounds
 from syclade.host.runs.task import Stopped, Task
 
 if TYPE_CHECKING:
-    from syclade.host.checkpoints.journal import Journal
+    from syclade.host.samples.store import SampleStore
 
-__all__ = ["KIND", "run_long"]
+__all__ = ["KIND", "Ran", "run_long"]
 
 KIND = "chains"
 
@@ -32,12 +31,26 @@ _ROUND_SECONDS = 1.0
 """Target length of a round with checkpoints. A killed run loses at most this much, in addition to `every`."""
 
 
+class Ran(NamedTuple):
+    """Result of a long run.
+
+    Attributes:
+        outcome: the outcome; its `converged` says whether the chains agree by the rule.
+        steps: steps that every chain has done.
+        samples: the events of the chains; None if they were not to be stored.
+    """
+
+    outcome: Outcome
+    steps: int
+    samples: SampleStore | None
+
+
 class _Run:
     """A run in progress."""
 
-    def __init__(self, rounds: Rounds, task: Task, runner: Runner, journal: Journal | None) -> None:
-        self.rounds, self.task, self._runner, self._journal = rounds, task, runner, journal
-        self._events = 0
+    def __init__(self, rounds: Rounds, task: Task, runner: Runner, store: SampleStore | None) -> None:
+        self.rounds, self.task, self._runner, self._store = rounds, task, runner, store
+        self._stored: dict[str, Any] = {}
         self.best: int | None = None
         self.best_since = 0
         self._standing: list[tuple[ChainState, ChainInfo]] = []
@@ -64,16 +77,16 @@ class _Run:
 
     def _stands_at(self, chains: Sequence[tuple[ChainState, ChainInfo]]) -> None:
         self._standing = list(chains)
-        self._events = 0 if self._journal is None else self._journal.length
+        if self._store is not None:
+            self._stored = {"events": self._store.length, "events_digest": self._store.digest}
 
     def keep(self) -> None:
         """Write a checkpoint of the last recorded state, if there is one."""
         if not self._standing:
             return
-        run = {"kind": KIND, "best": self.best, "best_since": self.best_since}
-        if self._journal is not None:
-            self._journal.sync()  # before the checkpoint that refers to it
-            run["events"] = self._events
+        run = {"kind": KIND, "best": self.best, "best_since": self.best_since, **self._stored}
+        if self._store is not None:
+            self._store.sync()  # before the checkpoint that refers to it
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
@@ -92,8 +105,8 @@ def run_long(
     until: int | StoppingRule,
     task: Task | None = None,
     starts: Callable[[int], ChainState] | None = None,
-    sinks: Sequence[Sink] = (),
-) -> tuple[Outcome, int]:
+    sampled: bool = False,
+) -> Ran:
     """Run chains 0 … chains-1 to their end, or until a stop is requested.
 
     Args:
@@ -102,67 +115,60 @@ def run_long(
         until: steps of each chain, at least 1; or a stopping rule.
         task: run context: progress callback, checkpointing, stop request.
         starts: (chain) -> its state before the first step; random trees by default.
-        sinks: receive all events.
-
-    Returns:
-        The outcome, and the steps that every chain has done. The outcome's `converged` says whether the
-        chains agree by the rule.
+        sampled: whether to store the chains' events.
 
     Raises:
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
+        OutputError: the samples or a checkpoint cannot be written.
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
     clock = Clock(None if fixed is None else chains * fixed, task.launched)
     given, told = _resumed(runner, chains, task)
-    journal = _journal(runner, task, told, sinks) if sinks else None
-    taking = sinks if journal is None else (*sinks, journal)
-    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
+    store = _open_store(runner.plan.labels + 1, task.keeper, told) if sampled else None
+    sinks = () if store is None else (store,)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=sinks)
     clock.steps_done = chains * rounds.steps
-    run = _Run(rounds, task, runner, journal)
+    run = _Run(rounds, task, runner, store)
     if given:
         best = None if told["best"] is None else int(told["best"])
         run.begins_with(given, best, int(told["best_since"]))
     elif task.keeper.writes and not task.stop.wanted:  # after a stop request the starts may be incomplete
         run.begins_with(rounds.standing(), None, 0)
-    with contextlib.nullcontext() if journal is None else contextlib.closing(journal):
-        try:
-            (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
-        except Stopped:
-            run.keep()
-            outcome = rounds.outcome(converged=False)
-            return outcome, min(state.step for state, _ in rounds.standing())
+    try:
+        (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
+    except Stopped:
         run.keep()
+        return Ran(rounds.outcome(converged=False), min(state.step for state, _ in rounds.standing()), store)
+    run.keep()
     agreed = rule.agree(rounds.best_scores())
     if fixed is None:
         agreed = agreed and rule.satisfied(rounds.steps, rounds.best_scores(), run.best_since)
-    return rounds.outcome(agreed), rounds.steps
+    return Ran(rounds.outcome(agreed), rounds.steps, store)
 
 
-def _journal(runner: Runner, task: Task, told: Mapping[str, Any], sinks: Sequence[Sink]) -> Journal | None:
-    """Open the journal of events if checkpoints are written; replay a resumed run's events to the sinks.
+def _open_store(nodes: int, keeper: Keeper, told: Mapping[str, Any]) -> SampleStore:
+    """Open the store of samples, beside the checkpoint if one is written, with those of a resumed run.
 
     Raises:
-        CheckpointError: the journal of the resumed run is missing or damaged.
-        OutputError: the new journal cannot be written.
+        CheckpointError: the samples of the resumed run are missing or damaged.
+        OutputError: the file exists already, or cannot be written.
     """
-    from syclade.host.checkpoints.journal import Journal, journal_of, read_journal
+    from syclade.host.samples.store import SampleStore, store_of
 
-    keeper, nodes = task.keeper, runner.plan.labels + 1
-    earlier = None if keeper.resumed is None else journal_of(keeper.resumed)
-    length = int(told.get("events", 0))
-    place = None if keeper.path is None else journal_of(keeper.path)
-    same = place is not None and earlier is not None and place.exists() and place.samefile(earlier)
-    journal = None
-    if place is not None and not same:
-        journal = Journal(place, nodes, force=keeper.may_write)
-    if earlier is not None:
-        for events in read_journal(earlier, nodes, length):
-            for sink in sinks if journal is None else (*sinks, journal):
-                sink.take(events)
-    if place is not None and same:
-        journal = Journal(place, nodes, length=length)
-    return journal
+    place = None if keeper.path is None else store_of(keeper.path)
+    if keeper.resumed is None:
+        return SampleStore(nodes, place, force=keeper.may_write)
+    earlier = store_of(keeper.resumed)
+    to_extend = place is not None and place.exists() and earlier.exists() and place.samefile(earlier)
+    length, digest = int(told.get("events", 0)), str(told.get("events_digest", ""))
+    store = SampleStore.resumed(nodes, earlier, length, digest, to_extend=to_extend)
+    if to_extend:
+        return store
+    own = SampleStore(nodes, place, force=keeper.may_write)
+    store.copy_to(own)
+    store.close()
+    return own
 
 
 def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots, make_runner
@@ -12,7 +12,6 @@ from syclade.host.backends.counting_runner import CountingRunner
 from syclade.host.backends.kernel_choice import IMAGE, STAGES
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.convergence import StoppingRule
-from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
@@ -40,7 +39,7 @@ def run_plan(
     slots: int | None,
     seed: int,
     task: Task,
-    sinks: Sequence[Sink] = (),
+    sampled: bool = False,
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
 ) -> Found:
@@ -48,7 +47,7 @@ def run_plan(
 
     Args:
         task: run context: progress callback, checkpointing, stop request.
-        sinks: receive all events.
+        sampled: whether to store the chains' events.
         starts: (chain) -> its state before the first step; random trees by default.
         separate: run the stages as separate kernels, with these options; None runs them fused.
 
@@ -69,7 +68,7 @@ def run_plan(
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
-        outcome, done = run_long(runner, chains=chains, until=until, task=task, starts=starts, sinks=sinks)
+        ran = run_long(runner, chains=chains, until=until, task=task, starts=starts, sampled=sampled)
         if separate is not None and staged is not None:
             separate.write_trace(staged)
     finally:
@@ -77,13 +76,14 @@ def run_plan(
     from syclade.host.runs.found import Found  # imported after the chains have run: the import takes time
 
     return Found(
-        outcome,
-        done,
+        ran.outcome,
+        ran.steps,
         opened.encoding.name,
         opened.slots,
         runner.work,
         interrupted=task.stop.wanted,
         pipeline=None if staged is None else staged.report(),
+        samples=ran.samples,
     )
 
 

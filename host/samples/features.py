@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.events import Event
+from syclade.host.samples.store import Records, SampleStore
 
-__all__ = ["Features"]
+__all__ = ["Features", "leaves_of"]
 
 MOST_TREES = 2048
 """Most trees that a chain stores for the effective sample size; beyond it, every other tree is dropped."""
@@ -38,47 +38,49 @@ class _OfChain:
         self.edges = np.zeros((n + 1, n), dtype=np.int64)
         self.above = np.zeros((n, n), dtype=np.int64)
 
-    def keep(self, parents: NDArray[np.int32]) -> None:
-        """Store the tree of every `stride`-th sample. Call it for every sample, after adding its score."""
-        if (len(self.scores) - 1) % self.stride == 0:
-            self.trees.append(parents.copy())  # a view would keep all trees of its launch in memory
-            if len(self.trees) > MOST_TREES:
-                self.trees = self.trees[::2]
-                self.stride *= 2
+    def add(self, records: Records, learning: bool) -> None:
+        """Add samples; the tree of every `stride`-th one is stored."""
+        trees = np.ascontiguousarray(records["parents"])
+        for at, tree in enumerate(trees, start=len(self.scores)):
+            if at % self.stride == 0:
+                self.trees.append(tree.copy())  # a view would keep its whole block in memory
+                if len(self.trees) > MOST_TREES:
+                    self.trees = self.trees[::2]
+                    self.stride *= 2
+        self.scores.extend(records["score"].tolist())
+        self.leaves.extend(leaves_of(trees).tolist())
+        if learning:
+            for places, column in zip(self.rates, records["rate_at"].T.tolist(), strict=True):
+                places.extend(column)
+        _count(trees, self.edges, self.above)
+
+
+def leaves_of(trees: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the number of leaves of each tree: int32, shape (trees,).
+
+    Args:
+        trees: int32, shape (trees, n + 1): parent vectors.
+    """
+    inner = 1 + (np.diff(np.sort(trees, axis=1), axis=1) != 0).sum(axis=1)
+    return np.asarray(trees.shape[1] - inner, dtype=np.int32)
 
 
 class Features:
-    """A sink of samples. Its memory grows by 16 bytes per sample, or by 32 if rates are learned.
+    """Features of all samples. Their memory grows by 16 bytes per sample, or by 32 if rates are learned.
 
     Args:
-        why: bit of the recorder of samples.
+        store: the samples.
         mutations: n.
         learning: whether rates are learned.
     """
 
-    def __init__(self, why: int, mutations: int, learning: bool = False) -> None:
-        self._why = why
-        self._learning = learning
+    def __init__(self, store: SampleStore, mutations: int, learning: bool = False) -> None:
         self._n = mutations
         self._chains: dict[int, _OfChain] = {}
-
-    def take(self, events: Sequence[Event]) -> None:
-        """See `Sink.take`."""
-        by_chain: dict[int, list[Event]] = {}
-        for event in events:
-            if event.why & self._why:
-                by_chain.setdefault(event.chain, []).append(event)
-        for number, some in by_chain.items():
-            chain = self._chains.setdefault(number, _OfChain(self._n))
-            trees = np.array([event.parents for event in some], dtype=np.int32)
-            for event, tree in zip(some, trees, strict=True):
-                chain.scores.append(event.score)
-                chain.leaves.append(len(tree) - len(set(tree.tolist())))
-                chain.keep(tree)
-                if self._learning:
-                    for places, place in zip(chain.rates, event.rate_at, strict=True):
-                        places.append(place)
-            _count(trees, chain.edges, chain.above)
+        for number in store.chains:
+            self._chains[number] = _OfChain(mutations)
+            for records in store.of_chain(number):
+                self._chains[number].add(records, learning)
 
     @property
     def samples(self) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,12 @@ from syclade.host.common.install import install_command
 
 if TYPE_CHECKING:
     from syclade.host.samples.sampled import Sampled
+    from syclade.host.samples.store import Records
 
 __all__ = ["require_netcdf", "write_netcdf"]
 
 _DRAWS = 4096
-"""Samples of a chain that are read, written and compressed at once."""
+"""Samples of a chain that are written and compressed at once, at least."""
 
 
 def require_netcdf() -> None:
@@ -36,18 +36,18 @@ def require_netcdf() -> None:
     del h5netcdf
 
 
-def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None:
+def write_netcdf(path: Path, sampled: Sampled) -> None:
     """Write samples to a new netCDF file.
 
-    Group ``posterior`` has ``parents``, int32, (chain, draw, mutation): the parent of each mutation, numbered
-    from 0, the root is n; ``leaves``, int32, (chain, draw); and learned rates, float64, (chain, draw). Group
+    Group ``posterior`` has ``parents``, int32, (chain, draw, mutation or node): the parent of each node but
+    the root, numbered from 0, the root last; of mutation trees ``leaves``, int32, (chain, draw); and learned
+    rates, float64, (chain, draw). The numbers of internal nodes of cell trees have no meaning. Group
     ``sample_stats`` has ``lp``, float64, (chain, draw): the log-likelihood, with the prior of learned rates,
     natural log, for the chain's rounded weights; and ``step``, int64, (draw).
 
     Args:
         path: the file; it must not exist.
         sampled: the samples; all chains are cut to the length of the shortest.
-        mutations: the n names.
 
     Raises:
         OptionError: h5netcdf or h5py is not installed.
@@ -65,19 +65,25 @@ def write_netcdf(path: Path, sampled: Sampled, mutations: Sequence[str]) -> None
         stats.create_variable("lp", ("chain", "draw"), "f8", data=sampled.log_likelihoods, **_packed(chunks))
         steps = sampled.burn_in + sampled.every * np.arange(1, draws + 1, dtype=np.int64)
         stats.create_variable("step", ("draw",), data=steps)
-        posterior = _group(file, "posterior", {**sizes, "mutation": len(mutations)})
-        names = np.array(list(mutations), dtype=object)
-        posterior.create_variable("mutation", ("mutation",), dtype=_text(), data=names)
+        nodes, of_nodes = len(sampled.names), sampled.dimension
+        posterior = _group(file, "posterior", {**sizes, of_nodes: nodes})
+        names = np.array(list(sampled.names), dtype=object)
+        posterior.create_variable(of_nodes, (of_nodes,), dtype=_text(), data=names)
         for name, values in sampled.rates.items():
             posterior.create_variable(name, ("chain", "draw"), "f8", data=values, **_packed(chunks))
-        trees = (*chunks, len(mutations))
-        parents = posterior.create_variable("parents", ("chain", "draw", "mutation"), "i4", **_packed(trees))
-        leaves = posterior.create_variable("leaves", ("chain", "draw"), "i4", **_packed(chunks))
-        for chain, lines in enumerate(sampled.lines.by_chain()):
+        trees = (*chunks, nodes)
+        columns = {
+            name: posterior.create_variable(name, ("chain", "draw"), "i4", **_packed(chunks))
+            for name in sampled.columns(np.zeros((0, nodes + 1), dtype=np.int32))
+        }
+        parents = posterior.create_variable("parents", ("chain", "draw", of_nodes), "i4", **_packed(trees))
+        for chain, number in enumerate(sampled.store.chains):
             first = 0
-            for block in _blocks(islice(lines, draws)):
+            for block in _blocks(sampled.store.of_chain(number), draws):
                 some = slice(first, first + len(block))
-                leaves[chain, some], parents[chain, some] = block[:, 0], block[:, 1:]
+                parents[chain, some] = block[:, :-1]
+                for name, numbers in sampled.columns(block).items():
+                    columns[name][chain, some] = numbers
                 first += len(block)
 
 
@@ -100,9 +106,19 @@ def _text() -> Any:
     return h5py.string_dtype()
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[NDArray[np.int32]]:
-    """Yield leaves and parents of samples from lines in SCITE's format: int32, shape (samples, 1 + n)."""
-    lines = iter(lines)
-    while some := list(islice(lines, _DRAWS)):
-        columns = (line.split("\t") for line in some)
-        yield np.array([np.array([one[1], *one[-1].split()], dtype=np.int32) for one in columns])
+def _blocks(records: Iterable[Records], most: int) -> Iterator[NDArray[np.int32]]:
+    """Yield the trees of a chain's first samples, in large blocks: int32, shape (samples, nodes).
+
+    Args:
+        records: the samples, in blocks of any size.
+        most: number of samples.
+    """
+    waiting: list[NDArray[np.int32]] = []
+    for some in records:
+        waiting.append(some["parents"][:most])
+        most -= len(waiting[-1])
+        if not most or sum(map(len, waiting)) >= _DRAWS:
+            yield np.concatenate(waiting)
+            waiting = []
+        if not most:
+            return

@@ -1,28 +1,17 @@
-"""Sampling in a run: options, recorder and sinks."""
+"""Sampling in a run: which states are samples, and the recorder that emits them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from syclade.host.chains.events import Sink
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import whole
-
-if TYPE_CHECKING:
-    from syclade.host.model.problem import Problem
-    from syclade.host.samples.features import Features
-    from syclade.host.samples.lines import Samples
-    from syclade.host.samples.sampled import Sampled
 
 __all__ = ["Sampling", "make_sampling"]
 
 EVENTS = 4096
 """Length of a slot's ring of events."""
-
-_OF_SAMPLES = 1
-"""Bit of the only recorder."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +35,6 @@ class Sampling:
     def recorder(self) -> Recorder:
         """The recorder that emits the samples."""
         return every(self.every, self.burn_in + self.every)
-
-    def sinks(self, problem: Problem) -> tuple[Samples, Features]:
-        """Return the sinks that take the samples."""
-        from syclade.host.samples.features import Features
-        from syclade.host.samples.lines import Samples
-
-        lines = Samples(_OF_SAMPLES, problem.to_nats, problem.rate_tables.model)
-        return lines, Features(_OF_SAMPLES, problem.mutations, problem.learns)
-
-    def judge(self, sinks: tuple[Sink, ...], problem: Problem) -> Sampled:
-        """Return the samples with their diagnostics from the sinks, once the chains are done."""
-        from syclade.host.samples.features import Features
-        from syclade.host.samples.lines import Samples
-        from syclade.host.samples.sampled import judge
-
-        lines, features = sinks
-        assert isinstance(lines, Samples)
-        assert isinstance(features, Features)
-        return judge(features, lines, self.every, self.burn_in, problem.to_nats, problem.rate_tables.model)
 
 
 def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.opening import open_runner
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.common.errors import OptionError
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
-from syclade.host.leaf.placement import place
-from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.model.placement import place
 from syclade.host.model.rates import Rates
 from syclade.host.runs.pipeline import Progress, run_chains
 from syclade.host.scite.arguments import SciteCall
@@ -89,5 +89,5 @@ def best_cell_tree(
     finally:
         opened.runner.close()
     parents = canonical(outcome.best.best_parents)
-    total = place(matrix, rates, problem, parents).total
+    total = place(matrix, rates, problem, parents)[1]
     return CellTree(parents, total, newick_text(parents), opened.runner.work)

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,8 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by
 from syclade.host.output.rescue import keep
 from syclade.host.runs.pipeline import Progress, run_chains
-from syclade.host.samples.lines import Samples
+from syclade.host.samples.lines import sample_lines
+from syclade.host.samples.store import SampleStore
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
 from syclade.host.scite.problem import matrix_of, rate_model_of, rates_of, refuse_what_is_missing
@@ -120,7 +122,8 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
         trees = optimal.trees(best, tree_key(best))
         scored = problem_at(problem, matrix, rates)
         texts = _trees_texts(call, matrix, scored, trees) if call.tree_list else {}
-        _write(call, texts, samples)
+        lines = partial(sample_lines, samples, problem.to_nats, problem.rate_tables.model)
+        _write(call, texts, lines)
     finally:
         samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
@@ -149,7 +152,7 @@ def _run_cell_tree(
 
     best = best_cell_tree(call, rates, matrix, report)
     listed = call.tree_list and call.max_trees != 0
-    _write(call, {f"{call.prefix.name}_ml0.newick": best.newick} if listed else {}, None)
+    _write(call, {f"{call.prefix.name}_ml0.newick": best.newick} if listed else {}, tuple)
     return SciteOutcome(
         log_likelihood=best.log_likelihood,
         trees=[best.parents] if call.tree_list else [],
@@ -183,11 +186,11 @@ def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
     return (*((NEW_BEST, EQUAL_BEST) if call.tree_list else ()), *of_samples)
 
 
-def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, Samples]:
+def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, SampleStore]:
     """Return the consumers of the recorders' events."""
     of_trees = 0b11 if call.tree_list else 0
     of_samples = 0 if call.samples is None else of_trees + 1
-    return OptimalTrees(of_trees), Samples(of_samples, problem.to_nats, problem.rate_tables.model)
+    return OptimalTrees(of_trees), SampleStore(problem.mutations + 1, why=of_samples)
 
 
 def _run_chains(
@@ -235,8 +238,13 @@ def _trees_texts(
     return texts
 
 
-def _write(call: SciteCall, texts: dict[str, str], samples: Samples | None) -> None:
+def _write(call: SciteCall, texts: dict[str, str], lines: Callable[[], Iterable[str]]) -> None:
     """Write all files; if that fails, write them to a folder of the user's.
+
+    Args:
+        call: SCITE's arguments.
+        texts: texts of the tree files, by name.
+        lines: returns the lines of the file of samples.
 
     Raises:
         OutputError: the files could not be written; the hint says where they are instead.
@@ -244,8 +252,7 @@ def _write(call: SciteCall, texts: dict[str, str], samples: Samples | None) -> N
 
     def write(folder: Path) -> None:
         files: dict[str, str | bytes | Iterable[str]] = {**texts}
-        lines: str | Iterable[str] = "" if samples is None else samples.lines()
-        write_files(folder, files | {f"{call.prefix.name}.samples": lines}, call.force)
+        write_files(folder, files | {f"{call.prefix.name}.samples": lines()}, call.force)
 
     try:
         write(call.prefix.parent)

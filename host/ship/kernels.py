@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
@@ -28,7 +29,6 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
-from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_model import make_rate_model

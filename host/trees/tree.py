@@ -170,20 +170,19 @@ def node_labels(mutations: Sequence[str]) -> list[str]:
     return [*mutations, root_label(mutations)]
 
 
-def to_networkx(parents: Parents, mutations: Sequence[str]) -> networkx.DiGraph[str]:
+def to_networkx(parents: Parents, labels: Sequence[str]) -> networkx.DiGraph[str]:
     """Return the tree as a networkx graph with edges from parent to child.
 
     Args:
-        parents: a valid parent vector, int32, shape (n + 1,).
-        mutations: the n names of the mutations.
+        parents: a valid parent vector, int32, shape (nodes,).
+        labels: the labels of the nodes.
 
     Returns:
-        A graph whose nodes are the labels of ``node_labels``, each with its number as the attribute
+        A graph whose nodes are the labels, each with its number as the attribute
         ``index``; the graph's attribute ``root`` is the label of the root.
     """
     import networkx
 
-    labels = node_labels(mutations)
     graph: networkx.DiGraph[str] = networkx.DiGraph(root=labels[-1])
     for index, label in enumerate(labels):
         graph.add_node(label, index=index)

@@ -216,7 +216,7 @@ def _plan_of(
         model = make_rate_model(rates, learn_fn=learn_fn)
         problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
         return make_plan(problem, score=score_named(score, problem)), simulation.parents
-    from syclade.host.leaf.plan import make_leaf_plan
+    from syclade.host.chains.leaf_plan import make_leaf_plan
     from syclade.host.model.leaf_problem import make_leaf_problem
     from syclade.host.trees.leaf import leaf_tree_of
 

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.common.errors import OptionError
-from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

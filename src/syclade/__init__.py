@@ -13,17 +13,14 @@ if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.common.errors import SycladeError
-    from syclade.host.inference import infer, score
+    from syclade.host.inference import infer, infer_leaf, score
     from syclade.host.input.door import read_matrix
-    from syclade.host.leaf.inference import infer_leaf
-    from syclade.host.leaf.result import LeafResult
     from syclade.host.model.simulate import simulate
     from syclade.host.output.result import Result
 
     __version__: str
 
 __all__ = [
-    "LeafResult",
     "Result",
     "SycladeError",
     "__version__",
@@ -40,11 +37,10 @@ __all__ = [
 
 # Where each name lives; the one place to edit when a public name moves.
 _HOME = {
-    "LeafResult": "syclade.host.leaf.result",
     "Result": "syclade.host.output.result",
     "SycladeError": "syclade.host.common.errors",
     "infer": "syclade.host.inference",
-    "infer_leaf": "syclade.host.leaf.inference",
+    "infer_leaf": "syclade.host.inference",
     "prepare_sycl": "syclade.host.backends.stages.access",
     "read_matrix": "syclade.host.input.door",
     "score": "syclade.host.inference",

@@ -147,8 +147,8 @@ def plus_one(array: Any) -> Any:
         ({"weights": lambda array: array[:, :2]}, "has the shape"),
         ({"about": lambda _: np.frombuffer(b"{}", np.uint8)}, "no checkpoint"),
         ({"about": lambda _: np.frombuffer(b"[1]", np.uint8)}, "no checkpoint"),
-        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 4}', np.uint8)}, "has format 4"),
-        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 3}', np.uint8)}, "does not tell"),
+        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 5}', np.uint8)}, "has format 5"),
+        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 4}', np.uint8)}, "does not tell"),
     ],
 )
 def test_what_was_changed_is_refused(file: Path, changes: dict[str, Any], words: str) -> None:

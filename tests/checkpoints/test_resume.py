@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.checkpoints.journal import journal_of
 from syclade.host.common.errors import CheckpointError, OptionError, OutputError
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.task import Stop
+from syclade.host.samples.store import store_of
 from tests.support.did_all import assert_did_all
 
 MATRIX = simulate(cells=24, mutations=9, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=4).matrix
@@ -44,9 +44,9 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
     np.testing.assert_array_equal(one.chain_log_likelihoods, other.chain_log_likelihoods)
     assert (one.samples is None) == (other.samples is None)
     if one.samples is not None and other.samples is not None:
-        assert list(one.samples.lines.lines()) == list(other.samples.lines.lines())
+        assert list(one.samples.lines()) == list(other.samples.lines())
         np.testing.assert_equal(one.samples.told(), other.samples.told())
-        np.testing.assert_array_equal(one.samples.posterior.edges, other.samples.posterior.edges)
+        assert one.samples.files()["posterior.tsv"] == other.samples.files()["posterior.tsv"]
 
 
 def maximised(result: syclade.Result) -> float:
@@ -131,12 +131,12 @@ def test_events_that_a_killed_run_wrote_too_many_are_cut_off(
 ) -> None:
     place = tmp_path / "run"
     stopped("native", 12, checkpoint=place, checkpoint_every=0, **KINDS["samples"])
-    journal = journal_of(place)
+    journal = store_of(place)
     with journal.open("ab") as stream:
         stream.write(journal.read_bytes()[-500:] + b"half a record")
     copy = tmp_path / "copy"
     copy.write_bytes(place.read_bytes())
-    journal_of(copy).write_bytes(journal.read_bytes())
+    store_of(copy).write_bytes(journal.read_bytes())
     assert_equal(infer("native", resume=place, checkpoint=place, **KINDS["samples"]), whole["samples"])
     assert_equal(infer("native", resume=place, **KINDS["samples"]), whole["samples"])  # the run had ended
     other = tmp_path / "other"
@@ -149,16 +149,16 @@ def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
     infer("native", checkpoint=place, **KINDS["samples"])
     with pytest.raises(OutputError, match="is there already"):
         infer("native", checkpoint=tmp_path / "run", **KINDS["samples"])
-    content = journal_of(place).read_bytes()
+    content = store_of(place).read_bytes()
     for left, words in ((content[:-1], "ends before"), (b"", "ends before"), (None, "cannot be read")):
         if left is None:
-            journal_of(place).unlink()
+            store_of(place).unlink()
         else:
-            journal_of(place).write_bytes(left)
+            store_of(place).write_bytes(left)
         with pytest.raises(CheckpointError, match=words):
             infer("native", resume=place, **KINDS["samples"])
     place.unlink()
-    journal_of(place).write_bytes(b"somebody else's")
+    store_of(place).write_bytes(b"somebody else's")
     with pytest.raises(OutputError, match="events is there already"):
         infer("native", checkpoint=place, **KINDS["samples"])
     infer("native", checkpoint=place, force=True, **KINDS["samples"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, format_matrix, matrix_from_array
-from syclade.host.model.attachment import attach
+from syclade.host.model.assignment import attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

@@ -12,8 +12,8 @@ import numpy as np
 
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.input.names import read_names
-from syclade.host.model.attachment import Attachments
-from syclade.host.output.attachments import format_attachments
+from syclade.host.kinds.attachments import format_attachments
+from syclade.host.model.assignment import Assignment
 from syclade.host.trees.graphviz import to_graphviz
 from syclade.host.trees.newick import to_newick
 from syclade.host.trees.tree import node_labels
@@ -83,6 +83,6 @@ class Names:
             self._tree.write_text(text, encoding="utf-8", newline="\n")
             assert read_tree(self._tree, names).tolist() == parents.tolist(), text
         nodes = np.arange(n + 1, dtype=np.int32)
-        table = format_attachments(Attachments(nodes, nodes, nodes / 3), names, (*names, "cell of the root"))
+        table = format_attachments(Assignment(nodes, nodes, nodes / 3), names, (*names, "cell of the root"))
         read = [row["name"] for row in csv.DictReader(io.StringIO(table, newline=""), delimiter="\t")]
         assert read == node_labels(names)

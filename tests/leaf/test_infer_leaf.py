@@ -14,10 +14,10 @@ import pytest
 import syclade
 from syclade.host.cli import main as main_module
 from syclade.host.common.errors import CheckpointError, OptionError, TreeError
-from syclade.host.leaf.formats import leaf_labels, to_leaf_graphviz
-from syclade.host.leaf.result import FILES
-from syclade.host.leaf.treefile import leaf_parents_from_newick, read_leaf_tree
+from syclade.host.kinds.cell_trees import CELL
 from syclade.host.trees.leaf import clades, validate_leaf_parents
+from syclade.host.trees.leaf_formats import leaf_labels, to_leaf_graphviz
+from syclade.host.trees.leaf_treefile import leaf_parents_from_newick, read_leaf_tree
 from syclade.host.trees.newick import newick_edges
 from syclade.quality.oracle.leaf import clades_below
 from tests.support.did_all import assert_did_all
@@ -82,7 +82,7 @@ def test_files(run: Any, matrix: Path, tmp_path: Path) -> None:
     ]
     status, printed, _ = run(*arguments, "--cell-names", names, "--out", out)
     assert status == 0
-    assert {path.name for path in out.iterdir()} == set(FILES)
+    assert {path.name for path in out.iterdir()} == set(CELL.file_names)
     result = syclade.infer_leaf(CASE.matrix(), **QUICK, cell_names=NAMES)
     assert f"log-likelihood {result.log_likelihood:.6f}" in printed
     validate_leaf_parents(result.parents)
@@ -147,13 +147,9 @@ def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--method", "search"], "--method search is for mutation trees"),
-        (["--start", "search"], "--start search is for mutation trees"),
         (["--attach"], "--attach is for mutation trees"),
         (["--max-trees", "3"], "--max-trees is for mutation trees"),
-        (["--netcdf"], "--netcdf is for mutation trees"),
         (["--learn-fn", "0.2"], "--learn-fn is for mutation trees"),
-        (["--report"], "--report is for mutation trees"),
         (["--move-probs", "1", "1", "1"], "no swaps of subtrees"),
         (["--encoding", "preorder"], "have no encoding 'preorder'"),
     ],

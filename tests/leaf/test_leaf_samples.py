@@ -18,20 +18,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import syclade
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.recorders import NEW_BEST, every
 from syclade.host.chains.starts import initial_state
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError
 from syclade.host.diagnostics.trees import clade_ess, spread_of
-from syclade.host.leaf import features as features_module
-from syclade.host.leaf.features import CladeFeatures, packed_clades
-from syclade.host.leaf.lines import leaf_newick
-from syclade.host.leaf.plan import make_leaf_plan
-from syclade.host.leaf.sampled import majority_newick
-from syclade.host.leaf.treefile import read_leaf_tree
 from syclade.host.model.simulate import simulate
+from syclade.host.samples import clades as clades_module
+from syclade.host.samples.cell_trees import SampledCellTrees, majority_newick
+from syclade.host.samples.clades import CladeFeatures, packed_clades
+from syclade.host.samples.store import SampleStore
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.leaf import canonical, clades
+from syclade.host.trees.leaf_formats import leaf_newick
+from syclade.host.trees.leaf_treefile import read_leaf_tree
 from syclade.host.trees.uniform import initial_leaf_parents
 from tests.support.did_all import assert_did_all
 from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase, on_every_leaf_backend
@@ -131,7 +132,7 @@ def test_the_majority() -> None:
 
 def test_samples_are_counted(result: Any) -> None:
     sampled = result.samples
-    lines = list(sampled.lines.lines())
+    lines = list(sampled.lines())
     assert len(lines) == 3 * 150 == sampled.log_likelihoods.size
     assert [float(line.split("\t")[0]) for line in lines] == pytest.approx(
         sampled.log_likelihoods.ravel().tolist(), rel=1e-5
@@ -172,7 +173,7 @@ def test_clades_have_the_posterior_of_four_cells() -> None:
     for weight, tree in zip(weights.tolist(), every_tree.values(), strict=True):
         for clade in clade_sets(tree):
             exact[clade] = exact.get(clade, 0.0) + weight
-    assert found.samples is not None
+    assert isinstance(found.samples, SampledCellTrees)
     assert found.samples.clades == pytest.approx(exact, abs=0.01)
     other = {clade: 1 / 15 for clade in exact}
     assert found.samples.clades != pytest.approx(other, abs=0.01)
@@ -226,12 +227,13 @@ def test_a_chain_that_stands_still_is_told_of() -> None:
 def test_rare_clades_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from syclade.host.chains.events import Event
 
-    monkeypatch.setattr(features_module, "MOST_CLADES", 50)
-    sink = CladeFeatures(1)
+    monkeypatch.setattr(clades_module, "MOST_CLADES", 50)
+    store = SampleStore(19)
     often = initial_leaf_parents(18, 1, 0)
     for seed in range(200):
         rare = initial_leaf_parents(18, seed + 2, 0)
-        sink.take([Event(0, 1, 5, 1, 0, often), Event(0, 2, 5, 1, 0, rare), Event(1, 2, 5, 2, 0, rare)])
+        store.take([Event(0, 1, 5, 1, 0, often), Event(0, 2, 5, 1, 0, rare), Event(1, 2, 5, 2, 0, rare)])
+    sink = CladeFeatures(store)
     found = sink.clades()
     assert sink.samples == 400
     assert len(found) < 200
@@ -270,7 +272,7 @@ def test_a_stopped_run_goes_on_with_its_samples(result: Any, tmp_path: Path) -> 
     assert first.interrupted
     again = syclade.infer_leaf(MATRIX, resume=place, **asked)
     assert again.samples is not None
-    assert list(again.samples.lines.lines()) == list(result.samples.lines.lines())
+    assert list(again.samples.lines()) == list(result.samples.lines())
     assert again.samples.told() == result.samples.told()
 
 

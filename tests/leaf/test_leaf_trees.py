@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.common.errors import MatrixError, OptionError, TreeError
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.leaf.placement import place
-from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import make_leaf_problem
+from syclade.host.model.placement import place
 from syclade.host.model.problem import CELL_BITS, SlotRates
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -96,14 +96,14 @@ def test_the_score_is_the_best_of_all_placements(kind: str) -> None:
         score = plan.score.of(problem, parents, problem.rates, {})
         assert problem.to_nats(score) == pytest.approx(best, abs=1e-4)
         assert score == leaf_score(tree, problem.cell_rows().tolist())
-        assert place(case.matrix(), case.rates(), problem, parents).total == pytest.approx(best, abs=1e-9)
+        assert place(case.matrix(), case.rates(), problem, parents)[1] == pytest.approx(best, abs=1e-9)
 
 
 def test_placements_are_those_of_their_edges() -> None:
     case = LeafCase(12, 7, "zygosity")
     matrix, problem, table = case.matrix(), case.problem(), case.rates().log_table()
     parents = canonical(initial_leaf_parents(12, 3, 0))
-    placed, below = place(matrix, case.rates(), problem, parents), clades(parents)
+    (placed, total), below = place(matrix, case.rates(), problem, parents), clades(parents)
     sums = below.astype(np.int64) @ problem.cell_rows()
     for gene in range(12):
         best = np.flatnonzero(sums[:, gene] == sums[:, gene].max())
@@ -114,7 +114,7 @@ def test_placements_are_those_of_their_edges() -> None:
         assert placed.log_likelihood[gene] == pytest.approx(own, abs=1e-9)
         # No other best node is above it.
         assert not any((below[node] >= has).all() and node != placed.node[gene] for node in best)
-    assert placed.total == pytest.approx(placed.log_likelihood.sum(), abs=1e-9)
+    assert total == pytest.approx(placed.log_likelihood.sum(), abs=1e-9)
 
 
 def test_a_mutation_tree_with_cells_everywhere_is_no_better() -> None:
@@ -133,7 +133,7 @@ def test_a_mutation_tree_with_cells_everywhere_is_no_better() -> None:
             if mutation in path_to(made.parents, node)
         }
         assert has in below
-    placed = place(made.matrix, rates, problem, parents).total
+    placed = place(made.matrix, rates, problem, parents)[1]
     table = rates.log_table()
     carried = np.array([[g in path_to(made.parents, node) for node in made.attachments] for g in range(8)])
     assert placed >= table[made.matrix.values, carried.astype(int)].sum() - 1e-9

@@ -1,4 +1,4 @@
-"""Attachments of the cells, compared with trying every node."""
+"""Assignment of the cells, compared with trying every node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.model.attachment import Attachments, attach
+from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -31,7 +31,7 @@ from tests.support.tree_strategies import observations, path_tree, trees
 RATES = Rates(1e-3, 0.2)
 
 
-def attached(matrix: Matrix, parents: NDArray[np.int32], rates: Rates = RATES) -> Attachments:
+def attached(matrix: Matrix, parents: NDArray[np.int32], rates: Rates = RATES) -> Assignment:
     return attach(make_problem(matrix, rates), rates, parents)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError, TreeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.attachment import attach
+from syclade.host.model.assignment import attach
 from syclade.host.model.likelihood import event_counts, log_likelihood, log_likelihood_of_counts
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

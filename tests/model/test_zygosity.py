@@ -15,7 +15,7 @@ import syclade
 from syclade.host.common.errors import MatrixError, RatesError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import format_matrix, matrix_from_array
-from syclade.host.model.attachment import attach
+from syclade.host.model.assignment import attach
 from syclade.host.model.likelihood import event_counts, log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates

@@ -7,14 +7,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.model.attachment import Attachments
-from syclade.host.output.attachments import format_attachments
+from syclade.host.kinds.attachments import format_attachments
+from syclade.host.model.assignment import Assignment
 from syclade.host.trees.tree import node_labels
 from tests.support.tree_strategies import names
 
 
 def test_the_file_of_attachments() -> None:
-    cells = Attachments(
+    cells = Assignment(
         np.array([1, 2, 0], np.int32), np.array([1, 3, 1], np.int32), np.array([-0.5, -1.25, 0.0])
     )
     assert format_attachments(cells, ("a b", 'the "c"'), ("x", "y z", "s2")) == (
@@ -31,7 +31,7 @@ def test_any_name_is_read_back(data: st.DataObject, n: int) -> None:
     nodes = np.arange(n + 1, dtype=np.int32)
     scores = -np.arange(n + 1) / 3
     cells = data.draw(names(n + 1))
-    text = format_attachments(Attachments(nodes, nodes + 1, scores), mutations, cells)
+    text = format_attachments(Assignment(nodes, nodes + 1, scores), mutations, cells)
     rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
     assert [row["name"] for row in rows] == node_labels(mutations)
     assert [row["cell_name"] for row in rows] == list(cells)

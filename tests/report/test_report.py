@@ -16,7 +16,6 @@ import syclade
 from syclade.host.cli.main import cli
 from syclade.host.input.matrix import matrix_from_array, with_names
 from syclade.host.model.simulate import simulate
-from syclade.host.report.clones import clones_of
 from syclade.host.report.figure import support_of
 from syclade.host.report.heat_map import (
     COLOURS,
@@ -27,6 +26,8 @@ from syclade.host.report.heat_map import (
 )
 from syclade.host.report.sections import command_of
 from syclade.host.report.tree_svg import LETTER, WIDEST, picture_of
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.trees.clones import clones_of
 from syclade.host.trees.tree import ancestor_matrix
 from tests.conftest import ROOT
 
@@ -107,7 +108,9 @@ def test_labels_do_not_meet(cells: int, mutations: int) -> None:
 def test_the_map_has_every_entry() -> None:
     result = result_of(30, 8)
     assert result.observed is not None
-    shown = in_order_of_tree(result.observed.values, result.parents, result.attachment)
+    shown = in_order_of_tree(
+        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    )
     counted = np.bincount(shown.ravel(), minlength=len(COLOURS))
     values = np.bincount(result.observed.values.ravel(), minlength=4)
     assert counted[3] == values[3]
@@ -134,7 +137,9 @@ def test_rows_of_the_matrix_stand_beside_their_clones() -> None:
     assert result.observed is not None
     clones = clones_of(result.parents, result.attachment)
     tree = picture_of(clones, result.mutations)
-    shown = in_order_of_tree(result.observed.values, result.parents, result.attachment)
+    shown = in_order_of_tree(
+        result.observed.values, result.kind.genotypes(result.tree), result.kind.cell_order(result.tree)
+    )
     picture = beside_tree(shown, clones, tree.heights)
     assert picture.shape == (sum(tree.heights), 25)
     for clone, bottom, height in zip(clones, np.cumsum(tree.heights), tree.heights, strict=True):
@@ -149,7 +154,7 @@ def test_shares_of_other_trees_are_on_the_edges() -> None:
     made = simulate(20, 6, 0.05, 0.3, 0.2, 3).matrix
     asked: dict[str, Any] = {"fp_rate": 0.05, "fn_rate": 0.3, "device": "native", "steps": 4000, "chains": 2}
     sampled = syclade.infer(made, samples=20, **asked)
-    assert sampled.samples is not None
+    assert isinstance(sampled.samples, SampledMutationTrees)
     clones = clones_of(sampled.parents, sampled.attachment)
     shares, of = support_of(sampled, clones)
     assert shares is not None

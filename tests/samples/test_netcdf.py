@@ -15,12 +15,13 @@ import syclade
 from syclade.host.chains.events import Event
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError, OutputError
-from syclade.host.model.rate_model import RateModel
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.samples import netcdf
-from syclade.host.samples.features import Features
-from syclade.host.samples.lines import Samples
-from syclade.host.samples.sampled import Sampled, judge
+from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
+from syclade.host.samples.sampling import Sampling
+from syclade.host.samples.store import SampleStore
 from syclade.host.samples.trust import FEWEST_CHANGES
 from tests.samples.test_samples import infer
 
@@ -48,34 +49,39 @@ def test_xarray_reads_what_was_sampled(
         rows = np.concatenate(
             [posterior["leaves"].to_numpy()[..., None], posterior["parents"].to_numpy()], axis=-1
         )
-    lines = [line.split("\t") for line in sampled.lines.lines()]
+    lines = [line.split("\t") for line in sampled.lines()]
     expected = [[int(leaves), *map(int, parents.split())] for _, leaves, parents in lines]
     assert rows.reshape(-1, 4).tolist() == expected
 
 
-FIXED = RateModel(Rates(0.01, 0.2))
+MATRIX = Matrix(np.array([[1, 0], [0, 1]], dtype=np.uint8), ("a", "b"), "an array")
+PROBLEM = make_problem(MATRIX, Rates(0.01, 0.2))
+
+
+def judged(store: SampleStore, burn_in: int = 0) -> SampledMutationTrees:
+    """Return samples of trees of two mutations, a and b, one a step."""
+    return judge_mutation_trees(store, Sampling(1, burn_in), PROBLEM, ["a", "b"])
 
 
 def test_chains_are_cut_to_the_shortest(tmp_path: Path) -> None:
-    lines, features = Samples(1, float, FIXED), Features(1, 2)
+    store = SampleStore(3)
     trees = [np.array(tree, dtype=np.int32) for tree in ([2, 2, 2], [2, 0, 2], [1, 2, 2])]
     events = [
         Event(chain, 10 + at, at, 1, 0, trees[at]) for chain, last in ((0, 3), (1, 2)) for at in range(last)
     ]
-    for sink in (lines, features):
-        sink.take(events)
-    netcdf.write_netcdf(tmp_path / "x.nc", judge(features, lines, 1, 9, float, FIXED), ["a", "b"])
+    store.take(events)
+    netcdf.write_netcdf(tmp_path / "x.nc", judged(store, 9))
     with h5netcdf.File(tmp_path / "x.nc", "r") as file:
         parents = file["posterior"]["parents"][...]
     assert parents.tolist() == [[[2, 2], [2, 0]]] * 2
 
 
-def of_trees(numbers: list[int]) -> Sampled:
+def of_trees(numbers: list[int]) -> SampledMutationTrees:
     """Return the samples of one chain over two trees, given by their numbers."""
     trees = np.array([[2, 2, 2], [2, 0, 2]], dtype=np.int32)
-    lines, features = Samples(1, float, FIXED), Features(1, 2)
-    features.take([Event(0, at, one, 1, 0, trees[one]) for at, one in enumerate(numbers)])
-    return judge(features, lines, 1, 0, float, FIXED)
+    store = SampleStore(3)
+    store.take([Event(0, at, one, 1, 0, trees[one]) for at, one in enumerate(numbers)])
+    return judged(store)
 
 
 def test_a_chain_that_hardly_moved_is_told_of() -> None:
@@ -104,7 +110,7 @@ def test_nothing_is_replaced_or_left_behind(
     place.write_text("mine")
     with pytest.raises(OutputError, match="already has"):
         result.to_netcdf(place)
-    monkeypatch.setattr(netcdf, "_blocks", lambda lines: (_ for _ in ()).throw(OSError(28, "disk full")))
+    monkeypatch.setattr(netcdf, "_blocks", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
     with pytest.raises(OutputError, match="disk full"):
         result.to_netcdf(place, force=True)
     assert place.read_text() == "mine"
@@ -143,9 +149,8 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
 
 def test_a_run_that_ended_before_its_first_sample() -> None:
     """Stopped runs write their files as well."""
-    lines, features = Samples(1, float, FIXED), Features(1, 2)
-    sampled = judge(features, lines, 1, 9, float, FIXED)
+    sampled = judged(SampleStore(3), 9)
     assert (sampled.posterior.edges.shape, sampled.posterior.ancestors.shape) == ((3, 2), (2, 2))
-    assert sampled.files(["a", "b"])["posterior.tsv"] == "relation\tupper\tlower\tshare\n"
+    assert sampled.files()["posterior.tsv"] == "relation\tupper\tlower\tshare\n"
     assert sampled.told()["samples"] == 0
     assert sampled.warnings == ["the run ended before every chain had a sample: run longer"]

@@ -16,6 +16,8 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.samples.features import MOST_TREES, Features
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.samples.store import SampleStore
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 
@@ -30,7 +32,7 @@ def infer(**options: Any) -> syclade.Result:
 
 def test_features_count_what_events_have() -> None:
     generator, n = np.random.default_rng(1), 5
-    features, events = Features(1, n), []
+    store, events = SampleStore(n + 1), []
     for step in range(60):
         tree = np.full(n + 1, n, dtype=np.int32)
         order = generator.permutation(n)
@@ -38,7 +40,8 @@ def test_features_count_what_events_have() -> None:
             tree[node] = generator.choice([n, *order[:at]])
         events.append(Event(step % 2, step, int(generator.integers(9)), 1 + step % 3, 0, tree))
     for first in range(0, 60, 7):
-        features.take(events[first : first + 7])
+        store.take(events[first : first + 7])
+    features = Features(store, n)
     taken = [event for event in events if event.why & 1]
     assert features.samples == len(taken)
     above = np.mean([ancestor_matrix(one.parents)[:n, :n] & ~np.eye(n, dtype=bool) for one in taken], axis=0)
@@ -52,21 +55,18 @@ def test_features_count_what_events_have() -> None:
 
 
 def test_trees_are_thinned() -> None:
-    features, tree = Features(1, 2), np.array([2, 0, 2], dtype=np.int32)
+    store, tree = SampleStore(3), np.array([2, 0, 2], dtype=np.int32)
     for step in range(3 * MOST_TREES):
-        features.take([Event(0, step, step, 1, 0, tree)])
+        store.take([Event(0, step, step, 1, 0, tree)])
+    features = Features(store, 2)
     assert MOST_TREES / 2 <= len(features.trees()[0]) <= MOST_TREES
     assert features.scores().shape == (1, 3 * MOST_TREES)
-    batch = [Event(0, step, step, 1, 0, tree) for step in range(50)]
-    whole = Features(1, 2)
-    whole.take(batch)
-    assert all(kept.base is None for kept in whole._chains[0].trees), "no view of its launch's trees"
 
 
 @pytest.mark.statistical
 def test_samples_are_those_of_the_posterior() -> None:
     sampled = infer().samples
-    assert sampled is not None
+    assert isinstance(sampled, SampledMutationTrees)
     trees = [np.array(tree, dtype=np.int32) for tree in all_trees(3)]
     weight = np.exp([log_likelihood(MATRIX, RATES, tree) for tree in trees])
     weight /= weight.sum()
@@ -87,7 +87,7 @@ def test_one_seed_gives_one_sample_everywhere() -> None:
         other = infer(steps=2000, **options).samples
         assert first is not None
         assert other is not None
-        assert list(first.lines.lines()) == list(other.lines.lines())
+        assert list(first.lines()) == list(other.lines())
         assert first.told() == other.told()
 
 
@@ -136,7 +136,7 @@ def test_what_cannot_be(change: dict[str, Any], words: str) -> None:
 
 
 def test_kept_trees_keep_no_others() -> None:
-    features, tree = Features(1, 2), np.array([2, 0, 2], dtype=np.int32)
-    features.take([Event(0, step, step, 1, 0, tree) for step in range(64)])
-    (chain,) = features._chains.values()
-    assert all(kept.base is None for kept in chain.trees), "a view keeps its whole launch in memory"
+    store, tree = SampleStore(3), np.array([2, 0, 2], dtype=np.int32)
+    store.take([Event(0, step, step, 1, 0, tree) for step in range(64)])
+    (chain,) = Features(store, 2)._chains.values()
+    assert all(kept.base is None for kept in chain.trees), "a view keeps its whole block in memory"

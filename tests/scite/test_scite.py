@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from syclade.host.cli.main import main
+from syclade.host.inference import score_leaf
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.leaf.inference import score_leaf
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model

@@ -18,9 +18,9 @@ from syclade.host.backends.stages.timeline import TIMED_STEPS
 from syclade.host.chains.moves import MOVES
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError, OutputError
-from syclade.host.common.files import FILES
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.export.kernels import exported_kernels
+from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.task import Stop
 from syclade.kernels.target.sycl_traits import TRAITS
@@ -56,7 +56,7 @@ def test_files_of_a_run(fused: syclade.Result, tmp_path: Path) -> None:
     assert_equal(result, fused)
     result.write(tmp_path / "separate")
     fused.write(tmp_path / "fused")
-    for name in set(FILES) - {"run.json"}:
+    for name in set(MUTATION.file_names) - {"run.json"}:
         assert (tmp_path / "separate" / name).read_bytes() == (tmp_path / "fused" / name).read_bytes()
     run = json.loads((tmp_path / "separate" / "run.json").read_text())
     assert run["encoding"] == "ancestor"

@@ -9,7 +9,6 @@ import pytest
 
 from syclade.host.chains.events import Event
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
-from syclade.host.chains.sinks import DistinctTrees, Trace
 from syclade.host.chains.starts import initial_state
 from syclade.host.runs.pipeline import run_chains
 from tests.support.backends import (
@@ -24,6 +23,7 @@ from tests.support.backends import (
 )
 from tests.support.keys import slow_key
 from tests.support.own_sizes import by_backend, is_native
+from tests.support.sinks import DistinctTrees, Trace
 
 CASE = Case(8, 13, gamma=0.5)
 STEPS, CHAINS = 200, 3

@@ -64,8 +64,8 @@ def main(arguments: list[str]) -> None:
         encoding, cells, mutations = arguments[0], int(arguments[1]), int(arguments[2])
         matrix = simulate(cells, mutations, 1e-6, 0.25, 0.25, 1).matrix
         if encoding == "clade":
+            from syclade.host.chains.leaf_plan import make_leaf_plan
             from syclade.host.encodings.clade import CladeEncoding
-            from syclade.host.leaf.plan import make_leaf_plan
             from syclade.host.model.leaf_problem import make_leaf_problem
 
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))

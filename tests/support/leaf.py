@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from syclade.host.backends import Runner, make_runner
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix, matrix_from_array
-from syclade.host.leaf.plan import make_leaf_plan
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.rates import Rates
 from tests.support.backends import DEVICES, Backend, marks_of

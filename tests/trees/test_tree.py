@@ -93,10 +93,10 @@ def test_walks_agree_with_the_oracle(parents: NDArray[np.int32]) -> None:
 def test_networkx(parents: NDArray[np.int32]) -> None:
     n = len(parents) - 1
     mutations = [f"g{i}" for i in range(n)]
-    graph = tree.to_networkx(parents, mutations)
+    labels = [*mutations, "root"]
+    graph = tree.to_networkx(parents, labels)
     assert networkx.is_arborescence(graph)
     assert graph.graph["root"] == "root"
-    labels = [*mutations, "root"]
     assert [graph.nodes[label]["index"] for label in labels] == list(range(n + 1))
     assert set(graph.edges) == {(labels[parents[i]], labels[i]) for i in range(n)}
 
@@ -106,7 +106,7 @@ def test_a_path_of_5000_nodes() -> None:
     assert tree.preorder(parents).tolist() == list(range(5000, -1, -1))
     assert tree.depths(parents)[0] == 5000
     assert tree.ancestor_matrix(parents).sum() == 5001 * 5002 // 2
-    graph = tree.to_networkx(parents, [f"g{i}" for i in range(5000)])
+    graph = tree.to_networkx(parents, [*(f"g{i}" for i in range(5000)), "root"])
     assert graph.number_of_edges() == 5000
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from syclade.host.model.attachment import Attachments
+from syclade.host.model.assignment import Assignment
 from syclade.host.trees.tree import node_labels
 
 __all__ = ["COLUMNS", "format_attachments"]
@@ -19,7 +19,7 @@ POSTERIOR = "posterior"
 """Last column with the score sum: the probability of the node, given the tree."""
 
 
-def format_attachments(attachments: Attachments, mutations: Sequence[str], cells: Sequence[str]) -> str:
+def format_attachments(attachments: Assignment, mutations: Sequence[str], cells: Sequence[str]) -> str:
     """Return the text of ``attachments.tsv``: a header, then one line per cell, in the order of the matrix.
 
     The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors. Names with a quote are

@@ -1,4 +1,4 @@
-"""Attachment: the best node of a tree for every cell."""
+"""Assignments: the best place in a tree for each cell, or for each mutation; attachment of cells."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import preorder
 
-__all__ = ["Attachments", "attach"]
+__all__ = ["Assignment", "attach"]
 
 
 @dataclass(frozen=True, eq=False)
-class Attachments:
-    """The best attachment of every cell, in the order of the matrix's columns.
+class Assignment:
+    """The best places: of cells, nodes of a mutation tree; of mutations, edges of a cell tree.
+
+    The arrays are read-only; items are in the order of the matrix.
 
     Attributes:
-        node: int32, shape (cells,): the node; the root is n. Ties go to the first node in preorder, children
-            in ascending order: a node comes before its descendants, the root before all others.
-        ties: int32, shape (cells,): number of equally good nodes, this one included.
-        log_likelihood: float64, shape (cells,): of the cell at its node, natural log.
-        posterior: float64, shape (cells,): probability of the node given the tree, with a uniform prior over
+        node: int32, shape (items,): the node, or the node below the edge. Of equally good ones it is the
+            first in preorder, children in ascending order, so a node comes before its descendants.
+        ties: int32, shape (items,): number of equally good nodes or edges, this one included.
+        log_likelihood: float64, shape (items,): log-likelihood of the item at its place, natural log.
+        posterior: float64, shape (items,): probability of the place given the tree, with a uniform prior over
             the nodes; None if it was not requested.
     """
 
@@ -32,8 +34,17 @@ class Attachments:
     log_likelihood: NDArray[np.float64]
     posterior: NDArray[np.float64] | None = None
 
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        for name in ("node", "ties", "log_likelihood", "posterior"):
+            given = getattr(self, name)
+            if given is not None:
+                own = given.copy()
+                own.flags.writeable = False
+                object.__setattr__(self, name, own)
 
-def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Attachments:
+
+def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:
     """Attach every cell of a problem to its best node of a tree.
 
     Nodes are compared by the chain's integer scores, so ties are exact and the same on every device. The walk
@@ -66,7 +77,7 @@ def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Attach
         best[better] = score[better]
         best_carried[:, better] = carried[:, better]
     of = problem.column_of
-    return Attachments(node_of[of], ties[of], _log_likelihood(problem, rates, best_carried)[of])
+    return Assignment(node_of[of], ties[of], _log_likelihood(problem, rates, best_carried)[of])
 
 
 def _log_likelihood(problem: Problem, rates: Rates, carried: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.events import Event
+from syclade.host.samples.store import Records, SampleStore
 
 __all__ = ["CladeFeatures", "packed_clades"]
 
@@ -51,30 +50,30 @@ class _OfChain:
 
 
 class CladeFeatures:
-    """A sink of samples. Its memory grows by 8 bytes per sample, and with the number of distinct clades.
+    """Features of all samples. Their memory grows by 8 bytes per sample, and with the number of clades.
 
     Args:
-        why: bit of the recorder of samples.
+        store: the samples.
     """
 
-    def __init__(self, why: int) -> None:
-        self._why = why
+    def __init__(self, store: SampleStore) -> None:
         self._chains: dict[int, _OfChain] = {}
         self._numbers: dict[bytes, int] = {}
         self._met = 0
+        for number in store.chains:
+            self._chains[number] = _OfChain()
+            for records in store.of_chain(number):
+                self._add(self._chains[number], records)
 
-    def take(self, events: Sequence[Event]) -> None:
-        """See `Sink.take`."""
-        wanted = [event for event in events if event.why & self._why]
-        for first in range(0, len(wanted), _TOGETHER):
-            some = wanted[first : first + _TOGETHER]
-            trees = np.array([event.parents for event in some], dtype=np.int32)
-            for event, rows in zip(some, packed_clades(trees), strict=True):
+    def _add(self, chain: _OfChain, records: Records) -> None:
+        for first in range(0, len(records), _TOGETHER):
+            some = records[first : first + _TOGETHER]
+            trees = np.ascontiguousarray(some["parents"])
+            for score, rows in zip(some["score"].tolist(), packed_clades(trees), strict=True):
                 numbers = [self._number(row.tobytes()) for row in rows]
-                chain = self._chains.setdefault(event.chain, _OfChain())
-                chain.take(event.score, np.array(sorted(numbers), dtype=np.int64))
-        if len(self._numbers) > MOST_CLADES:
-            self._forget_rare()
+                chain.take(score, np.array(sorted(numbers), dtype=np.int64))
+            if len(self._numbers) > MOST_CLADES:
+                self._forget_rare()
 
     def _number(self, clade: bytes) -> int:
         if clade not in self._numbers:

@@ -1,25 +1,17 @@
-"""Files of cell trees: Newick with the cells as leaves, GraphViz with mutations on edges, placements."""
+"""Formats of cell trees: Newick with the cells as leaves, GraphViz with mutations on the edges."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.leaf.placement import Placements
 from syclade.host.trees.graphviz import quoted
 from syclade.host.trees.newick import newick_of
 from syclade.host.trees.tree import children, preorder
 
-__all__ = ["COLUMNS", "format_placements", "leaf_labels", "to_leaf_graphviz", "to_leaf_newick"]
-
-COLUMNS = ("mutation", "name", "edge", "cells", "ties", "log_likelihood")
-"""Columns of placements.tsv: the mutation's row in the matrix, from 1, and its name; the label of the node
-below its edge, and the number of cells below; the number of equally good edges, including this one; the
-log-likelihood of the row (natural log)."""
+__all__ = ["leaf_labels", "leaf_newick", "to_leaf_graphviz", "to_leaf_newick"]
 
 
 def leaf_labels(cells: Sequence[str]) -> list[str]:
@@ -75,31 +67,33 @@ def _lines(names: Sequence[str]) -> str:
     return '"' + "\\n".join(quoted(name)[1:-1] for name in names) + '"'
 
 
-def format_placements(
-    placements: Placements, below: NDArray[np.bool_], mutations: Sequence[str], cells: Sequence[str]
-) -> str:
-    """Return the text of ``placements.tsv``: a line with ``COLUMNS``, then one line per mutation.
+def leaf_newick(parents: NDArray[np.int32], labels: Sequence[str]) -> str:
+    """Return the tree in Newick format with cells as leaves; internal nodes have no names.
 
-    The mutations are in the order of the matrix.
+    The child with the lowest cell comes first.
 
     Args:
-        placements: placements of all mutations.
-        below: bool, shape (2m - 1, m): the cells below each node.
-        mutations, cells: names.
+        parents: a valid cell tree of m cells, int32, shape (2m - 1,).
+        labels: labels of the cells, quoted for Newick.
     """
-    labels = leaf_labels(cells)
-    text = io.StringIO()
-    table = csv.writer(text, delimiter="\t", lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows(
-        zip(
-            range(1, len(mutations) + 1),
-            mutations,
-            (labels[node] for node in placements.node.tolist()),
-            below[placements.node].sum(axis=1).tolist(),
-            placements.ties.tolist(),
-            placements.log_likelihood.tolist(),
-            strict=True,
-        )
-    )
-    return text.getvalue()
+    nodes = len(parents)
+    upper = parents.tolist()
+    open_children = [0] * len(labels) + [2] * (nodes - len(labels))
+    texts: list[tuple[int, str] | None] = [(cell, label) for cell, label in enumerate(labels)]
+    texts += [None] * (nodes - len(labels))
+    for cell in range(len(labels)):
+        at = cell
+        while at != nodes - 1:  # climb while both children are complete
+            above, own = upper[at], texts[at]
+            open_children[above] -= 1
+            if open_children[above]:
+                texts[above] = own
+                break
+            first, second = sorted((texts[above], own))
+            assert first is not None
+            assert second is not None
+            texts[above] = first[0], f"({first[1]},{second[1]})"
+            at = above
+    whole = texts[-1]
+    assert whole is not None
+    return f"{whole[1]};"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.assignment import Assignment
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.likelihood import log_likelihood_of_counts
 from syclade.host.model.rates import Rates
@@ -15,28 +14,12 @@ from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.leaf import clades, sums_below
 from syclade.host.trees.tree import preorder
 
-__all__ = ["Placements", "place"]
+__all__ = ["place"]
 
 
-@dataclass(frozen=True, eq=False)
-class Placements:
-    """The best placement of every mutation, in the order of the matrix's rows.
-
-    Attributes:
-        node: int32, shape (n,): the node below the edge. Of equally good edges, the first in preorder with
-            children in ascending order; so an edge is preferred to those below it.
-        ties: int32, shape (n,): number of equally good edges, including this one.
-        log_likelihood: float64, shape (n,): log-likelihood of each mutation's row, natural log.
-        total: log-likelihood of the tree over all mutations, natural log, from counts of events.
-    """
-
-    node: NDArray[np.int32]
-    ties: NDArray[np.int32]
-    log_likelihood: NDArray[np.float64]
-    total: float
-
-
-def place(matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[np.int32]) -> Placements:
+def place(
+    matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[np.int32]
+) -> tuple[Assignment, float]:
     """Place every mutation on its best edge.
 
     Edges are compared by the chain's integer scores, so ties are exact and the same on every device.
@@ -45,6 +28,10 @@ def place(matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[n
         matrix, rates: the input that the problem was made of.
         problem: the problem with n mutations and m cells.
         parents: a valid cell tree, int32, shape (2m - 1,).
+
+    Returns:
+        The edge of every mutation, and the log-likelihood of the tree over all mutations: natural log, from
+        counts of events.
     """
     order = preorder(parents)
     sums = sums_below(parents, problem.cell_rows())[order]
@@ -56,4 +43,4 @@ def place(matrix: Matrix, rates: Rates, problem: LeafProblem, parents: NDArray[n
     )
     each = (counts * rates.log_table()[:, :, np.newaxis]).sum(axis=(0, 1))
     total = log_likelihood_of_counts(counts.sum(axis=2), rates)
-    return Placements(node.astype(np.int32), ties.astype(np.int32), each, total)
+    return Assignment(node.astype(np.int32), ties.astype(np.int32), each), total

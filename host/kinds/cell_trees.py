@@ -1,0 +1,98 @@
+"""Cell trees: binary trees whose leaves are the cells, and each mutation is on its best edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.plan import Plan
+from syclade.host.input.matrix import Matrix
+from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.kinds.placements import format_placements
+from syclade.host.model.assignment import Assignment, attach
+from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
+from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.model.placement import place
+from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rates import Rates
+from syclade.host.trees.clones import clones_of_cell_tree
+from syclade.host.trees.leaf import canonical, clades, leaf_tree_of
+from syclade.host.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
+from syclade.host.trees.tree import preorder
+
+if TYPE_CHECKING:
+    from syclade.host.samples.sampled import Sampled
+    from syclade.host.samples.sampling import Sampling
+    from syclade.host.samples.store import SampleStore
+
+__all__ = ["CELL"]
+
+
+def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
+    return make_leaf_plan(
+        make_leaf_problem(matrix, model.rates),
+        gamma=options.gamma,
+        move_probabilities=options.move_probabilities,
+        recorders=options.recorders,
+        events=options.events,
+    )
+
+
+def _from_mutation_tree(matrix: Matrix, rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    attached = attach(make_problem(matrix, rates), rates, parents)
+    return leaf_tree_of(parents, attached.node.tolist())
+
+
+def _assign(
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: str
+) -> tuple[Assignment, float]:
+    assert isinstance(problem, LeafProblem)
+    return place(matrix, rates, problem, parents)
+
+
+def _table(tree: Tree) -> str:
+    return format_placements(tree.assignment, clades(tree.parents), tree.mutations, tree.cells)
+
+
+def _cell_order(tree: Tree) -> NDArray[np.int64]:
+    order = preorder(tree.parents)
+    return order[order < len(tree.cells)].astype(np.int64)
+
+
+def _judge(
+    store: SampleStore, sampling: Sampling, problem: Problem, _mutations: Sequence[str], cells: Sequence[str]
+) -> Sampled:
+    from syclade.host.samples.cell_trees import judge_cell_trees
+
+    return judge_cell_trees(store, sampling, problem, cells)
+
+
+CELL = TreeKind(
+    name="leaf",
+    title="cell trees",
+    item="mutation",
+    place="edge",
+    table_name="placements.tsv",
+    sample_names=("tree.samples", "clades.tsv", "consensus.newick"),
+    move_probabilities=DEFAULT_LEAF_MOVE_PROBABILITIES,
+    make_plan=_make_plan,
+    from_mutation_tree=_from_mutation_tree,
+    canonical=canonical,
+    assign=_assign,
+    labels=lambda _mutations, cells: leaf_labels(cells),
+    newick=lambda tree, _attach: to_leaf_newick(tree.parents, tree.cells),
+    graphviz=lambda tree, _attach: to_leaf_graphviz(
+        tree.parents, tree.cells, tree.mutations, tree.assignment.node
+    ),
+    table=_table,
+    genotypes=lambda tree: clades(tree.parents)[tree.assignment.node],
+    cell_order=_cell_order,
+    clones=lambda tree: clones_of_cell_tree(tree.parents, tree.assignment.node),
+    judge=_judge,
+)
+"""Binary trees whose leaves are the cells (SCITE's -transpose)."""

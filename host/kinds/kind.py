@@ -1,0 +1,107 @@
+"""Kind of trees: a value with what inferences of mutation trees and of cell trees do differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from syclade.host.chains.plan import Plan
+    from syclade.host.chains.recorders import Recorder
+    from syclade.host.input.matrix import Matrix
+    from syclade.host.model.assignment import Assignment
+    from syclade.host.model.problem import Problem
+    from syclade.host.model.rate_model import RateModel
+    from syclade.host.model.rates import Rates
+    from syclade.host.samples.sampled import Sampled
+    from syclade.host.samples.sampling import Sampling
+    from syclade.host.samples.store import SampleStore
+    from syclade.host.trees.clones import Clone
+
+__all__ = ["PlanOptions", "Tree", "TreeKind"]
+
+Parents = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanOptions:
+    """Options of a plan that every kind of trees has; see `make_plan`."""
+
+    score: str
+    gamma: float
+    move_probabilities: Sequence[float]
+    recorders: tuple[Recorder, ...]
+    events: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree, its names, and its assignment.
+
+    Attributes:
+        parents: int32, shape (nodes,): the parent vector.
+        mutations, cells: names, in the order of the matrix.
+        assignment: the best place of each item.
+    """
+
+    parents: Parents
+    mutations: tuple[str, ...]
+    cells: tuple[str, ...]
+    assignment: Assignment
+
+
+@dataclass(frozen=True, eq=False)
+class TreeKind:
+    """Kind of trees.
+
+    Attributes:
+        name: value of the option `tree`.
+        title: name for users, in the plural.
+        item, place: what the tree assigns (cell or mutation), and to what (node or edge).
+        table_name: name of the file of the assignment.
+        sample_names: names of the files of samples.
+        move_probabilities: default weights of the moves.
+        make_plan: (matrix, rate model, options) -> the plan of the chains. Raises a MatrixError or
+            OptionError if they cannot be used for these trees.
+        from_mutation_tree: (matrix, rates, mutation tree) -> the corresponding tree of this kind.
+        canonical: (parents) -> the same tree, with equal vectors for equal trees.
+        assign: (matrix, rates, problem, parents, score) -> the best place of each item, and the
+            log-likelihood of the tree by the score: natural log, float64, from counts of events.
+        labels: (mutations, cells) -> labels of all nodes.
+        newick, graphviz: (tree, whether to attach the cells) -> the tree's text. Raises a MatrixError if a
+            cell that is attached has the label of a node.
+        table: (tree) -> the text of the file of the assignment.
+        genotypes: (tree) -> bool, shape (n, cells): the mutations that each cell has.
+        cell_order: (tree) -> int64, shape (cells,): the cells in the order of the tree, for pictures.
+        clones: (tree) -> its clones, in preorder.
+        judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
+    """
+
+    name: str
+    title: str
+    item: str
+    place: str
+    table_name: str
+    sample_names: tuple[str, ...]
+    move_probabilities: tuple[float, ...]
+    make_plan: Callable[[Matrix, RateModel, PlanOptions], Plan]
+    from_mutation_tree: Callable[[Matrix, Rates, Parents], Parents]
+    canonical: Callable[[Parents], Parents]
+    assign: Callable[[Matrix, Rates, Problem, Parents, str], tuple[Assignment, float]]
+    labels: Callable[[Sequence[str], Sequence[str]], list[str]]
+    newick: Callable[[Tree, bool], str]
+    graphviz: Callable[[Tree, bool], str]
+    table: Callable[[Tree], str]
+    genotypes: Callable[[Tree], NDArray[np.bool_]]
+    cell_order: Callable[[Tree], NDArray[np.int64]]
+    clones: Callable[[Tree], list[Clone]]
+    judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """Names of the files of every answer."""
+        return ("tree.newick", "tree.gv", self.table_name, "summary.json", "run.json")

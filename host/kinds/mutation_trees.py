@@ -1,0 +1,107 @@
+"""Mutation trees: the nodes are mutations, and each cell is at its best node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.named import score_named
+from syclade.host.input.matrix import Matrix
+from syclade.host.kinds.attachments import format_attachments
+from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.model.assignment import Assignment, attach
+from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
+from syclade.host.model.problem import Problem, make_problem, problem_at
+from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rates import Rates
+from syclade.host.trees.cells import attached_cells
+from syclade.host.trees.clones import Clone, clones_of
+from syclade.host.trees.graphviz import to_graphviz
+from syclade.host.trees.newick import to_newick
+from syclade.host.trees.tree import ancestor_matrix, node_labels, preorder
+
+if TYPE_CHECKING:
+    from syclade.host.samples.sampled import Sampled
+    from syclade.host.samples.sampling import Sampling
+    from syclade.host.samples.store import SampleStore
+
+__all__ = ["MUTATION"]
+
+
+def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
+    problem = make_problem(matrix, model.rates, octaves=options.score == "sum", model=model)
+    return make_plan(
+        problem,
+        gamma=options.gamma,
+        move_probabilities=options.move_probabilities,
+        score=score_named(options.score, problem),
+        recorders=options.recorders,
+        events=options.events,
+    )
+
+
+def _assign(
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: str
+) -> tuple[Assignment, float]:
+    from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
+
+    cells = attach(problem_at(problem, matrix, rates), rates, parents)
+    if score == "sum":
+        posterior = attachment_posteriors(matrix, rates, parents, cells.node)
+        cells = Assignment(cells.node, cells.ties, cells.log_likelihood, posterior)
+    return cells, log_likelihood_by(score, matrix, rates, parents)
+
+
+def _attached(tree: Tree, attach: bool) -> list[list[str]] | None:
+    """Return the names of the cells attached to each node, or None to leave out the cells."""
+    return attached_cells(tree.assignment.node.tolist(), tree.cells, tree.mutations) if attach else None
+
+
+def _genotypes(tree: Tree) -> NDArray[np.bool_]:
+    return ancestor_matrix(tree.parents)[:-1, tree.assignment.node].astype(np.bool_)
+
+
+def _cell_order(tree: Tree) -> NDArray[np.int64]:
+    position = np.empty(len(tree.parents), dtype=np.int64)
+    position[preorder(tree.parents)] = np.arange(len(tree.parents))
+    return np.argsort(position[tree.assignment.node], kind="stable")
+
+
+def _clones(tree: Tree) -> list[Clone]:
+    return clones_of(tree.parents, tree.assignment.node)
+
+
+def _judge(
+    store: SampleStore, sampling: Sampling, problem: Problem, mutations: Sequence[str], _cells: Sequence[str]
+) -> Sampled:
+    from syclade.host.samples.mutation_trees import judge_mutation_trees
+
+    return judge_mutation_trees(store, sampling, problem, mutations)
+
+
+MUTATION = TreeKind(
+    name="mutation",
+    title="mutation trees",
+    item="cell",
+    place="node",
+    table_name="attachments.tsv",
+    sample_names=("tree.samples", "posterior.tsv", "posterior.gv"),
+    move_probabilities=DEFAULT_MOVE_PROBABILITIES,
+    make_plan=_make_plan,
+    from_mutation_tree=lambda _matrix, _rates, parents: parents,
+    canonical=lambda parents: parents,
+    assign=_assign,
+    labels=lambda mutations, _cells: node_labels(mutations),
+    newick=lambda tree, attach: to_newick(tree.parents, tree.mutations, _attached(tree, attach)),
+    graphviz=lambda tree, attach: to_graphviz(tree.parents, tree.mutations, _attached(tree, attach)),
+    table=lambda tree: format_attachments(tree.assignment, tree.mutations, tree.cells),
+    genotypes=_genotypes,
+    cell_order=_cell_order,
+    clones=_clones,
+    judge=_judge,
+)
+"""Rooted trees whose nodes are the mutations."""

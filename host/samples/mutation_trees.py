@@ -1,0 +1,111 @@
+"""Samples of mutation trees: their posterior, their convergence diagnostics, and their files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.common.atomic import Content
+from syclade.host.cooptimal.consensus import Consensus
+from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
+from syclade.host.model.problem import Problem
+from syclade.host.samples.features import Features, leaves_of
+from syclade.host.samples.lines import sample_lines
+from syclade.host.samples.sampled import Sampled
+from syclade.host.samples.sampling import Sampling
+from syclade.host.samples.store import SampleStore
+from syclade.host.samples.trust import judged
+from syclade.kernels.rates.arguments import FN, FP
+
+if TYPE_CHECKING:
+    from syclade.host.model.rate_model import RateModel
+    from syclade.host.trees.clones import Clone
+
+__all__ = ["SampledMutationTrees", "judge_mutation_trees"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledMutationTrees(Sampled):
+    """Samples of mutation trees, with their posterior; see `Sampled`.
+
+    Attributes:
+        posterior: probabilities of edges and of ancestor relations, over all samples.
+        leaves_ess, leaves_rhat: effective sample size and R-hat of the number of leaves.
+        problem: the problem of the chains.
+    """
+
+    posterior: Consensus
+    leaves_ess: float
+    leaves_rhat: float
+    problem: Problem
+    spread_name = "ancestor_spread"
+    spread_of = "who is above whom"
+    dimension = "mutation"
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """See `Trust.numbers`."""
+        return super().numbers | {"leaves_ess": self.leaves_ess, "leaves_rhat": self.leaves_rhat}
+
+    def lines(self) -> Iterator[str]:
+        """See `Sampled.lines`; in SCITE's format."""
+        return sample_lines(self.store, self.problem.to_nats, self.problem.rate_tables.model)
+
+    def files(self) -> dict[str, Content]:
+        """See `Sampled.files`; the graph leaves out edges of 5 % or less."""
+        return {
+            "tree.samples": self.lines(),
+            "posterior.tsv": self.posterior.to_table(self.names),
+            "posterior.gv": self.posterior.to_graphviz(self.names, least=0.05),
+        }
+
+    def support(self, parents: NDArray[np.int32], clones: Sequence[Clone]) -> list[float | None]:
+        """See `Sampled.support`: the share of the edge to the clone's first mutation."""
+        edges = self.posterior.edges
+        return [None, *(float(edges[parents[clone.node], clone.node]) for clone in clones[1:])]
+
+    def columns(self, parents: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
+        """See `Sampled.columns`."""
+        return {"leaves": leaves_of(parents)}
+
+
+def judge_mutation_trees(
+    store: SampleStore, sampling: Sampling, problem: Problem, names: Sequence[str]
+) -> SampledMutationTrees:
+    """Return samples with their posterior and convergence diagnostics.
+
+    Args:
+        store: the samples.
+        sampling: which states they are.
+        problem: the problem of the chains.
+        names: the n names of the mutations.
+    """
+    features = Features(store, problem.mutations, problem.learns)
+    leaves = features.leaves().astype(np.float64)
+    return SampledMutationTrees(
+        every=sampling.every,
+        burn_in=sampling.burn_in,
+        **judged(features.scores(), features.trees(), frechet_ess, problem.to_nats),
+        spread=ancestor_spread(features.above_by_chain()),
+        posterior=Consensus(features.samples, features.edges(), features.above()),
+        leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
+        leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,
+        rates=_rates(features, problem.rate_tables.model),
+        store=store,
+        problem=problem,
+        names=tuple(names),
+    )
+
+
+def _rates(features: Features, model: RateModel) -> dict[str, NDArray[np.float64]]:
+    """Return the learned rates of all samples, by name: float64, shape (chains, samples)."""
+    grids = {FN: model.fn, FP: model.fp}
+    return {
+        grid.prior.name: grid.rates[features.rates(rate)] for rate, grid in grids.items() if grid is not None
+    }
