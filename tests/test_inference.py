@@ -36,8 +36,9 @@ QUICK: dict[str, Any] = {**RATES, "chains": 3, "steps": 200, "device": "numpy", 
 MADE = simulate(16, 8, 0.01, 0.2, 0.1, 4).matrix
 SUMMARY_FIELDS = {
     "tree", "cells", "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells",
-    "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "move_probabilities", "chains", "steps",
-    "converged", "interrupted", "seed", "chain_log_likelihoods", "moves", "searches", "score",
+    "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "score",
+    "move_probabilities", "chains", "steps", "converged", "interrupted", "seed", "chain_log_likelihoods",
+    "moves", "searches",
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "pipeline",
