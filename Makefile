@@ -11,7 +11,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The SYCL stack has wheels for CPython 3.11 only. A shim may exist without its interpreter, so each is run.
+# The locked SYCL stack, which can also compile kernels, is for CPython 3.11. A shim may exist without its interpreter, so each is run.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv

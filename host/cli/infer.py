@@ -268,15 +268,15 @@ def _deliver(
         OutputError: the files or standard output cannot be written; the result is printed even if writing
             the files failed.
     """
-    failure = None
+    failure, wrote = None, list[str]()
     if out is not None:
         try:
-            result.write(out, force=force, **also)
+            wrote = result.write(out, force=force, **also)
         except OutputError as error:
             failure = error
     if as_json:
         tell_json(result)
     else:
-        tell(result, out if failure is None else None, quiet=quiet and failure is None)
+        tell(result, out if failure is None else None, wrote, quiet=quiet and failure is None)
     if failure is not None:
         raise failure

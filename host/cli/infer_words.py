@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,19 @@ if TYPE_CHECKING:
 __all__ = ["doubt_of", "tell"]
 
 
-def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
-    """Print the result, and the paths of its files."""
+MOST_NAMES = 12
+"""Maximum number of file names in the output."""
+
+
+def tell(result: Result, out: Path | None, wrote: Sequence[str], *, quiet: bool) -> None:
+    """Print the result, and the names of its files.
+
+    Args:
+        result: the result.
+        out: the folder of its files; None to print the tree.
+        wrote: the names of the files.
+        quiet: whether to print the log-likelihood only.
+    """
     from syclade.host.cli.streams import shows
     from syclade.host.devices.work import executed_on
 
@@ -53,7 +64,8 @@ def tell(result: Result, out: Path | None, *, quiet: bool) -> None:
         if not shows(newick):
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
-        click.echo(f"wrote {', '.join(str(out / name) for name in result.kind.file_names)}")
+        more = len(wrote) - MOST_NAMES
+        click.echo(f"wrote {', '.join(wrote[:MOST_NAMES])}{f' and {more} more' if more > 0 else ''} to {out}")
 
 
 def _rates(learned: Mapping[str, Any]) -> str:

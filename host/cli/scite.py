@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from syclade.host.cli.progress import Show, progress_bar, show_log
+from syclade.host.cli.stopping import stopped_by_signals
 
 if TYPE_CHECKING:
+    from syclade.host.model.problem import Problem
     from syclade.host.runs.pipeline import Progress
-    from syclade.host.scite.run import AnyProblem
 
 __all__ = ["command"]
 
@@ -27,7 +28,7 @@ class _Verbatim(click.Command):
 
 
 @click.command("scite", cls=_Verbatim, add_help_option=False, options_metavar="FLAGS...")
-def command(arguments: tuple[str, ...]) -> None:
+def command(arguments: tuple[str, ...]) -> int:
     """Run SCITE's chains with SCITE's arguments; write its files and print its output.
 
     \b
@@ -47,21 +48,26 @@ def command(arguments: tuple[str, ...]) -> None:
     -transpose                    cell trees: BASE_ml0.newick
     --device NAME --force         syclade's own: where to run; replace existing files
 
-    docs/coming-from-scite.md lists the differences.
+    Ctrl-C or SIGTERM ends the run with the best trees so far. docs/coming-from-scite.md lists the
+    differences.
     """
     from syclade.host.devices.work import executed_on
     from syclade.host.scite.arguments import parse_arguments
     from syclade.host.scite.run import run_scite
 
     call = parse_arguments(arguments)
-    with progress_bar(False, show_log(quiet=False, verbose=False)) as show:
-        outcome = run_scite(call, lambda state, problem: _show(show, state, problem))
+    log = show_log(quiet=False, verbose=False)
+    with progress_bar(False, log) as show, stopped_by_signals() as stop:
+        outcome = run_scite(call, lambda state, problem: _show(show, state, problem), stop)
+    if outcome.interrupted:
+        click.echo("syclade: warning: stopped before the end: these are the best trees until then", err=True)
     click.echo(f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True)
     for line in outcome.lines(call):
         click.echo(line)
+    return stop.status if outcome.interrupted else 0
 
 
-def _show(show: Show | None, state: Progress, problem: AnyProblem) -> None:
+def _show(show: Show | None, state: Progress, problem: Problem) -> None:
     """Update the progress bar, if there is one."""
     if show is None:
         return

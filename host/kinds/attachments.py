@@ -23,7 +23,8 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
     """Return the text of ``attachments.tsv``: a header, then one line per cell, in the order of the matrix.
 
     The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors. Names with a quote are
-    quoted as in CSV, with the quote doubled. Numbers are written in full precision.
+    quoted as in CSV, with the quote doubled. Log-likelihoods are written in full precision, posteriors
+    with ten digits, which all versions of numpy share.
 
     Args:
         attachments: the attachment of every cell.
@@ -44,7 +45,7 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
     ]
     more = () if attachments.posterior is None else (POSTERIOR,)
     if attachments.posterior is not None:
-        columns.append(attachments.posterior.tolist())
+        columns.append(f"{share:.10g}" for share in attachments.posterior.tolist())
     table.writerow((*COLUMNS, *more))
     table.writerows(zip(*columns, strict=True))
     return text.getvalue()

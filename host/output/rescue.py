@@ -13,7 +13,7 @@ from syclade.host.common.errors import OutputError
 __all__ = ["keep"]
 
 
-def keep(write: Callable[[Path], None]) -> Path | None:
+def keep(write: Callable[[Path], object]) -> Path | None:
     """Write a result to a new folder in the user's state directory, or else in the temporary directory.
 
     Args:

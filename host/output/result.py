@@ -142,7 +142,8 @@ class Result(WithWork):
         """Numbers of searches, or of chains and steps, as text."""
         if self.searches:
             return f"{len(self.searches)} searches"
-        return f"{self.chains} chains of {self.steps} steps"
+        begun = " from the trees of searches" if self.options.get("start") == "search" else ""
+        return f"{self.chains} chains of {self.steps} steps{begun}"
 
     @property
     def agreeing(self) -> int:
@@ -337,7 +338,7 @@ class Result(WithWork):
         report: bool = False,
         netcdf: bool = False,
         multiqc: bool = False,
-    ) -> None:
+    ) -> list[str]:
         """Write the tree, attachments.tsv (of a cell tree placements.tsv), summary.json and run.json.
 
         Results with samples or co-optimal trees write their files, too.
@@ -349,6 +350,9 @@ class Result(WithWork):
             netcdf: whether to write samples.nc, too.
             multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
 
+        Returns:
+            The names of the files.
+
         Raises:
             OptionError: a library is not installed: for `report` jinja2 or matplotlib, for `netcdf` h5netcdf
                 or h5py; or `netcdf` is given without samples.
@@ -359,3 +363,4 @@ class Result(WithWork):
         place = path_of("the directory", directory, OutputError)
         files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
         write_files(place, files, force)
+        return list(files)

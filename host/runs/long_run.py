@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.keeper import Keeper
 from syclade.host.common.errors import CheckpointError
@@ -106,6 +107,7 @@ def run_long(
     task: Task | None = None,
     starts: Callable[[int], ChainState] | None = None,
     sampled: bool = False,
+    sinks: Sequence[Sink] = (),
 ) -> Ran:
     """Run chains 0 … chains-1 to their end, or until a stop is requested.
 
@@ -116,6 +118,7 @@ def run_long(
         task: run context: progress callback, checkpointing, stop request.
         starts: (chain) -> its state before the first step; random trees by default.
         sampled: whether to store the chains' events.
+        sinks: receive all events of this process; those of a resumed run are in its store only.
 
     Raises:
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
@@ -126,8 +129,8 @@ def run_long(
     clock = Clock(None if fixed is None else chains * fixed, task.launched)
     given, told = _resumed(runner, chains, task)
     store = _open_store(runner.plan.labels + 1, task.keeper, told) if sampled else None
-    sinks = () if store is None else (store,)
-    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=sinks)
+    taking = sinks if store is None else (*sinks, store)
+    rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
     clock.steps_done = chains * rounds.steps
     run = _Run(rounds, task, runner, store)
     if given:

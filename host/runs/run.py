@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots, make_runner
@@ -12,6 +12,7 @@ from syclade.host.backends.counting_runner import CountingRunner
 from syclade.host.backends.kernel_choice import IMAGE, STAGES
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
@@ -40,6 +41,7 @@ def run_plan(
     seed: int,
     task: Task,
     sampled: bool = False,
+    sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
 ) -> Found:
@@ -48,6 +50,7 @@ def run_plan(
     Args:
         task: run context: progress callback, checkpointing, stop request.
         sampled: whether to store the chains' events.
+        sinks: receive all events of this process.
         starts: (chain) -> its state before the first step; random trees by default.
         separate: run the stages as separate kernels, with these options; None runs them fused.
 
@@ -68,7 +71,9 @@ def run_plan(
     runner = opened.runner
     until = StoppingRule() if steps is None else steps
     try:
-        ran = run_long(runner, chains=chains, until=until, task=task, starts=starts, sampled=sampled)
+        ran = run_long(
+            runner, chains=chains, until=until, task=task, starts=starts, sampled=sampled, sinks=sinks
+        )
         if separate is not None and staged is not None:
             separate.write_trace(staged)
     finally:

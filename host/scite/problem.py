@@ -20,13 +20,29 @@ def refuse_what_is_missing(call: SciteCall) -> None:
     if call.learn == 1.0:
         raise OptionError("-e is 1: no step would be left for the tree", hint="use less, such as 0.2")
     if call.cell_tree:
-        from syclade.host.scite.cell_tree import refuse_for_cell_trees
-
-        refuse_for_cell_trees(call)
+        _refuse_for_cell_trees(call)
     elif call.move_probabilities is not None and len(call.move_probabilities) != 3:
         raise OptionError(
             f"-move_probs has {len(call.move_probabilities)} values",
             hint="mutation trees have 3: prune and reattach, swap labels, swap subtrees",
+        )
+
+
+def _refuse_for_cell_trees(call: SciteCall) -> None:
+    """Raise an OptionError for options that do not go with -transpose here."""
+    asked = {
+        "-s": call.sum_score,
+        "-p": call.samples is not None,
+        "-t": call.true_tree is not None,
+        "-e": call.learn > 0.0,
+    }
+    for flag, given in asked.items():
+        if given:
+            raise OptionError(f"{flag} does not go with -transpose here", hint=f"leave out {flag}")
+    if call.move_probabilities is not None and len(call.move_probabilities) != 2:
+        raise OptionError(
+            f"-move_probs has {len(call.move_probabilities)} values",
+            hint="cell-leaf trees have 2: prune and reattach, swap leaves",
         )
 
 

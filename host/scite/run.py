@@ -12,23 +12,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends.opening import open_runner
-from syclade.host.chains.events import Sink
-from syclade.host.chains.plan import make_plan
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
-from syclade.host.chains.scores.named import score_named
-from syclade.host.chains.state import ChainState
 from syclade.host.common.errors import OutputError
 from syclade.host.common.files import check_output, write_files
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
-from syclade.host.model.leaf_problem import LeafProblem
-from syclade.host.model.problem import Problem, make_problem, problem_at
-from syclade.host.model.rates import Rates
-from syclade.host.model.summed import log_likelihood_by
+from syclade.host.kinds.cell_trees import CELL
+from syclade.host.kinds.kind import PlanOptions, TreeKind
+from syclade.host.kinds.mutation_trees import MUTATION
+from syclade.host.model.problem import Problem, problem_at
+from syclade.host.model.rate_model import RateModel
 from syclade.host.output.rescue import keep
-from syclade.host.runs.pipeline import Progress, run_chains
+from syclade.host.runs.pipeline import Progress
+from syclade.host.runs.run import run_plan
+from syclade.host.runs.task import Stop, Task
 from syclade.host.samples.lines import sample_lines
 from syclade.host.samples.store import SampleStore
 from syclade.host.scite.arguments import SciteCall
@@ -38,9 +36,7 @@ from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
 
-__all__ = ["AnyProblem", "SciteOutcome", "burn_in_of", "run_scite"]
-
-AnyProblem = Problem | LeafProblem
+__all__ = ["SciteOutcome", "burn_in_of", "run_scite"]
 
 _NEVER = 2**62
 """More steps than a chain can have."""
@@ -64,6 +60,7 @@ class SciteOutcome:
         beta: false-negative rate of the best tree, if it was learned (-e); else None.
         with_prior: log-likelihood plus, if the rate was learned, the logarithm of its prior.
         work: steps done by each executor.
+        interrupted: whether the run was stopped before its end.
     """
 
     log_likelihood: float
@@ -74,6 +71,7 @@ class SciteOutcome:
     beta: float | None = None
     with_prior: float = 0.0
     work: tuple[WorkDone, ...] = ()
+    interrupted: bool = False
 
     def lines(self, call: SciteCall) -> list[str]:
         """Return the lines of SCITE's standard output, with SCITE's number of digits."""
@@ -95,12 +93,15 @@ def burn_in_of(steps: int) -> int:
     return steps // 4
 
 
-def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -> SciteOutcome:
+def run_scite(
+    call: SciteCall, report: Callable[[Progress, Problem], None], stop: Stop | None = None
+) -> SciteOutcome:
     """Run SCITE's command.
 
     Args:
         call: SCITE's arguments.
         report: callback after every launch, with the progress of the chains and their problem.
+        stop: a stop request; the run then ends with the best trees and the samples so far.
 
     Raises:
         SycladeError: an argument or a file cannot be used; the error says what to do.
@@ -110,57 +111,42 @@ def run_scite(call: SciteCall, report: Callable[[Progress, AnyProblem], None]) -
     rates, matrix = rates_of(call), matrix_of(call)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
     _check_prefix(call)
-    if call.cell_tree:
-        return _run_cell_tree(call, rates, matrix, report, started)
-    model = rate_model_of(call, rates)
-    problem = make_problem(matrix, rates, octaves=call.sum_score, model=model)
-    optimal, samples = _sinks(call, problem)
-    try:
-        state, work = _run_chains(call, problem, (optimal, samples), report)
-        best, places = state.best_parents, state.best_rate_at
-        rates = model.at(places)
-        trees = optimal.trees(best, tree_key(best))
-        scored = problem_at(problem, matrix, rates)
-        texts = _trees_texts(call, matrix, scored, trees) if call.tree_list else {}
-        lines = partial(sample_lines, samples, problem.to_nats, problem.rate_tables.model)
-        _write(call, texts, lines)
-    finally:
-        samples.close()
+    kind, model = CELL if call.cell_tree else MUTATION, rate_model_of(call, rates)
+    plan = _plan(call, kind, matrix, model)
+    problem = plan.problem
+    optimal, samples = _sinks(call, plan)
+    task = Task(lambda state: report(state, problem), stop=stop or Stop())
+    found = run_plan(
+        plan, call.device, "auto", None, chains=call.chains, steps=call.steps, slots=None, seed=call.seed,
+        task=task, sinks=(optimal, samples),
+    )  # fmt: skip
+    state = found.outcome.best
+    best, places = kind.canonical(state.best_parents), state.best_rate_at
+    rates = model.at(places)
+    trees = optimal.trees(best, tree_key(best))
+    texts = _trees_texts(call, matrix, problem_at(problem, matrix, rates), trees) if call.tree_list else {}
+    _write(call, texts, partial(sample_lines, samples, problem.to_nats, model))
+    samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
-    log_likelihood = log_likelihood_by(_score(call), matrix, rates, best)
+    _, log_likelihood = kind.assign(matrix, rates, problem, best, _score(call))
     return SciteOutcome(
         log_likelihood=log_likelihood,
         trees=trees if call.tree_list else [],
         distance=min(distances, default=None),
-        steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
+        steps_after_burn_in=max(0, found.outcome.steps - call.chains * burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
         beta=model.values(places).get("fn_rate"),
         with_prior=log_likelihood + model.log_prior(places),
-        work=work,
+        work=found.work,
+        interrupted=found.interrupted,
     )
 
 
-def _run_cell_tree(
-    call: SciteCall,
-    rates: Rates,
-    matrix: Matrix,
-    report: Callable[[Progress, AnyProblem], None],
-    started: float,
-) -> SciteOutcome:
-    """Run a call with -transpose: one tree, in Newick format, and an empty file of samples, as in SCITE."""
-    from syclade.host.scite.cell_tree import best_cell_tree
-
-    best = best_cell_tree(call, rates, matrix, report)
-    listed = call.tree_list and call.max_trees != 0
-    _write(call, {f"{call.prefix.name}_ml0.newick": best.newick} if listed else {}, tuple)
-    return SciteOutcome(
-        log_likelihood=best.log_likelihood,
-        trees=[best.parents] if call.tree_list else [],
-        distance=None,
-        steps_after_burn_in=call.chains * (call.steps - burn_in_of(call.steps)),
-        milliseconds=(time.perf_counter() - started) * 1e3,
-        work=best.work,
-    )
+def _plan(call: SciteCall, kind: TreeKind, matrix: Matrix, model: RateModel) -> Plan:
+    """Return the plan of the chains."""
+    weights = call.move_probabilities or kind.move_probabilities
+    options = PlanOptions(_score(call), call.gamma, weights, _recorders(call), EVENTS)
+    return kind.make_plan(matrix, model, options)
 
 
 def _score(call: SciteCall) -> str:
@@ -174,11 +160,13 @@ def _kind(call: SciteCall) -> str:
 
 
 def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
-    """Recorders of the chains: best trees (bits 0 and 1), then samples.
+    """Recorders of the chains: best trees (bits 0 and 1), then samples; none of cell trees.
 
     Where best trees are recorded and no samples, the recorder of samples is there and never records: the
     same precompiled kernel serves both.
     """
+    if call.cell_tree:
+        return ()
     if call.samples is not None:
         of_samples: tuple[Recorder, ...] = (every(call.samples, burn_in_of(call.steps) + call.samples),)
     else:
@@ -186,55 +174,26 @@ def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
     return (*((NEW_BEST, EQUAL_BEST) if call.tree_list else ()), *of_samples)
 
 
-def _sinks(call: SciteCall, problem: Problem) -> tuple[OptimalTrees, SampleStore]:
+def _sinks(call: SciteCall, plan: Plan) -> tuple[OptimalTrees, SampleStore]:
     """Return the consumers of the recorders' events."""
     of_trees = 0b11 if call.tree_list else 0
     of_samples = 0 if call.samples is None else of_trees + 1
-    return OptimalTrees(of_trees), SampleStore(problem.mutations + 1, why=of_samples)
-
-
-def _run_chains(
-    call: SciteCall,
-    problem: Problem,
-    sinks: tuple[Sink, ...],
-    report: Callable[[Progress, AnyProblem], None],
-) -> tuple[ChainState, tuple[WorkDone, ...]]:
-    """Run the chains; return the state with the best tree, and the work of each executor."""
-    plan = make_plan(
-        problem,
-        gamma=call.gamma,
-        move_probabilities=call.move_probabilities or DEFAULT_MOVE_PROBABILITIES,
-        score=score_named(_score(call), problem),
-        recorders=_recorders(call),
-        events=EVENTS,
-    )
-    opened = open_runner(
-        call.device, "auto", plan, chains=call.chains, steps=call.steps, slots=None, seed=call.seed
-    )
-    try:
-        outcome = run_chains(
-            opened.runner,
-            chains=call.chains,
-            steps=call.steps,
-            progress=lambda state: report(state, problem),
-            sinks=sinks,
-        )
-    finally:
-        opened.runner.close()
-    return outcome.best, opened.runner.work
+    return OptimalTrees(of_trees), SampleStore(plan.labels + 1, why=of_samples)
 
 
 def _trees_texts(
     call: SciteCall, matrix: Matrix, problem: Problem, trees: list[NDArray[np.int32]]
 ) -> dict[str, str]:
-    """Return the texts of the tree files, numbered from 0, by file name."""
+    """Return the texts of the tree files, numbered from 0, by file name; of cell trees Newick only."""
     texts = {}
     names = None if call.names is None else matrix.mutations
     for number, parents in enumerate(trees[: call.max_trees]):
         base = f"{call.prefix.name}_{_kind(call)}{number}"
+        texts[f"{base}.newick"] = newick_text(parents)
+        if call.cell_tree:
+            continue
         attached = best_nodes(problem, parents) if call.attach else None
         texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
-        texts[f"{base}.newick"] = newick_text(parents)
     return texts
 
 

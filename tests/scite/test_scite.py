@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by, summed_log_likelihood
+from syclade.host.runs.pipeline import Progress
+from syclade.host.runs.task import Stop
 from syclade.host.samples.lines import sample_line
 from syclade.host.scite import run as run_module
 from syclade.host.scite.arguments import parse_arguments
@@ -191,6 +194,21 @@ def test_progress_is_told(tmp_path: Path) -> None:
     run_scite(parse_arguments(given), lambda state, _problem: seen.append(state.steps_done))
     assert seen == sorted(seen)
     assert seen[-1] == 800
+
+
+@pytest.mark.parametrize("more", ["", "-transpose"])
+def test_a_stopped_run_writes_what_it_has(tmp_path: Path, more: str) -> None:
+    stop, given = Stop(), ["-i", str(EXAMPLE / "matrix.csv"), *CALL.split(), "-o", str(tmp_path / "x")]
+    call = replace(parse_arguments([*given, *more.split()]), steps=10**9)
+
+    def report(state: Progress, _problem: object) -> None:
+        stop.wanted = state.steps_done > 1000
+
+    outcome = run_scite(call, report, stop)
+    assert outcome.interrupted
+    assert outcome.steps_after_burn_in == 0, "stopped within the burn-in"
+    assert (tmp_path / "x_ml0.newick").exists()
+    assert outcome.log_likelihood < 0
 
 
 def map_words(given: list[object]) -> list[str]:
