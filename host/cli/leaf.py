@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli.json_output import tell_json
-from syclade.host.cli.learning import LEARNING
-from syclade.host.cli.matrices import coding_of
+from syclade.host.cli.options import CODING, coding_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.common.errors import OptionError, OutputError
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from syclade.host.leaf.result import LeafResult
 
 __all__ = ["infer_leaf_tree"]
-
-OF_MUTATION_TREES = (
-    "image", "attach", "max_trees", "true_tree", "report", "netcdf", "multiqc", "trace", *LEARNING,
-)  # fmt: skip
-"""Options that do not apply to cell trees, by parameter name."""
 
 
 def infer_leaf_tree(
@@ -42,20 +37,21 @@ def infer_leaf_tree(
     Args:
         matrix, out, force, quiet, as_json, verbose: as in the command.
         move_probs: weights of the moves; None for the defaults.
-        settings: the other options.
+        settings: the other options; those that do not apply to cell trees are not given.
 
     Returns:
         The exit status of the command.
 
     Raises:
-        OptionError: an option is for mutation trees only.
+        OptionError: swaps of subtrees have a weight.
     """
     from syclade.host.common.files import check_output
     from syclade.host.leaf.inference import infer_leaf
     from syclade.host.leaf.result import FILES, SAMPLE_FILES
     from syclade.host.output.rescue import keep
 
-    own = _own_settings(settings)
+    taken = (*CODING, *signature(infer_leaf).parameters)
+    own = {name: value for name, value in settings.items() if name in taken}
     log = show_log(quiet, verbose)
     matrix, coding = coding_of(own, matrix, own["names"], own["cell_names"])
     if move_probs is not None:
@@ -85,26 +81,6 @@ def infer_leaf_tree(
             raise
         raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
     return stop.status if result.interrupted else 0
-
-
-def _own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that apply to cell trees; raise OptionError for any other that was given."""
-    asked = [f"--{name.replace('_', '-')}" for name in OF_MUTATION_TREES if settings[name]]
-    if settings["method"] == "search":
-        asked.append("--method search")
-    if settings["start"] != "random":
-        asked.append("--start search")
-    if settings["score"] != "max":
-        asked.append("--score sum")
-    if settings["stages"] != "fused":
-        asked.append("--stages separate")
-    if asked:
-        raise OptionError(
-            f"{asked[0]} is for mutation trees, and --tree is leaf",
-            hint=f"leave out {asked[0]}: cell-leaf trees are inferred by chains from random trees",
-        )
-    left_out = (*OF_MUTATION_TREES, "method", "score", "start", "stages")
-    return {name: value for name, value in settings.items() if name not in left_out}
 
 
 def _two_of(weights: tuple[float, ...]) -> tuple[float, float]:

@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.common.values import whole
 from syclade.host.inference import InferenceProgress, progress_of
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Names
-from syclade.host.model.defaults import DEFAULT_CHAINS, DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_SEED
 from syclade.host.model.rates import Rates
+from syclade.host.options import checked
+from syclade.host.options.defaults import DEFAULT_CHAINS, DEFAULT_LEAF_MOVE_PROBABILITIES, DEFAULT_SEED
+from syclade.host.supported import check_together
 
 if TYPE_CHECKING:
     from syclade.host.leaf.result import LeafResult
@@ -75,17 +76,16 @@ def infer_leaf(
     from syclade.host.runs.task import Stop, Task
     from syclade.host.trees.cells import default_cell_names
 
-    chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
-    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
-    seed = whole("--seed", seed, 0, 2**64 - 1)
-    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
+    check_together({"tree": "leaf", "device": device, "samples": samples, "steps": steps})
+    chains = checked("chains", DEFAULT_CHAINS if chains is None else chains)
+    steps, seed, slots = checked("steps", steps), checked("seed", seed), checked("slots", slots)
     weights: Any = move_probabilities
     if isinstance(weights, Iterator):  # an iterator can be read only once
         weights = tuple(weights)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     problem = make_leaf_problem(observed, rates)
-    sampling = sampling_of(samples, burn_in, steps, None)
+    sampling = sampling_of(samples, burn_in, steps)
     plan = make_leaf_plan(
         problem,
         gamma=gamma,

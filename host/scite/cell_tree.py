@@ -14,9 +14,9 @@ from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.leaf.placement import place
 from syclade.host.leaf.plan import make_leaf_plan
-from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 from syclade.host.runs.pipeline import Progress, run_chains
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import newick_text

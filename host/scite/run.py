@@ -21,11 +21,11 @@ from syclade.host.common.errors import OutputError
 from syclade.host.common.files import check_output, write_files
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rates import Rates
 from syclade.host.model.summed import log_likelihood_by
+from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.output.rescue import keep
 from syclade.host.runs.pipeline import Progress, run_chains
 from syclade.host.samples.lines import Samples
