@@ -15,6 +15,7 @@ import numpy as np
 from syclade.host.chains.events import Event
 from syclade.host.checkpoints.archive import damaged
 from syclade.host.common.errors import OutputError
+from syclade.host.options import flag_of
 
 __all__ = ["Journal", "journal_of", "read_journal"]
 
@@ -48,7 +49,7 @@ class Journal:
     def __init__(self, path: Path, nodes: int, *, length: int | None = None, force: bool = False) -> None:
         self._path, self._record = path, _record(nodes)
         if length is None and path.exists() and not force:
-            raise OutputError(f"{path} is there already", hint="replace it with --force")
+            raise OutputError(f"{path} is there already", hint=f"replace it with {flag_of('force')}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("wb" if length is None else "r+b")
