@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 from syclade.host.common.errors import OptionError
 from syclade.host.options import OPTIONS, flag_of
 
-__all__ = ["EXCLUSIONS", "NEEDS", "Exclusion", "Need", "check_together", "excluded_by", "refusal", "title_of"]
+__all__ = [
+    "EXCLUSIONS",
+    "FEATURES",
+    "NEEDS",
+    "Exclusion",
+    "Need",
+    "check_together",
+    "excluded_by",
+    "refusal",
+    "title_of",
+]
 
 FEATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cell trees": ("tree", ("leaf",)),
@@ -80,12 +90,12 @@ EXCLUSIONS = (
         f"only the maximum score has co-optimal trees; {flag_of('samples')} shows other likely trees"),
     Exclusion("merge_homozygous", ("fn_rate_hom", "hom_rate"),
         "either 2 is treated as 1, or it has rates of its own"),
-    Exclusion("quiet", ("verbose",), "they are opposites"),
+    Exclusion("quiet", ("verbose",), "one asks for less output, the other for more"),
 )
 """Features that do not go together. The first rule that applies gives the message."""
 
 _LENGTH = f"set the length of the chains: {flag_of('steps', 'N')}"
-_SUCH_AS = "give it as well, such as 0.2"
+_SUCH_AS = "only learned rates have priors: give a probability such as 0.2"
 _BOTH = "an observed 2 needs two probabilities: with the mutation (SCITE's second -ad) and without it (-cc)"
 
 NEEDS = (

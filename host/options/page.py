@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from syclade.host.options import flag_of
 from syclade.host.options.table import GROUPS
 from syclade.host.options.types import Option
-from syclade.host.supported import EXCLUSIONS, NEEDS, title_of
+from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, title_of
 
 __all__ = ["page"]
 
@@ -50,12 +50,18 @@ def _shown(default: object) -> str:
 def _together() -> Iterator[str]:
     yield "## What does not go together\n\n| option | does not go with | reason |\n|---|---|---|"
     for rule in EXCLUSIONS:
-        others = ", ".join(f"`{title_of(other)}`" for other in rule.others)
+        others = ", ".join(map(_values_of, rule.others))
         yield f"| `{title_of(rule.feature)}` | {others} | {rule.why} |"
     yield "\n## What needs another option\n\n| option | needs | |\n|---|---|---|"
     for need in NEEDS:
         yield f"| `{title_of(need.feature)}` | `{title_of(need.needed)}` | {need.why} |"
     yield ""
+
+
+def _values_of(feature: str) -> str:
+    """Return a feature as Markdown, with each of its values."""
+    name, values = FEATURES.get(feature, (feature, (None,)))
+    return ", ".join(f"`{flag_of(name, value)}`" for value in values)
 
 
 if __name__ == "__main__":
