@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.input.matrix import Names
-from syclade.host.model.defaults import DEFAULT_SEED
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -253,9 +253,10 @@ def score(
     """
     from syclade.host.input.door import read_matrix
     from syclade.host.model.summed import log_likelihood_by
-    from syclade.host.request import check_score, tree_of
+    from syclade.host.options import checked
+    from syclade.host.request import tree_of
 
-    check_score(score)
+    checked("score", score)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     return log_likelihood_by(score, observed, rates, tree_of(tree, observed))

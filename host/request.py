@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syclade.host.common.errors import OptionError, TreeError
-from syclade.host.common.values import path_of, real, whole
+from syclade.host.common.errors import TreeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
-from syclade.host.model.defaults import DEFAULT_CHAINS
 from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
+from syclade.host.options import checked
+from syclade.host.options.defaults import DEFAULT_CHAINS
+from syclade.host.supported import check_together, excluded_by
 from syclade.host.trees.cells import check_cell_names, default_cell_names
 
 if TYPE_CHECKING:
@@ -25,21 +26,7 @@ if TYPE_CHECKING:
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.samples.sampling import Sampling
 
-__all__ = ["Learning", "Request", "check_score", "make_request", "names_told", "sampling_of", "tree_of"]
-
-METHODS = ("auto", "search", "chain")
-
-MOST_TREES = 10**6
-"""Maximum number of co-optimal trees: all of them stay in memory."""
-
-SCORES = ("max", "sum")
-"""Scores of a tree: `chains/scores/named.py`."""
-
-STARTS = ("random", "search")
-"""Starts of chains."""
-
-CANNOT_SEARCH = ("fpga", "python")
-"""Devices for which `auto` means chains: FPGA cards have no search kernels, and Python is far too slow."""
+__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "tree_of"]
 
 
 class Learning(NamedTuple):
@@ -144,49 +131,26 @@ def make_request(
     from syclade.host.kinds.named import kind_named
 
     kind = kind_named(tree)
-    if kind.name == "leaf":
-        _check_cell_trees(
-            {
-                "--image": image,
-                "--attach": attach,
-                "--max-trees": max_trees,
-                "--true-tree": true_tree,
-                "--trace": trace,
-                "--score sum": score == "sum",
-                "--stages separate": stages != "fused",
-                "--learn-fn": learning.learn_fn,
-                "--learn-fp": learning.learn_fp,
-            }
-        )
-    summed = check_score(score) == "sum"
-    separate = _separate(
-        stages, trace, force, encoding=encoding, image=image, samples=samples, score=score,
-        learn_fn=learning.learn_fn, learn_fp=learning.learn_fp,
-    )  # fmt: skip
-    by_search = _is_search(
-        method,
-        device,
-        {
-            "--chains": chains,
-            "--steps": steps,
-            "--image": image,
-            "--samples": samples,
-            "--score sum": score if summed else None,
-            "--learn-fn": learning.learn_fn,
-            "--learn-fp": learning.learn_fp,
-            "--start search": _start(start),
-            "--stages separate": separate,
-        },
-    )
+    given: dict[str, Any] = {
+        "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "method": method,
+        "start": start, "stages": stages, "trace": trace, "device": device, "encoding": encoding,
+        "image": image, "chains": chains, "steps": steps, "samples": samples, "max_trees": max_trees,
+        **learning._asdict(),
+    }  # fmt: skip
+    for name in ("score", "method", "start", "stages"):
+        checked(name, given[name])
+    if method == "auto":
+        given["method"] = "chain" if any(excluded_by("search", given)) else "search"
+    check_together(given)
+    by_search = given["method"] == "search"
     if (
         by_search and kind.name == "leaf"
     ):  # searches find mutation trees, from which chains of cell trees start
         by_search, start = False, "search"
-    chains = whole("--chains", DEFAULT_CHAINS if chains is None else chains, 1, 2**32 - 1)
-    steps = None if steps is None else whole("--steps", steps, 1, 2**62 - 1)
-    seed = whole("--seed", seed, 0, 2**64 - 1)
-    slots = None if slots is None else whole("--slots", slots, 1, 2**31 - 1)
-    max_trees = None if max_trees is None else whole("--max-trees", max_trees, 1, MOST_TREES)
+    separate = _separate(trace, force) if stages == "separate" else None
+    chains = checked("chains", DEFAULT_CHAINS if chains is None else chains)
+    steps, seed, slots = checked("steps", steps), checked("seed", seed), checked("slots", slots)
+    max_trees, image = checked("max_trees", max_trees), checked("image", image)
     if move_probabilities is None:
         move_probabilities = kind.move_probabilities
     elif isinstance(move_probabilities, Iterator):  # an iterator can be read only once
@@ -195,12 +159,8 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed)
-    if summed and max_trees is not None:
-        raise OptionError("--max-trees is for --score max", hint="ask for --samples instead")
     model = learning.of(rates)
-    if model.learns:
-        _check_learning(steps, image)
-    sampling = sampling_of(samples, burn_in, steps, image)
+    sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)
     events = 1 if sampling is None else sampling.events
     plan = kind.make_plan(observed, model, PlanOptions(score, gamma, move_probabilities, recorders, events))
@@ -223,7 +183,7 @@ def make_request(
         "move_probabilities": [float(weight) for weight in move_probabilities],
         "device": device,
         "encoding": encoding,
-        "image": None if image is None else str(path_of("image (--image)", image)),
+        "image": None if image is None else str(image),
         "slots": slots,
         "start": start,
         "max_trees": max_trees,
@@ -240,31 +200,11 @@ def make_request(
     )  # fmt: skip
 
 
-def _check_cell_trees(given: Mapping[str, object]) -> None:
-    """Raise an OptionError for options of mutation trees only, unless all are None or False: not given."""
-    asked = [option for option, value in given.items() if value is not None and value is not False]
-    if asked:
-        raise OptionError(
-            f"{asked[0]} is for mutation trees, and --tree is leaf", hint=f"leave out {asked[0]}"
-        )
-
-
-def _separate(
-    stages: str, trace: str | os.PathLike[str] | None, force: bool, **other: Any
-) -> Separate | None:
-    """Return the options of separate stages; None for fused ones. See `separate_stages`."""
-    if stages == "fused" and trace is None:
-        return None
+def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
+    """Return the options of separate stages; their code is only loaded if needed."""
     from syclade.host.backends.stages.options import separate_stages
 
-    return separate_stages(stages, trace, force, other)
-
-
-def check_score(score: str) -> str:
-    """Return the name of a score; raise an OptionError if there is no such score."""
-    if score not in SCORES:
-        raise OptionError(f"--score is {score!r}", hint=f"use one of {', '.join(SCORES)}")
-    return score
+    return separate_stages(trace, force)
 
 
 def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
@@ -287,63 +227,14 @@ def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
     return parents
 
 
-def _start(start: str) -> str | None:
-    """Check the start of chains; return None for the default."""
-    if start not in STARTS:
-        raise OptionError(f"--start is {start!r}", hint=f"use one of {', '.join(STARTS)}")
-    return None if start == "random" else start
-
-
-def _is_search(method: str, device: str, of_chains: Mapping[str, object]) -> bool:
-    """Return whether to search; see `infer`.
-
-    Args:
-        method: the option.
-        device: the option.
-        of_chains: options that only chains have; None for those not given.
-    """
-    if method not in METHODS:
-        raise OptionError(f"--method is {method!r}", hint=f"use one of {', '.join(METHODS)}")
-    given = [option for option, value in of_chains.items() if value is not None]
-    if method == "search" and given:
-        raise OptionError(
-            f"{given[0]} is for chains, and --method is search",
-            hint=f"leave out {given[0]}, or use --method chain",
-        )
-    return method == "search" or (method == "auto" and not given and device not in CANNOT_SEARCH)
-
-
-def sampling_of(samples: int | None, burn_in: float, steps: int | None, image: Any) -> Sampling | None:
-    """Return which states are samples; None for none. The code for samples is only loaded if needed.
-
-    Raises:
-        OptionError: the options are invalid, or there is an image.
-    """
-    part = real("the part (--burn-in)", burn_in)
-    if not 0 <= part < 1:
-        raise OptionError(f"the part (--burn-in) is {part:g}", hint="give a number from 0 to below 1")
+def sampling_of(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
+    """Return which states are samples; None for none. The code for samples is only loaded if needed."""
+    part = checked("burn_in", burn_in)
     if samples is None:
         return None
-
     from syclade.host.samples.sampling import make_sampling
 
-    made = make_sampling(samples, part, steps)
-    if image is not None:
-        raise OptionError("--samples goes without --image", hint="images hand out no samples")
-    return made
-
-
-def _check_learning(steps: int | None, image: Any) -> None:
-    """Check that learned rates come with --steps and without an image.
-
-    Chains that learn rates never agree on one score, and precompiled images only support fixed rates.
-    """
-    if steps is None:
-        raise OptionError(
-            "--learn-fn and --learn-fp want --steps", hint="say how long the chains shall be: --steps N"
-        )
-    if image is not None:
-        raise OptionError("rates are not learned with --image", hint="images are for fixed rates")
+    return make_sampling(samples, part, steps)
 
 
 def names_told(names: Names, cell_names: Names, observed: Matrix) -> dict[str, str | list[str] | None]:

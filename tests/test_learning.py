@@ -115,8 +115,8 @@ def test_trees_as_likely_are_so_by_the_learned_rates() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"steps": None}, "want --steps"),
-        ({"method": "search"}, "is for chains"),
+        ({"steps": None}, "--learn-fn without --steps"),
+        ({"method": "search"}, "does not go with --method search"),
         ({"learn_fn": None, "fn_sd": 0.1}, "--fn-sd without --learn-fn"),
         ({"learn_fn": "x"}, "--learn-fn"),
         ({"encoding": "ancestor", "device": "native"}, "rates shall be learned"),
@@ -162,6 +162,6 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 
     np.savetxt(tmp_path / "m.csv", MATRIX.values, fmt="%d")
     common = ["infer", str(tmp_path / "m.csv"), "--fp-rate", "1e-3", "--fn-rate", "0.2"]
-    assert "want --steps" in refused(*common, "--learn-fn", "0.2")
-    assert "is for mutation trees" in refused(*common, "--learn-fn", "0.2", "--tree", "leaf")
+    assert "--learn-fn without --steps" in refused(*common, "--learn-fn", "0.2")
+    assert "does not go with --tree leaf" in refused(*common, "--learn-fn", "0.2", "--tree", "leaf")
     assert "not between 0 and 1" in refused(*common, "--learn-fn", "1.5", "--steps", "10")

@@ -12,6 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("fallback", "host", "kernels", "quality", "tests")
 NOT_SAID = re.compile(r"What|Whether")
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+OWN_ARGUMENTS = (
+    "cli", "options", "scite/arguments.py", "export/loader.py", "ship/make.py", "common/install.py",
+)  # fmt: skip
+"""Parts of the host that name options: the commands, the table, and programs with arguments of their own."""
 COMMENT = re.compile(r"#.*\b(IN|OUT)\b")
 
 
@@ -40,6 +45,17 @@ def without_contract(text: str) -> Iterator[str]:
             yield node.name
 
 
+def flags_in(text: str) -> Iterator[int]:
+    """Yield the lines of texts that name an option of the command line; docstrings may."""
+    tree = ast.parse(text)
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in documents:
+            continue
+        if FLAG.search(node.value):
+            yield node.lineno
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_begin_with_a_verb_or_a_noun(folder: str) -> None:
     found = [(path, line) for path in sources(folder) for line in badly_begun(path.read_text("utf-8"))]
@@ -54,9 +70,22 @@ def test_device_functions_are_contracts() -> None:
     assert not found, [f"{path.relative_to(ROOT)}: {name}" for path, name in found]
 
 
+def test_messages_take_options_from_the_table() -> None:
+    """Below the command line, `flag_of` names options."""
+    apart = [ROOT / "host" / name for name in OWN_ARGUMENTS]
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sources("host")
+        if not any(one == path or one in path.parents for one in apart)
+        for line in flags_in(path.read_text("utf-8"))
+    ]
+    assert not found
+
+
 def test_the_checks_find_what_they_look_for() -> None:
     """The negative control."""
     assert list(badly_begun('LIMIT = 3\n"""What is allowed."""\n')) == [2]
+    assert list(flags_in('"""Not --here."""\nHINT = "use --steps"\nOTHER = f"no {1} --image"\n')) == [2, 3]
     bad = "@device_function\ndef f(a, b, c, d):\n    return a\n"
     assert list(without_contract(bad)) == ["f"]
     good = (

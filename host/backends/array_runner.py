@@ -14,9 +14,10 @@ from syclade.host.backends.arrays import Arrays
 from syclade.host.backends.base import Advanced, Runner
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.events import Event
-from syclade.host.chains.plan import Plan, check_gamma
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.encodings.base import Encoding
+from syclade.host.options import checked
 from syclade.kernels.arguments import STATE
 
 __all__ = ["ArrayRunner", "chain_arrays"]
@@ -60,7 +61,7 @@ class ArrayRunner(Runner):
 
     def set_gamma(self, slot: int, gamma: float) -> None:
         """See `Runner.set_gamma`."""
-        gamma = check_gamma(gamma)
+        gamma = checked("gamma", gamma)
         self._put[slot] = replace(self._put[slot], gamma=gamma)
         for name, table in self._logarithms(gamma).items():
             self._arrays.write(name, table, slot)

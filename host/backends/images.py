@@ -15,6 +15,7 @@ from syclade.host.devices.choice import choose_device, list_devices
 from syclade.host.devices.device import Device
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import Encoding, make_encoding
+from syclade.host.options import flag_of
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["open_cached_image", "open_image"]
@@ -40,7 +41,7 @@ def open_image(
         DeviceError: the image cannot be used for this run, with the reason.
         OptionError: `encoding` is not the image's.
     """
-    return _opened(read_image(path_of("image (--image)", path)), device, encoding, plan)
+    return _opened(read_image(path_of(f"image ({flag_of('image')})", path)), device, encoding, plan)
 
 
 def open_cached_image(device: str, encoding: str, plan: Plan) -> tuple[Image, Device, Encoding] | None:
@@ -78,8 +79,8 @@ def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image
     chosen = _choose_device(image, device)
     if encoding not in ("auto", image.encoding):
         raise OptionError(
-            f"--encoding is {encoding}, and the image {image.path} is for {image.encoding}",
-            hint="leave out --encoding: the image decides",
+            f"{flag_of('encoding')} is {encoding}, and the image {image.path} is for {image.encoding}",
+            hint=f"leave out {flag_of('encoding')}: the image decides",
         )
     made = make_encoding(image.encoding)(plan.problem, traits_of(chosen))
     image.fit(chain_kernel(plan, made), made)
@@ -97,6 +98,6 @@ def _choose_device(image: Image, wanted: str) -> Device:
     if chosen.kind != image.kind:
         raise DeviceError(
             f"{image.path}: the image is for {image.kind}, not for {chosen.kind} ({chosen.name})",
-            hint=f"use --device {image.kind}, or another image",
+            hint=f"use {flag_of('device')} {image.kind}, or another image",
         )
     return chosen

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.backends.arrays import Arrays
 from syclade.host.common.errors import DeviceMemoryError
 from syclade.host.devices.forks import refuse_inherited_sycl
+from syclade.host.options import flag_of
 from syclade.kernels.arguments import Argument
 
 __all__ = ["SyclArrays"]
@@ -44,7 +45,7 @@ class SyclArrays(Arrays):
         except Exception as error:
             name = self._queue.sycl_device.name.strip()
             raise DeviceMemoryError(
-                f"{name} has no memory for {self.slots} slots: {error}", hint="use fewer --slots"
+                f"{name} has no memory for {self.slots} slots: {error}", hint=f"use fewer {flag_of('slots')}"
             ) from error
         self._memory[argument.name] = block
 

@@ -13,12 +13,12 @@ from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, Space
 from syclade.host.common.errors import OptionError
-from syclade.host.common.values import real
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.options import checked
+from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
 
-__all__ = ["DEFAULT_EVENTS", "Plan", "check_gamma", "make_plan"]
+__all__ = ["DEFAULT_EVENTS", "Plan", "make_plan"]
 
 DEFAULT_EVENTS = 64
 """Default number of events that a slot stores until the host takes them."""
@@ -118,7 +118,7 @@ def make_plan(
     Raises:
         OptionError: gamma, the move probabilities, or the number of events or recorders is not valid.
     """
-    gamma = check_gamma(gamma)
+    gamma = checked("gamma", gamma)
     if events < 1:
         raise OptionError(f"a ring of {events} events", hint="use 1 or more")
     if len(recorders) > MOST_RECORDERS:
@@ -126,11 +126,3 @@ def make_plan(
     below = cumulative(moves, move_probabilities)
     moves, below = with_jumps(moves, below, problem.rate_tables.model.priors)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)
-
-
-def check_gamma(gamma: float) -> float:
-    """Return the exponent as a float; raise an OptionError if it is not between 1e-6 and 1e6."""
-    number = real("--gamma", gamma)
-    if not 1e-6 <= number <= 1e6:  # also true for NaN
-        raise OptionError(f"--gamma is {number}", hint="use a number between 1e-6 and 1e6; 1 is usual")
-    return number

@@ -7,34 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.common.errors import CheckpointError
+from syclade.host.options import DECIDE, flag_of
 
-__all__ = ["DECIDE", "check_asked", "what_decides"]
-
-DECIDE = (
-    "tree",
-    "fp_rate",
-    "fn_rate",
-    "fn_rate_hom",
-    "hom_rate",
-    "merge_homozygous",
-    "score",
-    "method",
-    "start",
-    "chains",
-    "steps",
-    "seed",
-    "gamma",
-    "move_probabilities",
-    "samples",
-    "burn_in",
-    "learn_fn",
-    "fn_sd",
-    "fn_step",
-    "learn_fp",
-    "fp_sd",
-    "fp_step",
-)
-"""Options of `infer` that determine the result; add new ones here. Device, encoding and slots do not."""
+__all__ = ["check_asked", "what_decides"]
 
 
 def what_decides(options: Mapping[str, Any], matrix_sha256: str) -> dict[str, Any]:
@@ -62,11 +37,11 @@ def check_asked(path: Path, told: Any, asked: Mapping[str, Any]) -> None:
                 path=path,
                 hint="give the matrix of the run that wrote it",
             )
-        option = "--move-probs" if name == "move_probabilities" else "--" + name.replace("_", "-")
+        option = flag_of(name)
         raise CheckpointError(
             f"the checkpoint's run had {option} {_shown(told.get(name))}, and this one has {_shown(value)}",
             path=path,
-            hint=f"give {option} as it was, or begin anew without --resume",
+            hint=f"give {option} as it was, or start again without {flag_of('resume')}",
         )
 
 

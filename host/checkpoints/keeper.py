@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from syclade.host.common.errors import CheckpointError, OptionError, OutputError
-from syclade.host.common.values import path_of, real
+from syclade.host.common.errors import CheckpointError, OutputError
+from syclade.host.options import checked, flag_of
 
 __all__ = ["Keeper", "make_keeper"]
 
@@ -112,15 +111,12 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
         OptionError: `every` is not a finite number >= 0.
         OutputError: `path` exists and is not the checkpoint that the run resumes from.
     """
-    every = real("seconds (--checkpoint-every)", every)
-    if not 0 <= every < math.inf:
-        raise OptionError(f"seconds (--checkpoint-every) is {every}", hint="give 0 or more seconds")
-    place = None if path is None else Path(path_of("checkpoint (--checkpoint)", path))
-    source = None if resumed is None else Path(path_of("checkpoint (--resume)", resumed))
-    keeper = Keeper(place, every, asked, resumed=source, force=force)
+    place, source = checked("checkpoint", path), checked("resume", resumed)
+    keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
     if place is not None and not keeper.may_write and place.exists():
         raise OutputError(
-            f"{place} is there already", hint="go on with it by --resume, or replace it with --force"
+            f"{place} already exists",
+            hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
         )
     return keeper
 

@@ -18,7 +18,7 @@ _KINDS = {"parents": "parent of", "ancestors": "ancestor of", "lineages": "in di
 @click.command("compare")
 @click.argument("tree", type=options.INPUT_FILE)
 @click.argument("true", type=options.INPUT_FILE)
-@options.json_option()
+@options.take("json")
 def command(tree: Path, true: Path, as_json: bool) -> None:
     """Compare TREE with the tree TRUE: count the pairs of mutations with the same relation in both.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.matrices import coding_options
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -18,11 +17,10 @@ __all__ = ["command"]
 
 @click.command("convert")
 @click.argument("matrix", type=options.MATRIX)
-@coding_options
+@options.take(*options.CODING)
 @click.option("--to", type=click.Choice(("scite", "sc")), default="scite", show_default=True)
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(
     matrix: Any,
     to: str,

@@ -10,7 +10,7 @@ __all__ = ["command"]
 
 
 @click.command("devices")
-@options.json_option()
+@options.take("json")
 def command(as_json: bool) -> None:
     """List the devices: filter string, name, kind, and whether each is usable or why not.
 

@@ -29,26 +29,12 @@ MISSING = 0.1  # share of missing values in a simulated test vector
     metavar="FILE",
     help="Matrix of the test vector, - for standard input; without, one of M x N is simulated.",
 )
-@click.option(
-    "--fp-rate",
-    type=options.Probability(inside=True),
-    default=0.01,
-    show_default=True,
-    help="Rate of false positives of the test vector.",
-)
-@click.option(
-    "--fn-rate",
-    type=options.Probability(inside=True),
-    default=0.2,
-    show_default=True,
-    help="Rate of false negatives of the test vector.",
-)
-@options.zygosity_options()
-@click.option("--chains", type=POSITIVE, default=4, show_default=True, help="Chains of the test vector.")
-@click.option(
-    "--steps", type=POSITIVE, default=1000, show_default=True, help="Steps a chain of the test vector."
-)
-@options.seed_option()
+@options.take("fp_rate", required=False, default=0.01, help="Rate of false positives of the test vector.")
+@options.take("fn_rate", required=False, default=0.2, help="Rate of false negatives of the test vector.")
+@options.take("fn_rate_hom", "hom_rate", "merge_homozygous")
+@options.take("chains", default=4, help="Chains of the test vector.")
+@options.take("steps", default=1000, help="Steps of each chain of the test vector.")
+@options.take("seed")
 @click.option(
     "--with-image",
     "images",
@@ -56,8 +42,7 @@ MISSING = 0.1  # share of missing values in a simulated test vector
     metavar="cpu|fpga-emu",
     help="Compile the chain-step kernel for this kind of device, too; may be repeated.",
 )
-@options.force_option()
-@options.json_option()
+@options.take("force", "json")
 def command(
     directory: Path,
     cells: int | None,

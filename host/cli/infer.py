@@ -12,12 +12,11 @@ import click
 from syclade.host.cli import options
 from syclade.host.cli.infer_words import doubt_of, tell
 from syclade.host.cli.json_output import tell_json
-from syclade.host.cli.learning import learning_options
-from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.common.errors import OptionError, OutputError
-from syclade.host.model.defaults import DEFAULT_CHAINS
+from syclade.host.options import OPTIONS
+from syclade.host.supported import check_together
 
 if TYPE_CHECKING:
     from syclade.host.kinds.kind import TreeKind
@@ -28,121 +27,11 @@ __all__ = ["command"]
 
 @click.command("infer")
 @click.argument("matrix", type=options.MATRIX)
-@coding_options
-@options.fp_rate_option()
-@options.fn_rate_option()
-@options.zygosity_options()
-@options.names_option()
-@options.cell_names_option()
-@options.score_option()
-@click.option(
-    "--method",
-    type=click.Choice(("auto", "search", "chain")),
-    default="auto",
-    show_default=True,
-    help="Search for the most likely tree, or run SCITE's chains; auto: chains where they are asked for by "
-    "--chains, --steps, --samples, --image, --learn-fn or --score sum, else search.",
-)
-@options.tree_option()
-@click.option("--chains", type=click.IntRange(min=1), help=f"Independent chains; {DEFAULT_CHAINS} without.")
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    help="Steps a chain. Without, the chains go on until half of them agree on the best score.",
-)
-@options.seed_option()
-@click.option("--gamma", type=float, default=1.0, show_default=True, help="Exponent of the likelihood.")
-@click.option(
-    "--move-probs",
-    type=float,
-    nargs=3,
-    default=None,
-    metavar="P L S",
-    help="Weights of prune and reattach, swap labels, swap subtrees (0.55 0.4 0.05 without); with --tree "
-    "leaf, of prune and reattach, swap leaves, and 0 (0.4 0.6 0 without).",
-)
-@options.device_option()
-@options.encoding_option()
-@click.option(
-    "--image",
-    type=options.INPUT_FILE,
-    metavar="FILE",
-    help="Precompiled kernel for the device, as 'syclade export --with-image' makes it.",
-)
-@click.option(
-    "--slots", type=click.IntRange(min=1), help="Chain states on the device at once; chosen from the device."
-)
-@options.stages_options()
-@click.option(
-    "--start",
-    type=click.Choice(("random", "search")),
-    default="random",
-    show_default=True,
-    help="Trees that chains start from: random ones, or those that searches find.",
-)
-@click.option(
-    "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Keep the run in FILE, so that --resume FILE can go on with it.",
-)
-@click.option(
-    "--checkpoint-every",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How often chains are kept; searches are after every leg.",
-)
-@click.option(
-    "--resume",
-    type=options.INPUT_FILE,
-    metavar="FILE",
-    help="Go on with the run in FILE, to the result that it would have had; give its options again.",
-)
-@click.option("--attach", is_flag=True, help="Hang the cells in the trees, each at its best node.")
-@click.option(
-    "--max-trees",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, …, "
-    "consensus.tsv and consensus.gv.",
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
-    "posterior.tsv and posterior.gv.",
-)
-@click.option(
-    "--netcdf", is_flag=True, help="Write the samples to DIR as samples.nc, too, for ArviZ and xarray."
-)
-@click.option(
-    "--burn-in",
-    type=click.FloatRange(min=0, max=1, max_open=True),
-    default=0.25,
-    show_default=True,
-    help="Part of a chain's steps before its first sample.",
-)
-@learning_options
-@click.option(
-    "--true-tree",
-    type=options.INPUT_FILE,
-    metavar="FILE",
-    help="Tell how far the tree is from this one (Newick or GraphViz).",
-)
-@click.option("--report", is_flag=True, help="Write report.html to DIR: a page to read, print and send.")
-@click.option("--multiqc", is_flag=True, help="Write syclade_mqc.json to DIR, a table for MultiQC.")
-@options.out_option()
-@options.force_option()
-@options.json_option()
-@click.option("--quiet", is_flag=True, help="Print only the log-likelihood, and warnings.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell details of kernels and devices, too.")
+@options.take(*OPTIONS)
 def command(
     matrix: Any,
     names: Path | None,
-    move_probs: tuple[float, ...] | None,
+    move_probabilities: tuple[float, ...] | None,
     report: bool,
     netcdf: bool,
     multiqc: bool,
@@ -167,21 +56,20 @@ def command(
     from syclade.host.inference import infer
     from syclade.host.kinds.named import kind_named
 
-    if quiet and verbose:
-        raise click.UsageError("--quiet and --verbose exclude each other.")
+    check_together(click.get_current_context().params)
     also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
     kind = kind_named(tree)
-    _check_files(also, out, sampled=settings["samples"] is not None)
+    _require_libraries(also)
     if out is not None:
         check_output(out, _file_names(kind, also, settings), force)
     log = show_log(quiet, verbose)
-    matrix, coding = coding_of(settings, matrix, names, settings["cell_names"])
+    matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
     with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
         result = infer(
             matrix,
             names=names,
             tree=tree,
-            move_probabilities=_weights(kind, move_probs),
+            move_probabilities=_weights(kind, move_probabilities),
             progress=progress,
             stop=stop,
             force=force,
@@ -208,27 +96,16 @@ def command(
     return stop.status if result.interrupted else 0
 
 
-def _check_files(also: Mapping[str, bool], out: Path | None, *, sampled: bool) -> None:
-    """Check that the additional files have a folder, and that their libraries are installed.
-
-    Raises:
-        UsageError: there is no folder, or no samples for --netcdf.
-        OptionError: a library is not installed.
-    """
+def _require_libraries(also: Mapping[str, bool]) -> None:
+    """Check that the libraries for additional files are installed; raise an OptionError if one is not."""
     if also["report"]:
-        if out is None:
-            raise click.UsageError("--report without --out: say where the page shall be.")
         from syclade.host.report.page import require_report
 
         require_report()
     if also["netcdf"]:
-        if out is None or not sampled:
-            raise click.UsageError("--netcdf is for --samples with --out.")
         from syclade.host.samples.netcdf import require_netcdf
 
         require_netcdf()
-    if also["multiqc"] and out is None:
-        raise click.UsageError("--multiqc without --out: say where the file shall be.")
 
 
 def _file_names(kind: TreeKind, also: Mapping[str, bool], settings: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Options shared by several commands, so that meaning and help text are the same everywhere."""
+"""Options of commands, from the table `host/options/table.py`: the same meaning and help text everywhere."""
 
 from __future__ import annotations
 
@@ -10,33 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from syclade.host.model.defaults import DEFAULT_SEED
+from syclade.host.options import OPTIONS, flag_of
+from syclade.host.options.table import GROUPS
+from syclade.host.options.types import Type
 
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates
 
-__all__ = [
-    "INPUT_FILE",
-    "MATRIX",
-    "SEED",
-    "MatrixSource",
-    "Probability",
-    "cell_names_option",
-    "device_option",
-    "encoding_option",
-    "fn_rate_option",
-    "force_option",
-    "fp_rate_option",
-    "json_option",
-    "names_option",
-    "out_option",
-    "rates_of",
-    "seed_option",
-    "tree_option",
-    "zygosity_options",
-]
+__all__ = ["CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "rates_of", "take"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
+"""Options for what cannot be detected from a matrix, by the names of `syclade.read_matrix`'s parameters."""
+
+RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+"""Options of fixed error rates."""
 
 
 class Probability(click.ParamType[float]):
@@ -75,9 +64,6 @@ class MatrixSource(click.ParamType[Any]):
         return sys.stdin.buffer
 
 
-SEED = click.IntRange(0, 2**64 - 1)
-
-
 class _Name(click.Path):
     """A path. Access is checked at open time, which gives a better error."""
 
@@ -91,127 +77,60 @@ class _Name(click.Path):
 INPUT_FILE = _Name(path_type=Path)
 MATRIX = MatrixSource()
 
-
-def fp_rate_option() -> Callable[[Command], Command]:
-    """Add ``--fp-rate``, required."""
-    return click.option(
-        "--fp-rate",
-        type=Probability(inside=True),
-        required=True,
-        help="Probability of observing a mutation that is not there (SCITE's -fd).",
-    )
+_TECHNICAL = (2**31 - 1, 2**32 - 1, 2**62 - 1)
+"""Upper limits that the help does not show: no run comes near them. `checked` refuses what is above them."""
 
 
-def fn_rate_option() -> Callable[[Command], Command]:
-    """Add ``--fn-rate``, required."""
-    return click.option(
-        "--fn-rate",
-        type=Probability(inside=True),
-        required=True,
-        help="Probability of not observing a mutation (SCITE's -ad).",
-    )
+def take(*names: str, **changes: Any) -> Callable[[Command], Command]:
+    """Add options of the table to a command, in the given order.
 
-
-def score_option() -> Callable[[Command], Command]:
-    """Add ``--score``, ``max`` by default."""
-    return click.option(
-        "--score",
-        type=click.Choice(("max", "sum")),
-        default="max",
-        show_default=True,
-        help="What a tree is worth: every cell at its best node, or at all nodes, each with its likelihood "
-        "(SCITE's -s).",
-    )
-
-
-def zygosity_options(*, merge: bool = True) -> Callable[[Command], Command]:
-    """Add ``--fn-rate-hom``, ``--hom-rate`` and, with ``merge``, ``--merge-homozygous``."""
-    both = [
-        click.option(
-            "--fn-rate-hom",
-            type=Probability(inside=True),
-            metavar="RATE",
-            help="Probability of observing a mutation as homozygous (2), as SCITE's second -ad.",
-        ),
-        click.option(
-            "--hom-rate",
-            type=Probability(inside=True),
-            metavar="RATE",
-            help="Probability of observing a homozygous mutation that is not there (SCITE's -cc).",
-        ),
-    ]
-    if merge:
-        both.append(click.option("--merge-homozygous", is_flag=True, help="Take 2 (homozygous) for 1."))
+    Args:
+        names: names of the options, which are also the parameters of the command; `json` is `as_json`.
+        changes: settings of `click.option` that differ in this command: `default`, `help`, `required`, or
+            `parameter`, another name of the parameter.
+    """
 
     def add(command: Command) -> Command:
-        for option in reversed(both):
-            command = option(command)
+        for name in reversed(names):
+            command = _option(name, dict(changes))(command)
         return command
 
     return add
 
 
-def rates_of(given: Mapping[str, Any]) -> Rates:
-    """Return the error rates from the parameters of a command."""
-    from dataclasses import fields
-
-    from syclade.host.model.rates import Rates
-
-    return Rates(**{field.name: given[field.name] for field in fields(Rates) if field.name in given})
-
-
-def seed_option() -> Callable[[Command], Command]:
-    """Add ``--seed``, 0 to 2^64 - 1."""
-    return click.option(
-        "--seed",
-        type=SEED,
-        default=DEFAULT_SEED,
-        show_default=True,
-        metavar="INTEGER",
-        help="Seed of the random numbers; equal seeds give equal results.",
-    )
-
-
-def names_option() -> Callable[[Command], Command]:
-    """Add ``--names``."""
-    return click.option(
-        "--names",
-        type=INPUT_FILE,
-        metavar="FILE",
-        help="Names of the mutations, one a line, blanks included. Without it those of the matrix, which for "
-        "SCITE's format are in x.geneNames beside x.csv; else they are numbered from 1.",
-    )
+def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
+    """Return the decorator for an option of the table; see `take`."""
+    option = OPTIONS[name]
+    flags = {"verbose": ["-v", "--verbose"]}.get(name, [flag_of(name)])
+    parameter = changes.pop("parameter", {"json": "as_json"}.get(name, name))
+    settings: dict[str, Any] = {
+        "help": option.help,
+        "required": option.required,
+        "default": option.default,
+        "metavar": option.metavar,
+    }
+    if name == "threads":
+        settings |= {"expose_value": False, "callback": _limit_threads}
+    if option.type.name == "weights":
+        settings["nargs"] = 3
+    settings |= {"is_flag": True} if option.type.name == "flag" else {"type": _type_of(option.type)}
+    settings |= changes
+    settings["show_default"] = settings["default"] not in (None, False)
+    return click.option(*flags, parameter, **settings)
 
 
-def cell_names_option() -> Callable[[Command], Command]:
-    """Add ``--cell-names``."""
-    return click.option(
-        "--cell-names",
-        type=INPUT_FILE,
-        metavar="FILE",
-        help="Names of the cells, one a line. Without it those of the matrix, or in x.cellNames; else they "
-        "are called s0, s1, … as by SCITE.",
-    )
-
-
-def device_option() -> Callable[[Command], Command]:
-    """Add ``--device``, ``auto`` by default, and ``--threads``, which is not passed to the command."""
-    device = click.option(
-        "--device",
-        default="auto",
-        show_default=True,
-        metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER",
-        help="Where to run; FILTER as 'syclade devices' lists it.",
-    )
-    threads = click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        expose_value=False,
-        callback=_limit_threads,
-        help="Cores to use at most; else as many as this process may (also: SYCLADE_THREADS).",
-    )
-    return lambda command: device(threads(command))
+def _type_of(kind: Type) -> click.ParamType[Any]:
+    """Return click's type for a type of the table."""
+    if kind.name == "choice":
+        return click.Choice(kind.choices)
+    if kind.name == "whole":
+        return click.IntRange(kind.low, None if kind.high in _TECHNICAL else kind.high)
+    if kind.open_low:
+        return Probability(inside=True)
+    if kind.name in ("number", "weights"):
+        limits = {"min": kind.low, "max": kind.high, "max_open": kind.open_high}
+        return click.FLOAT if kind.low is None else click.FloatRange(**limits)
+    return click.STRING if kind.name == "text" else _Name(dir_okay=kind.name != "output", path_type=Path)
 
 
 def _limit_threads(_context: click.Context, _option: click.Parameter, number: int | None) -> None:
@@ -219,64 +138,34 @@ def _limit_threads(_context: click.Context, _option: click.Parameter, number: in
         os.environ["SYCLADE_THREADS"] = str(number)
 
 
-def encoding_option() -> Callable[[Command], Command]:
-    """Add ``--encoding``, ``auto`` by default."""
-    return click.option(
-        "--encoding",
-        type=click.Choice(["auto", "preorder", "ancestor", "clade", "plain"]),
-        default="auto",
-        show_default=True,
-        help="How trees stand in the device's memory; changes the speed only.",
-    )
+def rates_of(given: Mapping[str, Any]) -> Rates:
+    """Return the error rates from the parameters of a command."""
+    from syclade.host.model.rates import Rates
+
+    return Rates(**{name: given[name] for name in RATES if name in given})
 
 
-def stages_options() -> Callable[[Command], Command]:
-    """Add ``--stages``, ``fused`` by default, and ``--trace``."""
-    stages = click.option(
-        "--stages",
-        type=click.Choice(("fused", "separate")),
-        default="fused",
-        show_default=True,
-        help="How the stages of a chain step run: in one kernel, or as five kernels that the host keeps full "
-        "of chain states (to check an FPGA design; slow). Changes the speed only.",
-    )
-    trace = click.option(
-        "--trace",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write the timeline of the first 1000 steps of --stages separate, in Chrome's trace format.",
-    )
-    return lambda command: stages(trace(command))
+def coding_of(
+    given: dict[str, Any], matrix: Any, names: Path | None, cell_names: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    """Read MATRIX if options of its format were given.
 
+    Args:
+        given: the options of the command; those in CODING are removed.
+        matrix: a path or a stream.
+        names, cell_names: files of names, or None.
 
-def tree_option(parameter: str = "tree") -> Callable[[Command], Command]:
-    """Add ``--tree``, ``mutation`` by default, as the parameter of the given name."""
-    return click.option(
-        "--tree",
-        parameter,
-        type=click.Choice(["mutation", "leaf"]),
-        default="mutation",
-        show_default=True,
-        help="Trees of mutations; or binary trees whose leaves are the cells (leaf, SCITE's -transpose).",
-    )
+    Returns:
+        The matrix and the given options of CODING. Without any, the path or stream is returned unread.
 
+    Raises:
+        OptionError: an option does not apply to the format.
+        MatrixError: the file has an error.
+    """
+    said = {name: given.pop(name) for name in CODING}
+    said = {name: value for name, value in said.items() if value not in (None, "auto")}
+    if not said:
+        return matrix, said
+    from syclade.host.input.door import read_matrix
 
-def out_option(*, required: bool = False) -> Callable[[Command], Command]:
-    """Add ``--out``, a directory."""
-    return click.option(
-        "--out",
-        type=INPUT_FILE,
-        required=required,
-        metavar="DIR",
-        help="Directory for the files; made if need be.",
-    )
-
-
-def force_option() -> Callable[[Command], Command]:
-    """Add ``--force``."""
-    return click.option("--force", is_flag=True, help="Replace files that exist in the directory.")
-
-
-def json_option() -> Callable[[Command], Command]:
-    """Add ``--json``, as the parameter ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    return read_matrix(matrix, names, cell_names=cell_names, **said), said

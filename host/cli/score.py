@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.matrices import coding_of, coding_options
 from syclade.host.cli.progress import show_log
 
 if TYPE_CHECKING:
@@ -20,16 +19,11 @@ __all__ = ["command"]
 
 @click.command("score")
 @click.argument("matrix", type=options.MATRIX)
-@coding_options
+@options.take(*options.CODING)
 @click.argument("tree", type=options.INPUT_FILE)
-@options.fp_rate_option()
-@options.fn_rate_option()
-@options.zygosity_options()
-@options.names_option()
-@options.cell_names_option()
-@options.tree_option("kind")
-@options.score_option()
-@options.json_option()
+@options.take(*options.RATES, "names", "cell_names")
+@options.take("tree", parameter="kind")
+@options.take("score", "json")
 def command(
     matrix: Any,
     tree: Path,
@@ -48,20 +42,19 @@ def command(
     cells are ignored. With --tree leaf, TREE is a binary Newick tree whose leaves are the cells, and each
     mutation is at its best edge.
     """
-    from syclade.host.common.errors import OptionError
     from syclade.host.input.door import read_matrix
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
+    from syclade.host.supported import check_together
     from syclade.host.trees.treefile import read_tree
 
     show_log(quiet=False, verbose=False)
-    matrix, _ = coding_of(given, matrix, names, cell_names)
+    matrix, _ = options.coding_of(given, matrix, names, cell_names)
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
-    if kind == "leaf" and score != "max":
-        raise OptionError("--score sum is for mutation trees, and --tree is leaf", hint="leave out --score")
+    check_together({"tree": kind, "score": score})
     if kind == "leaf":
         from syclade.host.inference import score_leaf
 

@@ -20,14 +20,20 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 
 @click.command("simulate")
 @click.option(
-    "--cells", type=click.IntRange(min=1), required=True, metavar="M", help="Number of cells (columns)."
+    "--cells",
+    type=click.IntRange(1, 2**31 - 2),
+    required=True,
+    metavar="M",
+    help="Number of cells (columns).",
 )
 @click.option(
-    "--mutations", type=click.IntRange(min=1), required=True, metavar="N", help="Number of mutations (rows)."
+    "--mutations",
+    type=click.IntRange(1, 2**31 - 2),
+    required=True,
+    metavar="N",
+    help="Number of mutations (rows).",
 )
-@options.fp_rate_option()
-@options.fn_rate_option()
-@options.zygosity_options(merge=False)
+@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")
 @click.option(
     "--missing",
     type=options.Probability(inside=False),
@@ -35,10 +41,9 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
     show_default=True,
     help="Probability that a value is missing.",
 )
-@options.seed_option()
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("seed")
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(
     cells: int,
     mutations: int,

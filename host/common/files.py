@@ -9,6 +9,7 @@ from pathlib import Path
 from syclade.host.common.atomic import Content, passing_files
 from syclade.host.common.errors import OutputError
 from syclade.host.common.values import path_of
+from syclade.host.options import flag_of
 
 __all__ = ["check_output", "write_files"]
 
@@ -42,7 +43,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     if present and not force:
         raise OutputError(
             f"{folder} already has {', '.join(present)}",
-            hint="choose another directory, or replace the files with --force",
+            hint=f"choose another directory, or replace the files with {flag_of('force')}",
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"the directory {folder} may not be written to", hint="choose another directory")
@@ -90,4 +91,6 @@ def _sync_directory(folder: Path) -> None:
 
 def _cannot(what: str, problem: Exception) -> OutputError:
     reason = getattr(problem, "strerror", None) or str(problem)
-    return OutputError(f"{what}: {reason}", hint="choose another directory with --out, or free some space")
+    return OutputError(
+        f"{what}: {reason}", hint=f"choose another directory with {flag_of('out')}, or free some space"
+    )

@@ -15,7 +15,7 @@ __all__ = ["path_of", "real", "shown", "whole"]
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    """Return the value as a Python int, if it is a whole number from `low` to `high`.
+    """Return the value as a Python int, if it is a whole number from `low` to `high`; a bool is not.
 
     Args:
         name: the user's name for the value.
@@ -28,7 +28,9 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise OptionError(f"{name} is {shown(value)}, which is no whole number") from None
+        number = None
+    if number is None or isinstance(value, bool):
+        raise OptionError(f"{name} is {shown(value)}, which is no whole number")
     if not low <= number <= high:
         raise OptionError(f"{name} is {shown(number)}", hint=f"use a whole number from {low} to {high}")
     return number

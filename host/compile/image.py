@@ -44,7 +44,7 @@ MOST_BYTES = 2**31
 _CAPACITIES = ("nodes", "words", "cells")
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Exceptions raised for descriptions that are not JSON, are nested too deeply, or have unexpected types."""
-_EXPORT_HINT = "make one with `syclade export DIR --with-image cpu` (or fpga-emu)"
+_EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,13 @@ class Image:
         if self.constants["values"] != needed["values"]:
             raise DeviceError(
                 f"{self.path}: the image is for {_kinds(self.constants)}, the matrix has {_kinds(needed)}",
-                hint="export with a --matrix that has homozygous mutations as this one has, or has not",
+                hint="export with a matrix that has homozygous mutations as this one has, or has not",
             )
         if any(self.constants[name] < needed[name] for name in _CAPACITIES):
             raise DeviceError(
                 f"{self.path}: the image is for {_capacity(self.constants)}, the matrix needs "
                 f"{_capacity(needed)}",
-                hint="export with greater --cells and --mutations",
+                hint="export for more cells and mutations",
             )
         if self.sources != kernel.sources:
             logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)

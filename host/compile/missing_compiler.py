@@ -9,6 +9,7 @@ from syclade.host.common.errors import DeviceError
 from syclade.host.common.install import COMPILER_PYTHON, sycl_hint
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import shipped
+from syclade.host.options import flag_of
 
 __all__ = ["require_compiler"]
 
@@ -35,4 +36,4 @@ def _hint() -> str:
     if sys.version_info[:2] == (3, 11):
         return sycl_hint()
     there = "the program's own kernels are precompiled; " if shipped() else ""
-    return f"{there}others need {COMPILER_PYTHON}, or --device native, which compiles with numba"
+    return f"{there}others need {COMPILER_PYTHON}, or {flag_of('device')} native, which compiles with numba"

@@ -12,6 +12,7 @@ from syclade.host.devices.cores import limit_drivers
 from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
+from syclade.host.options import flag_of
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
 
@@ -85,7 +86,8 @@ def _matching(wanted: str, found: Survey) -> Device:
     if not names:
         raise DeviceError(
             f"there is no device {wanted!r}" + (f": {found.problem}" if found.problem else ""),
-            hint="`syclade devices` looks again and lists what there is; --device numpy always works",
+            hint="`syclade devices` looks again and lists what there is; "
+            f"{flag_of('device', 'numpy')} always works",
         )
     matching = [one for one in found.devices if one.filter in names]
     if not any(one.usable for one in matching):
@@ -99,7 +101,7 @@ def _first_usable(wanted: str, matching: list[Device]) -> Device:
     if not usable:
         raise DeviceError(
             f"device {wanted!r} ({matching[0].name}) cannot run: {matching[0].reason}",
-            hint="--device auto takes the best that can",
+            hint=f"{flag_of('device')} auto takes the best that can",
         )
     logger.info("device %s (%s), as asked", usable[0].filter, usable[0].name)
     return usable[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from syclade.host.common.errors import DeviceError
+from syclade.host.options import flag_of
 
 __all__ = ["note_sycl_use", "refuse_inherited_sycl"]
 
@@ -38,7 +39,8 @@ def refuse_inherited_sycl() -> None:
         raise DeviceError(
             "this process was forked from one that had used a SYCL device, and the SYCL runtime does not "
             "survive that",
-            hint="start processes by multiprocessing's 'spawn' or 'forkserver', or take --device native here",
+            hint="start processes by multiprocessing's 'spawn' or 'forkserver', or take "
+            f"{flag_of('device', 'native')} here",
         )
 
 

@@ -11,6 +11,8 @@ from syclade.host.devices.targets import traits_of
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.model.problem import Problem
+from syclade.host.options import flag_of
+from syclade.host.supported import refusal
 
 __all__ = [
     "ENCODINGS",
@@ -50,7 +52,8 @@ def make_encoding(name: object) -> type[Encoding]:
         return PlainEncoding
     if isinstance(name, str) and name in OF_CELL_LEAF_TREES:
         raise OptionError(
-            f"the encoding {name} is for cell-leaf trees", hint="use --tree leaf, or --encoding auto"
+            f"the encoding {name} is for cell-leaf trees",
+            hint=f"use {flag_of('tree')} leaf, or {flag_of('encoding')} auto",
         )
     if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
@@ -72,7 +75,8 @@ def encoding_name(wanted: str, device: Device) -> str:
     name = own[0] if wanted == "auto" else make_encoding(wanted).name
     if name not in own:
         raise OptionError(
-            f"{device.filter} has no encoding {name!r}", hint=f"use --encoding auto, or {' or '.join(own)}"
+            f"{device.filter} has no encoding {name!r}",
+            hint=f"use {flag_of('encoding')} auto, or {' or '.join(own)}",
         )
     return name
 
@@ -96,7 +100,7 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
                 logger.warning("encoding %s: %s", name, "; ".join(reasons))
             return for_device(device, kind(problem, traits))
         reasons.append(f"{name} cannot hold this matrix: {reason}")
-    raise OptionError("; ".join(reasons), hint="use --encoding auto")
+    raise OptionError("; ".join(reasons), hint=f"use {flag_of('encoding')} auto")
 
 
 def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
@@ -105,10 +109,10 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encodi
     if wanted not in ("auto", *own):
         raise OptionError(
             f"cell-leaf trees have no encoding {wanted!r} on {device.filter}",
-            hint=f"use --encoding auto or {' or '.join(own)}",
+            hint=f"use {flag_of('encoding')} auto or {' or '.join(own)}",
         )
     if device.kind == "fpga":
-        raise OptionError("cell-leaf trees have no kernel for cards", hint="use another --device")
+        raise refusal("cell trees", "FPGA cards")
     if device.kind == "numpy":
         return PlainEncoding(problem, nodes=2 * len(problem.column_of) - 1)
     traits = traits_of(device)

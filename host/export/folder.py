@@ -106,7 +106,7 @@ def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) 
         raise OptionError(
             f"the matrix has {problem.mutations} mutations and {columns} distinct columns, more than fit in "
             f"{mutations} and {cells}",
-            hint="give greater --mutations and --cells, or leave them out",
+            hint="export for more mutations and cells, or for those of the matrix",
         )
     for kind in images:
         if kind not in IMAGE_KINDS:

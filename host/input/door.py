@@ -22,18 +22,13 @@ from syclade.host.input.matrix import (
 from syclade.host.input.names import default_names
 from syclade.host.input.sniff import sniff, sniff_folder
 from syclade.host.input.source import Source
+from syclade.host.options import checked, flag_of
 
 __all__ = ["read_matrix"]
 
 logger = logging.getLogger("syclade.input")
 
 MISSING, MUCH_MISSING = 3, 0.8
-
-_KNOWN = {
-    "two": ("homozygous", "missing"),
-    "rows": ("cells", "mutations"),
-    "coding": ("scite", "cyvcf2"),
-}
 
 
 def read_matrix(
@@ -95,8 +90,7 @@ def read_matrix(
         "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "vaf_ref": vaf_ref,
         "vaf_het": vaf_het, "vaf_hom": vaf_hom, "layer": layer, "coding": coding,
     }  # fmt: skip
-    said = {name: value for name, value in said.items() if value is not None}
-    _check(said)
+    said = {name: checked(name, value) for name, value in said.items() if value is not None}
     if isinstance(source, Matrix):
         matrix = _of_matrix(source, format, said)
     elif isinstance(source, (str, os.PathLike)) or callable(getattr(source, "read", None)):
@@ -107,28 +101,11 @@ def read_matrix(
     return with_cell_names(with_names(matrix, names), cell_names)
 
 
-def _check(said: dict[str, Any]) -> None:
-    """Raise OptionError for values that no format accepts."""
-    for option, known in _KNOWN.items():
-        if option in said and said[option] not in known:
-            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint=f"one of {', '.join(known)}")
-    for option in ("min_depth", "min_gq"):
-        if option in said and (isinstance(said[option], bool) or said[option] < 0):
-            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint="from 0 on")
-    for option in ("vaf_ref", "vaf_het", "vaf_hom"):
-        if option in said and not 0 <= said[option] <= 100:
-            raise OptionError(f"{_flag(option)} is {said[option]!r}", hint="per cent, from 0 to 100")
-
-
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
-
-
 def _of_matrix(matrix: Matrix, format: str, said: dict[str, Any]) -> Matrix:
     """Return a matrix that has already been read; no option applies to it."""
     if said or format != "auto":
         option = next(iter(said), "format")
-        raise OptionError(f"{_flag(option)} does not go with a Matrix", hint="it has been read before")
+        raise OptionError(f"{flag_of(option)} does not go with a Matrix", hint="it has been read before")
     return matrix
 
 
@@ -138,7 +115,7 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
 
     if format != "auto":
         raise OptionError(
-            f"--format {format} is for files", hint=f"leave it out for a {type(source).__name__}"
+            f"{flag_of('format')} {format} is for files", hint=f"leave it out for a {type(source).__name__}"
         )
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise MatrixError(f"the matrix is {shown(source)}, which is no path, no stream and no array")
@@ -148,7 +125,7 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
         return of_frame(source, said)
     if said:
         raise OptionError(
-            f"{_flag(next(iter(said)))} does not go with an array",
+            f"{flag_of(next(iter(said)))} does not go with an array",
             hint="rows are mutations, and 2 is homozygous",
         )
     return matrix_from_array(source)
@@ -168,12 +145,14 @@ def _of_file(
         if format == "scite" and not strict:
             said.setdefault("two", "homozygous")
     if format not in FORMATS:
-        raise OptionError(f"--format is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+        raise OptionError(f"{flag_of('format')} is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
     chosen = FORMATS[format]
     for option in said:
         if option not in ("two", "rows", *chosen.takes):
             fit = ", ".join(name for name, one in FORMATS.items() if option in one.takes)
-            raise OptionError(f"{_flag(option)} does not go with --format {format}", hint=f"it is for {fit}")
+            raise OptionError(
+                f"{flag_of(option)} does not go with {flag_of('format')} {format}", hint=f"it is for {fit}"
+            )
     if chosen.whole:
         path, digest = source.whole()
         grid = (

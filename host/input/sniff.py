@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.options import flag_of
 
 __all__ = ["HEAD", "sniff", "sniff_folder"]
 
@@ -65,7 +66,8 @@ def _sniff_table(first: bytes, below: list[bytes], path: str) -> str:
                 "this is a table with names, whose rows may be cells or mutations",
                 path=path,
                 line=1,
-                hint=f"say which: --format {form} --rows cells, or --format {form} --rows mutations",
+                hint=f"say which: {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
+                f"{flag_of('rows', 'mutations')}",
             )
     return "scite"
 
@@ -82,7 +84,7 @@ def _sniff_hdf5(head: bytes, path: str) -> str:
     raise MatrixError(
         "this HDF5 file looks neither like AnnData nor like Tapestri's nor like a loom",
         path=path,
-        hint="if it is one, say so: --format h5ad, tapestri or loom",
+        hint=f"if it is one, say so: {flag_of('format')} h5ad, tapestri or loom",
     )
 
 

@@ -14,12 +14,12 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
 from syclade.host.kinds.placements import format_placements
 from syclade.host.model.assignment import Assignment, attach
-from syclade.host.model.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.placement import place
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
 from syclade.host.trees.clones import clones_of_cell_tree
 from syclade.host.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick

@@ -14,10 +14,10 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.attachments import format_attachments
 from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
 from syclade.host.model.assignment import Assignment, attach
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.trees.cells import attached_cells
 from syclade.host.trees.clones import Clone, clones_of
 from syclade.host.trees.graphviz import to_graphviz

@@ -15,6 +15,7 @@ from syclade.host.model.problem import CELL_BITS, MAX_SCALE_BITS, Problem, SlotR
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.model.rates import Rates
+from syclade.host.options import flag_of
 
 __all__ = ["LeafProblem", "make_leaf_problem"]
 
@@ -63,7 +64,7 @@ def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
         raise MatrixError(
             "one cell makes no tree of cells",
             path=matrix.source,
-            hint="use a matrix of two cells or more, or --tree mutation",
+            hint=f"use a matrix of two cells or more, or {flag_of('tree')} mutation",
         )
     made = make_problem(matrix, rates)
     weights = {value: float(rates.weights()[value]) for value in made.values}

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError
-from syclade.host.common.values import real
 from syclade.host.model.rates import Rates
+from syclade.host.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
 __all__ = ["RateGrid", "RateModel", "RatePrior", "make_rate_model"]
@@ -216,7 +216,8 @@ def make_rate_model(
     fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
     if sum(prior.probability for prior in (fn, fp) if prior is not None) >= 1.0:
         raise OptionError(
-            "--learn-fn and --learn-fp leave no step for the tree", hint="their sum has to be below 1"
+            f"{flag_of('learn_fn')} and {flag_of('learn_fp')} leave no step for the tree",
+            hint="their sum has to be below 1",
         )
     spent = rates.hom_rate or 0.0
     fp_end = rates.fp_rate if fp is None else _end(fp, (1.0 - missed - spent if fn is None else 0.5))
@@ -236,17 +237,18 @@ def _end(prior: RatePrior, limit: float) -> float:
 
 
 def _grid(prior: RatePrior, begin: float, end: float) -> RateGrid:
-    option = f"--{prior.name.removesuffix('_rate')}"
+    short = prior.name.removesuffix("_rate")
     if not begin < prior.mean < end:
         raise OptionError(
-            f"--{prior.name.replace('_', '-')} {prior.mean:g} leaves {option} no room",
+            f"{flag_of(prior.name, f'{prior.mean:g}')} leaves no room to learn the rate",
             hint="an observed mutation would speak against the mutation: check the rates",
         )
     grid = RateGrid(prior, end, begin)
     if not grid.spacing / 4 <= prior.step <= end:
         raise OptionError(
-            f"{option}-step is {prior.step:g}",
-            hint=f"give a number from {grid.spacing / 4:.2g} to {end:.2g}; a tenth of {option}-sd is usual",
+            f"{flag_of(f'{short}_step')} is {prior.step:g}",
+            hint=f"give a number from {grid.spacing / 4:.2g} to {end:.2g}; a tenth of "
+            f"{flag_of(f'{short}_sd')} is usual",
         )
     return grid
 
@@ -264,21 +266,16 @@ def _prior(
     Raises:
         OptionError: the numbers are invalid, or are given for a rate that is not learned.
     """
-    learn, sd, jump = f"--learn-{short}", f"--{short}-sd", f"--{short}-step"
+    learn, sd, jump = f"learn_{short}", f"{short}_sd", f"{short}_step"
     if probability is None:
-        for option, value in ((sd, deviation), (jump, step)):
-            if value is not None:
-                raise OptionError(f"{option} without {learn}", hint=f"give {learn} as well, such as 0.2")
         return None
-    part = real(learn, probability)
-    if not 0.0 < part < 1.0:
-        raise OptionError(f"{learn} is {part:g}", hint="give a probability between 0 and 1, such as 0.2")
+    part = checked(learn, probability)
     largest = math.sqrt(mean * (1.0 - mean))
-    width = min(usual, largest / 2.0) if deviation is None else real(sd, deviation)
+    width = min(usual, largest / 2.0) if deviation is None else checked(sd, deviation)
     if not 0.0 < width < largest:
         raise OptionError(
-            f"{sd} is {width:g}",
+            f"{flag_of(sd)} is {width:g}",
             hint=f"a Beta distribution with mean {mean:g} has one between 0 and {largest:.3g}",
         )
-    jumps = STEP * width if step is None else real(jump, step)
+    jumps = STEP * width if step is None else checked(jump, step)
     return RatePrior(f"{short}_rate", part, mean, width, jumps)

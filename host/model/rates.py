@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import RatesError
-from syclade.host.common.values import real
 from syclade.host.model.zygosity import log_table
+from syclade.host.options import checked, flag_of
+from syclade.host.supported import check_together
 
 __all__ = ["Rates"]
 
@@ -42,41 +43,29 @@ class Rates:
     merge_homozygous: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fp_rate", _checked("fp_rate", "--fp-rate", self.fp_rate))
-        object.__setattr__(self, "fn_rate", _checked("fn_rate", "--fn-rate", self.fn_rate))
+        object.__setattr__(self, "fp_rate", checked("fp_rate", self.fp_rate, RatesError))
+        object.__setattr__(self, "fn_rate", checked("fn_rate", self.fn_rate, RatesError))
         if self.fn_rate_hom is not None or self.hom_rate is not None:
             self._check_zygosity()
         missed = self.fn_rate + (self.fn_rate_hom or 0.0)
         if 1.0 - missed <= self.fp_rate:
             third = "" if self.fn_rate_hom is None else f" and {self.fn_rate_hom!r}"
             raise RatesError(
-                f"fp_rate (--fp-rate) {self.fp_rate!r} and fn_rate (--fn-rate) {self.fn_rate!r}{third} add "
+                f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third} add "
                 "up to 1 or more: an observed mutation would speak against the mutation",
                 hint="check that the two rates are not exchanged, and that both are probabilities of errors",
             )
 
     def _check_zygosity(self) -> None:
         """Check both rates for zygosity: a homozygous observation must be evidence for the mutation."""
-        if self.fn_rate_hom is None or self.hom_rate is None:
-            given, absent = ("--hom-rate", "--fn-rate-hom")
-            if self.hom_rate is None:
-                given, absent = absent, given
-            raise RatesError(
-                f"{given} is given without {absent}",
-                hint="an observed 2 needs both: its probability with the mutation (--fn-rate-hom, SCITE's "
-                "second -ad) and without it (--hom-rate, its -cc)",
-            )
-        if self.merge_homozygous:
-            raise RatesError(
-                "--merge-homozygous excludes --fn-rate-hom and --hom-rate",
-                hint="either 2 is taken for 1, or it has rates of its own",
-            )
+        check_together(asdict(self), RatesError)
         for name in ("fn_rate_hom", "hom_rate"):
-            option = "--" + name.replace("_", "-")
-            object.__setattr__(self, name, _checked(name, option, getattr(self, name)))
+            object.__setattr__(self, name, checked(name, getattr(self, name), RatesError))
+        assert self.fn_rate_hom is not None
+        assert self.hom_rate is not None
         if self.fn_rate_hom <= self.hom_rate:
             raise RatesError(
-                f"fn_rate_hom (--fn-rate-hom) {self.fn_rate_hom!r} is not above hom_rate (--hom-rate) "
+                f"{flag_of('fn_rate_hom')} {self.fn_rate_hom!r} is not above {flag_of('hom_rate')} "
                 f"{self.hom_rate!r}: a homozygous observation would be no evidence for the mutation",
                 hint="check that the two rates are not exchanged",
             )
@@ -103,14 +92,3 @@ class Rates:
         and |log b - log(1 - a)|, a and b the two rates; with zygosity, the largest of three such weights.
         """
         return float(np.abs(self.weights()).max())
-
-
-def _checked(name: str, option: str, value: object) -> float:
-    """Return the rate as a float, if it is inside (0, 1)."""
-    rate = real(f"{name} ({option})", value, RatesError)
-    if not 0.0 < rate < 1.0:  # also refuses NaN
-        raise RatesError(
-            f"{name} ({option}) is {rate!r}",
-            hint="an error rate is a probability between 0 and 1, both excluded",
-        )
-    return rate

@@ -17,6 +17,7 @@ from syclade.host.common.values import real, whole
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
+from syclade.host.options import checked
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.host.trees.uniform import parents_from_pruefer
 
@@ -71,12 +72,12 @@ def simulate(
         OptionError: an argument is out of range.
         RatesError: an error rate is out of range.
     """
-    cells = whole("cells (--cells)", cells, 1, MOST)
-    mutations = whole("mutations (--mutations)", mutations, 1, MOST)
-    seed = whole("seed (--seed)", seed, 0, 2**64 - 1)
-    missing = real("missing (--missing)", missing)
+    cells = whole("cells", cells, 1, MOST)
+    mutations = whole("mutations", mutations, 1, MOST)
+    seed = checked("seed", seed)
+    missing = real("missing", missing)
     if not 0 <= missing <= 1:
-        raise OptionError(f"missing (--missing) is {missing}", hint="give a probability, 0 to 1")
+        raise OptionError(f"missing is {missing}", hint="give a probability, 0 to 1")
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate)
     rng = np.random.Generator(np.random.PCG64(seed))
     parents = random_parents(mutations, rng)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.options import flag_of
 
 if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
@@ -89,6 +90,6 @@ def _refuse_homozygous(values: NDArray[np.uint8], path: str | os.PathLike[str] |
         f"{where} is 2, a homozygous mutation ({int(found.sum())} in all), and there are no rates for it",
         path=path,
         line=None if path is None else row + 1,
-        hint="give the rates of homozygous observations (--fn-rate-hom, SCITE's second -ad, with --hom-rate, "
-        "its -cc), or take 2 for 1 (--merge-homozygous)",
+        hint=f"give the rates of homozygous observations ({flag_of('fn_rate_hom')}, SCITE's second -ad, with "
+        f"{flag_of('hom_rate')}, its -cc), or take 2 for 1 ({flag_of('merge_homozygous')})",
     )

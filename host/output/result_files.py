@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OptionError
+from syclade.host.options import flag_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -64,7 +65,7 @@ def netcdf_of(result: Result) -> Content:
     if result.samples is None:
         raise OptionError(
             "there are no samples to write as netCDF",
-            hint="ask for some: --samples K --steps N, with chains",
+            hint=f"ask for some: {flag_of('samples')} K {flag_of('steps')} N, with chains",
         )
     require_netcdf()
     sampled = result.samples

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,13 +10,14 @@ import numpy as np
 from syclade.host.cooptimal.consensus import consensus_of
 from syclade.host.devices.work import executors_of
 from syclade.host.model.zygosity import scored_values
+from syclade.host.options import command_of
 from syclade.host.report.traces import trace_of
 from syclade.host.trees.tree import node_labels
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
-__all__ = ["SECTIONS", "Section", "Table", "command_of"]
+__all__ = ["SECTIONS", "Section", "Table"]
 
 MOST_ROWS = 200
 """Maximum number of rows of a table; the files beside the page have all rows."""
@@ -189,23 +189,6 @@ def _assignment(result: Result) -> Section:
     return Section(f"Where the {item}s sit", (), _cut(head, rows))
 
 
-def command_of(result: Result) -> str:
-    """Return the command that repeats the run."""
-    flags = {"move_probabilities": "--move-probs"}
-    words = ["syclade", "infer", result.matrix or "MATRIX"]
-    for name, value in result.options.items():
-        if name == "chains" and result.searches and result.options["method"] == "search":
-            continue
-        flag = flags.get(name, "--" + name.replace("_", "-"))
-        if value is True:
-            words.append(flag)
-        elif isinstance(value, list):
-            words += [flag, *map(str, value)]
-        elif value is not None and value is not False:
-            words += [flag, str(value)]
-    return shlex.join(words)
-
-
 def _provenance(result: Result) -> Section:
     rows = [
         ("matrix", result.matrix or "an array"),
@@ -215,7 +198,7 @@ def _provenance(result: Result) -> Section:
         ("time", f"{result.seconds:.2f} s"),
         ("date", result.date),
         ("syclade", result.version),
-        ("command", command_of(result)),
+        ("command", command_of(result.matrix or "MATRIX", result.options)),
     ]
     return Section("Where it comes from", (), Table(("", ""), rows))
 

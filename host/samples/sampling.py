@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.common.errors import OptionError
-from syclade.host.common.values import whole
+from syclade.host.options import checked
+from syclade.host.supported import check_together
 
 __all__ = ["Sampling", "make_sampling"]
 
@@ -48,13 +49,13 @@ def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:
     Raises:
         OptionError: `steps` is None, `samples` is not a whole number >= 1, or `steps` leaves no sample.
     """
-    if steps is None:
-        raise OptionError("--samples without --steps", hint="say how long the chains shall be: --steps N")
-    samples = whole("--samples", samples, 1, 2**62 - 1)
+    check_together({"samples": samples, "steps": steps})
+    assert steps is not None
+    samples = checked("samples", samples)
     first = int(burn_in * steps)
     if steps - first < samples:
         raise OptionError(
             f"{steps} steps have no sample: {first} are burn-in, and a sample comes every {samples} steps",
-            hint="give more --steps, fewer steps to --samples, or less --burn-in",
+            hint="run more steps, or sample more often, or with a shorter burn-in",
         )
     return Sampling(samples, first)

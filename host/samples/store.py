@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
 from syclade.host.common.errors import CheckpointError, OutputError
+from syclade.host.options import flag_of
 
 __all__ = ["Records", "SampleStore", "store_of"]
 
@@ -72,7 +73,7 @@ class SampleStore:
 
     def __init__(self, nodes: int, path: Path | None = None, *, why: int = 1, force: bool = False) -> None:
         if path is not None and path.exists() and not force:
-            raise OutputError(f"{path} is there already", hint="replace it with --force")
+            raise OutputError(f"{path} is there already", hint=f"replace it with {flag_of('force')}")
         self._begin(nodes, path, why)
         try:
             if path is None:
@@ -254,7 +255,7 @@ class SampleStore:
         return CheckpointError(
             f"the checkpoint's samples are damaged: {why}",
             path=self._path,
-            hint="resume from another checkpoint, or begin anew without --resume",
+            hint=f"resume from another checkpoint, or begin anew without {flag_of('resume')}",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import whole
-from syclade.host.model.defaults import DEFAULT_SEED
+from syclade.host.options.defaults import DEFAULT_SEED
 
 __all__ = ["SciteCall", "parse_arguments"]
 

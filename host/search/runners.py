@@ -12,6 +12,7 @@ from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device, native_device
+from syclade.host.options import flag_of
 from syclade.host.search.counting_runner import CountingSearchRunner
 from syclade.host.search.numpy_runner import NumpySearchRunner
 from syclade.host.search.problem import SearchProblem
@@ -132,7 +133,7 @@ def make_search_runner(
     if device.kind == "native":
         return NativeSearchRunner(problem, slots, seed, by_columns)
     if device.kind == "python":
-        raise DeviceError("searches do not run on the device python", hint="use --method chain")
+        raise DeviceError("searches do not run on the device python", hint=f"use {flag_of('method')} chain")
     return SyclSearchRunner(problem, slots, seed, by_columns, device.filter)
 
 

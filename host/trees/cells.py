@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import excerpt
+from syclade.host.options import flag_of
 from syclade.host.trees.tree import node_labels
 
 __all__ = ["attached_cells", "check_cell_names", "default_cell_names"]
@@ -27,7 +28,8 @@ def check_cell_names(cells: Sequence[str], mutations: Sequence[str]) -> None:
         name = next(cell for cell in cells if cell in both)
         raise MatrixError(
             f"{excerpt(name)} is the name of a cell and of a node, so that trees cannot have both",
-            hint="give the cells other names (--cell-names), or leave them out of the trees (no --attach)",
+            hint=f"give the cells other names ({flag_of('cell_names')}), or leave them out of the trees "
+            f"(no {flag_of('attach')})",
         )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import TreeError
 from syclade.host.input.names import default_names
 from syclade.host.input.textfile import excerpt
+from syclade.host.options import flag_of
 from syclade.host.trees.tree import cycle_text, find_cycle
 
 __all__ = ["CELL", "LabelledEdge", "parents_from_edges", "without_cells"]
@@ -133,7 +134,7 @@ def _check_names(
             path=path,
             line=unknown[0].line,
             hint=f"the tree has {len(incoming)} nodes below its root; it must be of this matrix, "
-            "with the names of its mutations (--names) or numbers from 1",
+            f"with the names of its mutations ({flag_of('names')}) or numbers from 1",
         )
     if missing:
         raise TreeError(

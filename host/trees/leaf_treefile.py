@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import TreeError
 from syclade.host.input.textfile import excerpt, read_text
+from syclade.host.options import flag_of
 from syclade.host.trees.cells import default_cell_names
 from syclade.host.trees.labelled import LabelledEdge
 from syclade.host.trees.leaf import canonical, validate_leaf_parents
@@ -53,7 +54,7 @@ def leaf_parents_from_newick(
             f"the leaf {excerpt(unknown.child)} is no cell of the matrix",
             path=path,
             line=unknown.line,
-            hint="in a cell-leaf tree all leaves are cells (--cell-names)",
+            hint=f"in a cell-leaf tree all leaves are cells ({flag_of('cell_names')})",
         )
     if len(leaves) != count:
         found = {edge.child for edge in leaves}

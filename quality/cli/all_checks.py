@@ -16,15 +16,14 @@ __all__ = ["command"]
 
 @click.command("all")
 @check_options.reference_option()
-@options.device_option()
+@options.take("device", "threads")
 @check_options.limit_option()
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
 @check_options.mutations_option()
 @check_options.samples_option()
-@options.seed_option()
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("seed")
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """Run all checks: compare our trees with SCITE's, by chains and by search, and check the posterior.
 

@@ -26,23 +26,13 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
 
 
 @click.command("bench")
-@options.device_option()
-@options.encoding_option()
-@options.tree_option()
-@options.score_option()
-@click.option(
-    "--learn-fn",
-    type=options.Probability(inside=True),
-    metavar="P",
-    help="Learn the rate of false negatives, as infer does.",
-)
+@options.take("device", "threads", "encoding", "tree", "score")
+@options.take("learn_fn", help="Learn the rate of false negatives, as infer does.")
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
 )
-@click.option(
-    "--slots", type=click.IntRange(min=1), help="Chains on the device at once; chosen from the device."
-)
+@options.take("slots")
 @click.option("--seconds", type=float, default=3.0, show_default=True, help="Length of a timed run.")
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Number of timed runs."
@@ -75,9 +65,7 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
     metavar="FILE",
     help="With --scaling or --suite thesis: a plot, as PNG.",
 )
-@options.seed_option()
-@options.force_option()
-@options.json_option()
+@options.take("seed", "force", "json")
 def command(
     device: str,
     encoding: str,

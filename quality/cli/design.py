@@ -74,7 +74,7 @@ class _Task:
 @click.option(
     "--plot", type=OUTPUT_FILE, metavar="FILE", help="Draw the sweep's front or the run's timeline."
 )
-@options.json_option()
+@options.take("json")
 def command(design: str | None, as_json: bool, **given: Any) -> None:
     """Predict the throughput and resources of a circuit; with no PRESET, list the presets.
 

@@ -18,7 +18,7 @@ FILES = ("posterior.json", "posterior.png")
 
 
 @click.command("posterior")
-@options.device_option()
+@options.take("device", "threads")
 @check_options.mutations_option()
 @check_options.samples_option()
 @click.option(
@@ -37,15 +37,12 @@ FILES = ("posterior.json", "posterior.png")
     help="Weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without. "
     "Those of cell-leaf trees are 0.4 and 0.6 always.",
 )
-@options.tree_option()
+@options.take("tree")
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
 @click.option("--learn", is_flag=True, help="Learn the error rates, on grids of few points; N is 2 to 4.")
-@options.score_option()
-@options.encoding_option()
-@options.seed_option()
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("score", "encoding", "seed")
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """Compare the chain on small trees with the exact posterior and the exact chain.
 

@@ -20,7 +20,7 @@ FILES = ("race.json", "race.png")
 
 
 @click.command("race")
-@options.device_option()
+@options.take("device", "threads")
 @click.option(
     "--size",
     "sizes",
@@ -40,7 +40,7 @@ FILES = ("race.json", "race.png")
 @click.option(
     "--inputs", type=click.IntRange(min=1), default=1, show_default=True, help="Inputs of each size, by seed."
 )
-@options.seed_option()
+@options.take("seed")
 @click.option(
     "--chains", type=click.IntRange(min=0), default=16, show_default=True, help="Chains; 0 for none."
 )
@@ -68,9 +68,8 @@ FILES = ("race.json", "race.png")
     help="What each may take for an input.",
 )
 @click.option("--plot", is_flag=True, help="Write race.png, curves of the best tree against time, too.")
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(
     device: str,
     sizes: tuple[str, ...],

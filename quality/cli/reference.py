@@ -33,16 +33,12 @@ POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="Probability that a value is missing (--simulate).",
 )
-@options.fp_rate_option()
-@options.fn_rate_option()
-@options.zygosity_options(merge=False)
-@options.seed_option()
+@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "seed")
 @click.option("--chains", type=POSITIVE, default=6, show_default=True, help="SCITE's repetitions (-r).")
 @click.option("--steps", type=POSITIVE, default=1_000_000, show_default=True, help="Steps of each (-l).")
 @click.option("--processes", type=POSITIVE, default=2, show_default=True, help="Runs of SCITE at once.")
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(
     scite: Path,
     chains: int,

@@ -18,9 +18,7 @@ __all__ = ["command"]
 
 @click.command("restarts")
 @click.argument("matrix", type=options.MATRIX, metavar="MATRIX")
-@options.fp_rate_option()
-@options.fn_rate_option()
-@options.zygosity_options()
+@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 @click.option(
     "--chains",
     "chain_counts",
@@ -45,10 +43,7 @@ __all__ = ["command"]
     metavar="L",
     help="Steps of each chain. Without it a run stops as 'syclade infer' does.",
 )
-@options.device_option()
-@options.encoding_option()
-@options.seed_option()
-@options.json_option()
+@options.take("device", "threads", "encoding", "seed", "json")
 def command(
     matrix: Any,
     chain_counts: tuple[int, ...],

@@ -20,7 +20,7 @@ KEPT = "inputs"
 
 @click.command("tost")
 @check_options.reference_option()
-@options.device_option()
+@options.take("device", "threads")
 @click.option(
     "--method",
     type=click.Choice(METHODS),
@@ -40,13 +40,10 @@ KEPT = "inputs"
     type=options.Probability(inside=True),
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
-@options.zygosity_options()
-@options.encoding_option()
-@options.seed_option()
+@options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "seed")
 @check_options.limit_option()
-@options.out_option(required=True)
-@options.force_option()
-@options.json_option()
+@options.take("out", required=True)
+@options.take("force", "json")
 def command(reference: Path | None, out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """Compare our best trees with SCITE's by two one-sided paired t-tests.
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OptionError
-from syclade.host.model.defaults import DEFAULT_SEED
+from syclade.host.options.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan

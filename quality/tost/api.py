@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OptionError
-from syclade.host.model.defaults import DEFAULT_SEED
+from syclade.host.options.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates

@@ -147,7 +147,7 @@ def test_events_that_a_killed_run_wrote_too_many_are_cut_off(
 def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
     place = tmp_path / "run"
     infer("native", checkpoint=place, **KINDS["samples"])
-    with pytest.raises(OutputError, match="is there already"):
+    with pytest.raises(OutputError, match="already exists"):
         infer("native", checkpoint=tmp_path / "run", **KINDS["samples"])
     content = store_of(place).read_bytes()
     for left, words in ((content[:-1], "ends before"), (b"", "ends before"), (None, "cannot be read")):
@@ -205,7 +205,7 @@ def test_another_matrix_is_refused(tmp_path: Path) -> None:
 def test_a_file_of_another_run_stays(tmp_path: Path) -> None:
     place = tmp_path / "run"
     place.write_text("mine")
-    with pytest.raises(OutputError, match="is there already"):
+    with pytest.raises(OutputError, match="already exists"):
         infer("native", checkpoint=place, **KINDS["steps"])
     assert place.read_text() == "mine"
     with pytest.raises(CheckpointError, match="no checkpoint"):
@@ -220,7 +220,7 @@ def test_a_file_of_another_run_stays(tmp_path: Path) -> None:
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="--start is 'best'"):
         infer("native", start="best")
-    with pytest.raises(OptionError, match="--start search is for chains"):
+    with pytest.raises(OptionError, match="--start search does not go with --method search"):
         infer("native", start="search", method="search")
     with pytest.raises(OptionError, match="checkpoint-every"):
         infer("native", checkpoint=tmp_path / "run", checkpoint_every=-1)

@@ -120,7 +120,7 @@ def test_scores_error_in_the_real_data(run: Any, shared_dir: Path) -> None:
         ("0", "0.1", "'--fp-rate': 0 is not between 0 and 1"),
         ("0.1", "nan", "'--fn-rate': nan is not between 0 and 1"),
         ("x", "0.1", "'x' is not a number"),
-        ("0.5", "0.5", "syclade: error: fp_rate (--fp-rate) 0.5"),
+        ("0.5", "0.5", "syclade: error: --fp-rate 0.5"),
     ],
 )
 def test_rates_refused(run: Any, fp_rate: str, fn_rate: str, words: str) -> None:

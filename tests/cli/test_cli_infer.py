@@ -194,7 +194,7 @@ def test_files_are_replaced_only_when_forced(run: Any, tmp_path: Path) -> None:
         (["--steps", "many"], "'--steps'"),
         (["--slots", "0"], "'--slots'"),
         (["--seed", "18446744073709551616"], "'--seed'"),
-        (["--gamma", "0"], "--gamma is 0.0"),
+        (["--gamma", "0"], "'--gamma': 0.0 is not in the range"),
         (["--move-probs", "0", "0", "0"], "all move probabilities are 0"),
         (["--move-probs", "1", "-1", "1"], "are not 3 numbers >= 0"),
         (["--names", "no-such-file"], "no-such-file"),

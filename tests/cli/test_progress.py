@@ -115,7 +115,7 @@ def test_compiling_in_this_process_is_told(
 def test_quiet_and_verbose_exclude_each_other() -> None:
     done = subprocess.run([*RUN, "--quiet", "-v"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "exclude each other" in done.stderr
+    assert "--verbose does not go with --quiet" in done.stderr
 
 
 def on_a_terminal(*options: str) -> list[str]:

@@ -147,9 +147,9 @@ def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--attach"], "--attach is for mutation trees"),
-        (["--max-trees", "3"], "--max-trees is for mutation trees"),
-        (["--learn-fn", "0.2"], "--learn-fn is for mutation trees"),
+        (["--attach"], "--attach does not go with --tree leaf"),
+        (["--max-trees", "3"], "--max-trees does not go with --tree leaf"),
+        (["--learn-fn", "0.2"], "--learn-fn does not go with --tree leaf"),
         (["--move-probs", "1", "1", "1"], "no swaps of subtrees"),
         (["--encoding", "preorder"], "have no encoding 'preorder'"),
     ],

@@ -58,7 +58,7 @@ def test_missing_from_none_to_all() -> None:
 def test_arguments_refused(name: str, value: Any) -> None:
     with pytest.raises(OptionError) as caught:
         simulate(**GOOD | {name: value})
-    assert f"--{name.replace('_', '-')}" in str(caught.value)
+    assert caught.value.message.removeprefix("--").startswith(f"{name.replace('_', '-')} is")
 
 
 @pytest.mark.statistical

@@ -47,11 +47,11 @@ def test_table_of_the_model() -> None:
 @pytest.mark.parametrize(
     ("rates", "words"),
     [
-        ((0.1, 0.2, 0.1), "--fn-rate-hom is given without --hom-rate"),
-        ((0.1, 0.2, None, 0.1), "--hom-rate is given without --fn-rate-hom"),
-        ((0.1, 0.2, 0.1, 0.01, True), "excludes"),
-        ((0.1, 0.2, 0.0, 0.01), r"fn_rate_hom \(--fn-rate-hom\) is 0.0"),
-        ((0.1, 0.2, 0.1, math.nan), r"hom_rate \(--hom-rate\) is nan"),
+        ((0.1, 0.2, 0.1), "--fn-rate-hom without --hom-rate"),
+        ((0.1, 0.2, None, 0.1), "--hom-rate without --fn-rate-hom"),
+        ((0.1, 0.2, 0.1, 0.01, True), "does not go with --merge-homozygous"),
+        ((0.1, 0.2, 0.0, 0.01), "--fn-rate-hom is 0"),
+        ((0.1, 0.2, 0.1, math.nan), "--hom-rate is nan"),
         ((0.1, 0.2, 0.01, 0.1), "no evidence"),
         ((0.1, 0.5, 0.45, 0.01), "add up to 1 or more"),
     ],

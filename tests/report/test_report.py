@@ -16,6 +16,7 @@ import syclade
 from syclade.host.cli.main import cli
 from syclade.host.input.matrix import matrix_from_array, with_names
 from syclade.host.model.simulate import simulate
+from syclade.host.options import command_of
 from syclade.host.report.figure import support_of
 from syclade.host.report.heat_map import (
     COLOURS,
@@ -24,7 +25,6 @@ from syclade.host.report.heat_map import (
     in_order_of_tree,
     png_of,
 )
-from syclade.host.report.sections import command_of
 from syclade.host.report.tree_svg import LETTER, WIDEST, picture_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.trees.clones import clones_of
@@ -222,5 +222,6 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
 
 def test_the_command_repeats_the_run() -> None:
     result = result_of(12, 4)
-    assert "--chains 2 --steps 300" in command_of(result)
-    assert "--move-probs" in command_of(result)
+    command = command_of("MATRIX", result.options)
+    assert "--chains 2 --steps 300" in command
+    assert "--move-probs" in command

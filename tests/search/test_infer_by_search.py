@@ -44,7 +44,7 @@ def test_a_search_is_never_below_the_chains() -> None:
 
 @pytest.mark.parametrize("option", [{"chains": 2}, {"steps": 10}])
 def test_options_of_chains_do_not_go_with_a_search(option: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="is for chains, and --method is search"):
+    with pytest.raises(OptionError, match="does not go with --method search"):
         syclade.infer(MADE, **RATES, method="search", **option)
 
 

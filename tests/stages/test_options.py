@@ -109,18 +109,18 @@ def test_a_resumed_run_may_have_other_stages(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"encoding": "preorder"}, "--stages separate does not run with --encoding preorder"),
-        ({"encoding": "clade"}, "--stages separate does not run with --encoding clade"),
-        ({"image": "some.image"}, "--stages separate does not run with --image"),
-        ({"samples": 10}, "--stages separate does not run with --samples"),
-        ({"score": "sum"}, "--stages separate does not run with --score sum"),
-        ({"learn_fn": 0.1}, "--stages separate does not run with --learn-fn"),
-        ({"learn_fp": 0.1}, "--stages separate does not run with --learn-fp"),
+        ({"encoding": "preorder"}, "--encoding preorder does not go with --stages separate"),
+        ({"encoding": "clade"}, "--encoding clade does not go with --stages separate"),
+        ({"image": "some.image"}, "--image does not go with --stages separate"),
+        ({"samples": 10}, "--samples does not go with --stages separate"),
+        ({"score": "sum"}, "--score sum does not go with --stages separate"),
+        ({"learn_fn": 0.1}, "--learn-fn does not go with --stages separate"),
+        ({"learn_fp": 0.1}, "--learn-fp does not go with --stages separate"),
         ({"stages": "both"}, "--stages is 'both'"),
-        ({"stages": "fused", "trace": "x.json"}, "--trace is for --stages separate"),
+        ({"stages": "fused", "trace": "x.json"}, "--trace without --stages separate"),
         (
             {"chains": None, "steps": None, "method": "search"},
-            "--stages separate is for chains, and --method is search",
+            "--stages separate does not go with --method search",
         ),
     ],
 )
@@ -135,9 +135,9 @@ def test_other_moves_and_scores_are_refused() -> None:
     """A move's selections are deferred only if the move uses them in its proposal and nowhere else."""
     case, weights = Case(5, 6), (0.3, 0.1, 0.2, 0.4)
     check_plan(case.plan())
-    with pytest.raises(OptionError, match=f"does not know the move {WITH_PARENT.name}"):
+    with pytest.raises(OptionError, match=f"do not know the move {WITH_PARENT.name}"):
         check_plan(case.plan(moves=(*MOVES, WITH_PARENT), move_probabilities=weights))
-    with pytest.raises(OptionError, match="runs chains of the maximum score"):
+    with pytest.raises(OptionError, match="run chains of the maximum score"):
         check_plan(case.plan(score=TEMPERED))
 
 
@@ -187,7 +187,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as end:
         main([*arguments, "--tree", "leaf"])
     assert end.value.code == 2
-    assert "--stages separate is for mutation trees" in capsys.readouterr().err
+    assert "--stages separate does not go with --tree leaf" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kernels_of", [stage_kernels, exported_kernels])

@@ -31,9 +31,9 @@ from syclade.host.encodings import ENCODINGS, for_device, make_encoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.input.matrix import matrix_from_array
-from syclade.host.model.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.trees.uniform import initial_parents
 from syclade.host.workarounds.unknown_processor import UNKNOWN
 from syclade.kernels.arguments import STATE, Argument

@@ -25,9 +25,9 @@ from syclade.host.compile.kernel import Parts
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.input.door import read_matrix
-from syclade.host.model.defaults import DEFAULT_SEED
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.workarounds import load_dpnp_libraries, prepare
 from syclade.host.workarounds.compiler import register_numba_implementations
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument

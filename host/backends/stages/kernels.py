@@ -10,6 +10,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.common.errors import OptionError
 from syclade.host.compile.kernel import Kernel, Parts, Record
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.options import flag_of
 from syclade.kernels.ancestor.stage_arguments import STAGES, StageArgument
 from syclade.kernels.ancestor.stages.propose import MOST_NODES
 from syclade.kernels.arguments import Argument
@@ -76,7 +77,7 @@ def stage_kernels(plan: Plan, encoding: AncestorEncoding) -> tuple[DescribedKern
     if nodes > MOST_NODES:
         raise OptionError(
             f"separate stages take {MOST_NODES} nodes, and this capacity has {nodes}",
-            hint="use --stages fused, or fewer --mutations in an export",
+            hint=f"use {flag_of('stages', 'fused')}, or export for fewer mutations",
         )
     parts: dict[str, Parts] = {
         "moves": tuple(move.device for move in plan.moves),

@@ -11,11 +11,11 @@ from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.kernel import chain_sizes
 from syclade.host.chains.plan import Plan
-from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.supported import refusal
 
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
 
@@ -41,7 +41,7 @@ def open_stages(
     """
     chosen = choose_device(device)
     if chosen.kind == "fpga":
-        raise OptionError("--stages separate has no image for cards", hint="use --device fpga-emu or cpu")
+        raise refusal("separate stages", "FPGA cards")
     encoding = choose_encoding(AncestorEncoding.name, chosen, plan.problem)
     assert isinstance(encoding, AncestorEncoding)
     count = min(chains, DEFAULT_SLOTS) if slots is None else slots

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.scores.base import Score
 from syclade.host.common.errors import MatrixError
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.options import flag_of
 from syclade.kernels.scores.powers import (
     FRACTION_BITS,
     LOGARITHM,
@@ -35,7 +36,8 @@ def all_attachments(problem: Problem) -> Score:
     spare = max(0, (problem.nodes - 1).bit_length() + MANTISSA_BITS + 1 - SUM_BITS)
     if spare > MANTISSA_BITS - 8:
         raise MatrixError(
-            f"{problem.mutations} mutations are too many for the sum score", hint="use --score max"
+            f"{problem.mutations} mutations are too many for the sum score",
+            hint=f"use {flag_of('score')} max",
         )
     return Score(
         name="sum",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from syclade.host.input.formats.grid import Asked, Grid
+from syclade.host.options import flag_of
 
 __all__ = ["FORMATS", "Asked", "Format", "Grid"]
 
@@ -44,19 +45,19 @@ _CALLS = ("min_depth", "min_gq")
 FORMATS = {
     "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
     "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
-    "tsv": Format("a table with tabs and names; needs --rows", "table:read_tsv"),
-    "csv": Format("a table with commas and names; needs --rows", "table:read_csv"),
+    "tsv": Format(f"a table with tabs and names; needs {flag_of('rows')}", "table:read_tsv"),
+    "csv": Format(f"a table with commas and names; needs {flag_of('rows')}", "table:read_csv"),
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_DEPTH),
     "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_DEPTH),
     "compass": Format(
-        "COMPASS: ref:alt:genotype; --min-depth without genotypes", "compass:read_compass", _DEPTH
+        f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes", "compass:read_compass", _DEPTH
     ),
     "scistree2": Format("ScisTree2: HAPLOID, probabilities of the wild type", "scistree:read_scistree"),
     "h5ad": Format(
-        "AnnData: rows are cells; X or --layer",
+        f"AnnData: rows are cells; X or {flag_of('layer')}",
         "h5ad:read_h5ad",
         whole=True,
         apart=True,
@@ -71,7 +72,7 @@ FORMATS = {
     ),
     "loom": Format("Tapestri's .loom", "tapestri:read_loom", whole=True, apart=True, takes=_CALLS),
     "cellsnp": Format(
-        "a folder of cellsnp-lite; needs --min-depth",
+        f"a folder of cellsnp-lite; needs {flag_of('min_depth')}",
         "cellsnp:read_cellsnp",
         whole=True,
         apart=True,

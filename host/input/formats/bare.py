@@ -10,6 +10,7 @@ from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, with_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.reader import values_of
+from syclade.host.options import flag_of
 
 __all__ = ["read_sasc", "read_scite", "read_sphyr"]
 
@@ -22,7 +23,9 @@ def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
             "cells".
     """
     _refuse_rows(asked, "mutations", path)
-    return Grid(with_two(values_of(data, path), asked, path, "; SASC's files, of cells: --format sasc"))
+    return Grid(
+        with_two(values_of(data, path), asked, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
+    )
 
 
 def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
@@ -33,7 +36,9 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
     """
     _refuse_rows(asked, "cells", path)
     if asked.two == "homozygous":
-        raise MatrixError("2 is missing in this format, not homozygous", path=path, hint="--two missing")
+        raise MatrixError(
+            "2 is missing in this format, not homozygous", path=path, hint=f"{flag_of('two')} missing"
+        )
     lines = lines_of(data, path)
     symbols = {"0": 0, "1": 1, "2": 3}
     values = code([line.split() for line in lines], symbols, range(1, len(lines) + 1), path)
@@ -71,5 +76,7 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
 def _refuse_rows(asked: Asked, rows: str, path: str) -> None:
     if asked.rows not in (None, rows):
         raise MatrixError(
-            f"rows are {rows} in this format", path=path, hint=f"leave out --rows, or say --rows {rows}"
+            f"rows are {rows} in this format",
+            path=path,
+            hint=f"leave out {flag_of('rows')}, or say {flag_of('rows')} {rows}",
         )

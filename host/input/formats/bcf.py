@@ -12,6 +12,7 @@ from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require
 from syclade.host.input.names import check_names
+from syclade.host.options import flag_of
 
 __all__ = ["read_bcf"]
 
@@ -59,7 +60,7 @@ def _take(
             raise MatrixError(
                 f"the record {record.CHROM}:{record.POS} has no DP",
                 path=str(path),
-                hint="leave out --min-depth",
+                hint=f"leave out {flag_of('min_depth')}",
             )
         few = np.asarray(depths)[:, 0] < min_depth
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)

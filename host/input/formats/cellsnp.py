@@ -15,6 +15,7 @@ from syclade.host.input.formats.hdf import require
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names
 from syclade.host.input.source import Source
+from syclade.host.options import flag_of
 
 __all__ = ["FILES", "HOMOZYGOUS", "read_cellsnp"]
 
@@ -41,7 +42,7 @@ def read_cellsnp(path: Path, asked: Asked) -> Grid:
         raise MatrixError(
             "there are numbers of reads, and no genotypes",
             path=str(path),
-            hint="say how many reads a call needs, 1 or more: --min-depth N",
+            hint=f"say how many reads a call needs, 1 or more: {flag_of('min_depth')} N",
         )
     require("scipy")
     names, cells = _sites(path), lines_of(_bytes(path / FILES[0]), str(path / FILES[0]))

@@ -11,6 +11,7 @@ from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.table import by_commas
 from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
+from syclade.host.options import flag_of
 
 __all__ = ["read_compass"]
 
@@ -59,7 +60,7 @@ def _value(text: str, min_depth: int | None, path: str, line: int) -> int:
             "there are reads but no genotypes",
             path=path,
             line=line,
-            hint="say how many reads a call needs: --min-depth N, 1 or more",
+            hint=f"say how many reads a call needs: {flag_of('min_depth')} N, 1 or more",
         )
     if min_depth and ref + alt < min_depth:
         return 3

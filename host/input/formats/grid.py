@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import excerpt
+from syclade.host.options import flag_of
 
 __all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "refuse_two", "with_two"]
 
@@ -114,7 +115,7 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "")
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             path=path,
-            hint=f"say which: --two homozygous or --two missing{hint}",
+            hint=f"say which: {flag_of('two')} homozygous or {flag_of('two')} missing{hint}",
         )
     return values
 
@@ -131,6 +132,6 @@ def refuse_two(asked: Asked, rows: str, path: str) -> None:
         MatrixError: `two` is given, or `rows` differs from the format.
     """
     if asked.two is not None:
-        raise MatrixError("this format says itself what 2 is", path=path, hint="leave out --two")
+        raise MatrixError("this format says itself what 2 is", path=path, hint=f"leave out {flag_of('two')}")
     if asked.rows not in (None, rows):
-        raise MatrixError(f"rows are {rows} in this format", path=path, hint="leave out --rows")
+        raise MatrixError(f"rows are {rows} in this format", path=path, hint=f"leave out {flag_of('rows')}")

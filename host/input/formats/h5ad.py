@@ -17,6 +17,7 @@ from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, with_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts
 from syclade.host.input.names import check_names
+from syclade.host.options import flag_of
 
 __all__ = ["CODINGS", "read_h5ad"]
 
@@ -32,7 +33,9 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
             `coding`; 2 occurs, and neither `two` nor `coding` is given.
     """
     if asked.rows not in (None, "cells"):
-        raise MatrixError("rows are cells in this format", path=str(path), hint="leave out --rows")
+        raise MatrixError(
+            "rows are cells in this format", path=str(path), hint=f"leave out {flag_of('rows')}"
+        )
     require("h5py", "anndata", "scipy")
     with opened(path) as file:
         for part in ("obs", "var"):
@@ -46,7 +49,8 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         raise MatrixError(
             "X is all 0, and there is a layer genotype",
             path=str(path),
-            hint="for the calls that scphylo has there: --layer genotype --coding cyvcf2",
+            hint="for the calls that scphylo has there: "
+            f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
         )
     check_names(names, what="mutation")
     check_names(cells, what="cell")
@@ -70,7 +74,8 @@ def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
             raise MatrixError(
                 f"what 2 and 3 are in the {what} is not said",
                 path=str(path),
-                hint="--coding scite (2 homozygous, 3 missing), or --coding cyvcf2 (2 unknown, 3 homozygous)",
+                hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
+                f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous)",
             )
     element = file[at]
     if hasattr(element, "keys"):
@@ -118,4 +123,4 @@ def _index(frame: Any, count: int, what: str, path: Path) -> list[str]:
 
 
 def _layers(file: Any) -> str:
-    return ", ".join(f"--layer {name}" for name in file.get("layers", ())) or "no layer"
+    return ", ".join(f"{flag_of('layer')} {name}" for name in file.get("layers", ())) or "no layer"

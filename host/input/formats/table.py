@@ -10,6 +10,7 @@ from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import MISSING, PLAIN, Asked, Grid, code, with_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names
+from syclade.host.options import flag_of
 
 __all__ = ["by_commas", "read_condor", "read_csv", "read_sc", "read_tsv"]
 
@@ -19,7 +20,11 @@ _CLUSTER = "cluster_id"
 def read_sc(data: bytes, path: str, asked: Asked) -> Grid:
     """Read scphylo's and PhISCS' table: separated by tabs, rows are cells; missing is 3 or "?"."""
     if asked.rows == "mutations":
-        raise MatrixError("rows are cells in this format", path=path, hint="--format tsv takes --rows")
+        raise MatrixError(
+            "rows are cells in this format",
+            path=path,
+            hint=f"{flag_of('format')} tsv takes {flag_of('rows')}",
+        )
     return _read(_by_tabs(data, path), Asked(asked.two, "cells"), path)
 
 
@@ -39,10 +44,16 @@ def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
     The last column is cluster_id, which is dropped.
     """
     if asked.rows == "mutations":
-        raise MatrixError("rows are cells in this format", path=path, hint="--format csv takes --rows")
+        raise MatrixError(
+            "rows are cells in this format",
+            path=path,
+            hint=f"{flag_of('format')} csv takes {flag_of('rows')}",
+        )
     rows = by_commas(data, path)
     if rows[0][-1].strip() != _CLUSTER:
-        raise MatrixError(f"the last column is not {_CLUSTER}", path=path, line=1, hint="--format csv")
+        raise MatrixError(
+            f"the last column is not {_CLUSTER}", path=path, line=1, hint=f"{flag_of('format')} csv"
+        )
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):  # otherwise a mutation would be dropped as the cluster
             raise MatrixError(
@@ -76,12 +87,12 @@ def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
         raise MatrixError(
             "rows may be cells or mutations",
             path=path,
-            hint="say which: --rows cells or --rows mutations",
+            hint=f"say which: {flag_of('rows')} cells or {flag_of('rows')} mutations",
         )
     header, below = [name.strip() for name in rows[0][1:]], rows[1:]
     if _CLUSTER in header:
         raise MatrixError(
-            f"the column {_CLUSTER} is no mutation", path=path, line=1, hint="use --format condor"
+            f"the column {_CLUSTER} is no mutation", path=path, line=1, hint=f"use {flag_of('format')} condor"
         )
     across = asked.rows == "cells"
     names = [row[0].strip() if row else "" for row in below]

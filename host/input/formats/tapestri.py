@@ -17,6 +17,7 @@ from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, texts
 from syclade.host.input.names import check_names
+from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
 
@@ -78,8 +79,9 @@ def _called(
         wanted[fraction] = 0
     for name, least in wanted.items():
         if least is not None and name not in layers:
-            option = {depth: "--min-depth", quality: "--min-gq"}.get(name, "--vaf-…")
-            raise MatrixError(f"there is no {name}", path=str(path), hint=f"leave out {option}")
+            asking = {depth: ["min_depth"], quality: ["min_gq"]}.get(name, ["vaf_ref", "vaf_het", "vaf_hom"])
+            hint = f"leave out {', '.join(map(flag_of, asking))}"
+            raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
         if least is not None and layers[name].shape != shape:
             raise MatrixError(f"{name} is no table of {shape[0]} × {shape[1]}", path=str(path))
     values = np.empty(shape, np.uint8)

@@ -12,6 +12,7 @@ from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
+from syclade.host.options import flag_of
 
 __all__ = ["read_vcf"]
 
@@ -42,7 +43,7 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
         raise MatrixError(
             "SCIPhI writes genotypes for cells without reads, too",
             path=path,
-            hint="say how many reads a call needs: --min-depth 1, or 0 for all",
+            hint=f"say how many reads a call needs: {flag_of('min_depth')} 1, or 0 for all",
         )
     names: list[str] = []
     rows: list[list[int]] = []
@@ -71,7 +72,9 @@ def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -
     if "GT" not in keys:
         return None
     if min_depth and "DP" not in keys:
-        raise MatrixError("the record has no DP", path=path, line=line, hint="leave out --min-depth")
+        raise MatrixError(
+            "the record has no DP", path=path, line=line, hint=f"leave out {flag_of('min_depth')}"
+        )
     calls = []
     for number, sample in enumerate(fields[_FIXED:], 1):
         values = dict(zip(keys, sample.split(":"), strict=False))  # trailing fields may be omitted

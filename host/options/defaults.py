@@ -1,7 +1,4 @@
-"""Defaults of an inference, shared by the Python interface and the commands.
-
-There are no imports, so that `syclade --help` need not load what an inference needs.
-"""
+"""Defaults of an inference, shared by the Python interface and the commands."""
 
 __all__ = [
     "DEFAULT_CHAINS",

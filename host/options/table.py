@@ -1,0 +1,167 @@
+"""The table of options: a row for each option of `syclade infer`, in the order of its help.
+
+Commands, checks, resumed runs, the command that repeats a run and docs/options.md follow from it.
+"""
+
+from __future__ import annotations
+
+from syclade.host.options.defaults import DEFAULT_CHAINS, DEFAULT_SEED
+from syclade.host.options.types import (
+    COUNT,
+    FILE,
+    FLAG,
+    NAMES,
+    NUMBER,
+    OUTPUT,
+    PERCENT,
+    PROBABILITY,
+    TEXT,
+    TREE,
+    WEIGHTS,
+    Option,
+    number,
+    one_of,
+    whole,
+)  # fmt: skip
+
+__all__ = ["GROUPS"]
+
+MOST_TREES = 10**6
+"""Maximum number of co-optimal trees: all of them stay in memory."""
+
+_MATRIX = "read_matrix"
+
+# fmt: off
+GROUPS = {
+    "Format of the matrix": (
+        Option("format", TEXT, "auto", of=_MATRIX, metavar="FORMAT", help=
+            "Of MATRIX: scite, sc, tsv, csv, condor, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, "
+            "tapestri, loom or cellsnp; auto detects it."),
+        Option("two", one_of("homozygous", "missing"), None, of=_MATRIX, help="Meaning of 2."),
+        Option("rows", one_of("cells", "mutations"), None, of=_MATRIX, help="Meaning of rows (tsv, csv)."),
+        Option("min_depth", COUNT, None, of=_MATRIX, metavar="N", help=
+            "Calls of fewer reads are missing (vcf, bcf, compass, cellsnp, tapestri, loom)."),
+        Option("min_gq", COUNT, None, of=_MATRIX, metavar="Q", help=
+            "Calls of lower quality are missing (tapestri, loom)."),
+        Option("vaf_ref", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
+            "Alternate reads that a wild type may have (tapestri)."),
+        Option("vaf_het", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
+            "Alternate reads that a heterozygous call needs (tapestri)."),
+        Option("vaf_hom", PERCENT, None, of=_MATRIX, metavar="PERCENT", help=
+            "Alternate reads that a homozygous call needs (tapestri; cellsnp: 90 by default)."),
+        Option("layer", TEXT, None, of=_MATRIX, metavar="NAME", help=
+            "Layer of the calls, if they are not in X (h5ad)."),
+        Option("coding", one_of("scite", "cyvcf2"), None, of=_MATRIX, help=
+            "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad)."),
+    ),
+    "Error rates and names": (
+        Option("fp_rate", PROBABILITY, None, decides=True, required=True, help=
+            "Probability of observing a mutation that is not there (SCITE's -fd)."),
+        Option("fn_rate", PROBABILITY, None, decides=True, required=True, help=
+            "Probability of not observing a mutation (SCITE's -ad)."),
+        Option("fn_rate_hom", PROBABILITY, None, decides=True, metavar="RATE", help=
+            "Probability of observing a mutation as homozygous (2), as SCITE's second -ad."),
+        Option("hom_rate", PROBABILITY, None, decides=True, metavar="RATE", help=
+            "Probability of observing a homozygous mutation that is not there (SCITE's -cc)."),
+        Option("merge_homozygous", FLAG, False, decides=True, help="Treat 2 (homozygous) as 1."),
+        Option("names", NAMES, None, metavar="FILE", help=
+            "Names of the mutations, one per line, blanks included. Default: those of the matrix, which for "
+            "SCITE's format are in x.geneNames beside x.csv; else numbers from 1."),
+        Option("cell_names", NAMES, None, metavar="FILE", help=
+            "Names of the cells, one per line. Default: those of the matrix, or in x.cellNames; else s0, "
+            "s1, … as in SCITE."),
+    ),
+    "Method": (
+        Option("score", one_of("max", "sum"), "max", decides=True, help=
+            "Score of a tree: every cell at its best node, or at all nodes, each with its likelihood "
+            "(SCITE's -s)."),
+        Option("method", one_of("auto", "search", "chain"), "auto", decides=True, help=
+            "Search for the most likely tree, or run SCITE's chains; auto: chains if an option is given "
+            "that only chains have, such as --chains, --steps, --samples, --image, --learn-fn or --score "
+            "sum, else search."),
+        Option("tree", one_of("mutation", "leaf"), "mutation", decides=True, help=
+            "Trees of mutations; or binary trees whose leaves are the cells (leaf, SCITE's -transpose). "
+            "Searches find trees of mutations, from which chains of cell trees start."),
+        Option("start", one_of("random", "search"), "random", decides=True, help=
+            "Trees that chains start from: random ones, or those that searches find."),
+        Option("chains", whole(1, 2**32 - 1), None, decides=True, help=
+            f"Independent chains; {DEFAULT_CHAINS} by default."),
+        Option("steps", whole(1, 2**62 - 1), None, decides=True, help=
+            "Steps of each chain. By default, the chains go on until half of them agree on the best score."),
+        Option("seed", whole(0, 2**64 - 1), DEFAULT_SEED, decides=True, metavar="INTEGER", help=
+            "Seed of the random numbers; equal seeds give equal results."),
+        Option("gamma", number(1e-6, 1e6), 1.0, decides=True, help="Exponent of the likelihood; 1 is usual."),
+        Option("move_probabilities", WEIGHTS, None,
+            decides=True, flag="--move-probs", metavar="P L S", help=
+            "Weights of prune and reattach, swap labels, swap subtrees (default: 0.55 0.4 0.05); with --tree "
+            "leaf, of prune and reattach, swap leaves, and 0 (default: 0.4 0.6 0)."),
+    ),
+    "Posterior samples": (
+        Option("samples", whole(1, 2**62 - 1), None, decides=True, metavar="K", help=
+            "Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
+            "posterior.tsv and posterior.gv."),
+        Option("netcdf", FLAG, False, of="", help=
+            "Write the samples to DIR as samples.nc, too, for ArviZ and xarray."),
+        Option("burn_in", number(0, 1, open_high=True), 0.25, decides=True, help=
+            "Part of a chain's steps before its first sample."),
+    ),
+    "Learned rates": (
+        Option("learn_fn", PROBABILITY, None, decides=True, metavar="P", help=
+            "Learn the rate of false negatives: a step changes it, and not the tree, with probability P, "
+            "such as 0.2 (with --steps). --fn-rate is then the mean of a Beta prior."),
+        Option("fn_sd", NUMBER, None, decides=True, metavar="SD", help=
+            "The prior's standard deviation; 0.1 by default (SCITE's -sd)."),
+        Option("fn_step", NUMBER, None, decides=True, metavar="SD", help=
+            "Standard deviation of a change; a tenth of the prior's by default."),
+        Option("learn_fp", PROBABILITY, None, decides=True, metavar="P", help=
+            "The same for the rate of false positives."),
+        Option("fp_sd", NUMBER, None, decides=True, metavar="SD", help=
+            "Its prior's standard deviation; --fp-rate itself by default."),
+        Option("fp_step", NUMBER, None, decides=True, metavar="SD", help=
+            "Standard deviation of a change; a tenth of the prior's by default."),
+    ),
+    "Device": (
+        Option("device", TEXT, "auto", metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER", help=
+            "Where to run; FILTER as 'syclade devices' lists it."),
+        Option("threads", whole(1, 2**31 - 1), None, of="", metavar="N", help=
+            "Maximum number of cores; by default all that this process may use (also: SYCLADE_THREADS)."),
+        Option("encoding", one_of("auto", "preorder", "ancestor", "clade", "plain"), "auto", help=
+            "How trees are stored in the device's memory; changes the speed only."),
+        Option("image", FILE, None, metavar="FILE", help=
+            "Precompiled kernel for the device, as 'syclade export --with-image' makes it."),
+        Option("slots", whole(1, 2**31 - 1), None, help=
+            "Chain states on the device at once; chosen for the device by default."),
+        Option("stages", one_of("fused", "separate"), "fused", help=
+            "How the stages of a chain step run: in one kernel, or as five kernels that the host keeps full "
+            "of chain states (to check an FPGA design; slow). Changes the speed only."),
+        Option("trace", OUTPUT, None, metavar="FILE", help=
+            "Write the timeline of the first 1000 steps of --stages separate, in Chrome's trace format."),
+    ),
+    "Checkpoints": (
+        Option("checkpoint", OUTPUT, None, metavar="FILE", help=
+            "Write checkpoints to FILE, from which --resume FILE continues the run."),
+        Option("checkpoint_every", number(0), 60.0, metavar="SECONDS", help=
+            "Time between checkpoints of chains; searches write one after every phase."),
+        Option("resume", FILE, None, metavar="FILE", help=
+            "Resume the run in FILE, to the result that it would have had; give its options again."),
+    ),
+    "Results": (
+        Option("attach", FLAG, False, help="Include the cells in the trees, each attached to its best node."),
+        Option("max_trees", whole(1, MOST_TREES), None, metavar="K", help=
+            "Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, "
+            "…, consensus.tsv and consensus.gv."),
+        Option("true_tree", TREE, None, metavar="FILE", help=
+            "Compare the tree with this one (Newick or GraphViz)."),
+        Option("report", FLAG, False, of="", help=
+            "Write report.html to DIR: a page to read, print and send."),
+        Option("multiqc", FLAG, False, of="", help="Write syclade_mqc.json to DIR, a table for MultiQC."),
+        Option("out", FILE, None, of="", metavar="DIR", help=
+            "Directory for the files; created if necessary."),
+        Option("force", FLAG, False, help="Replace existing files in the directory."),
+        Option("json", FLAG, False, of="", help="Print JSON."),
+        Option("quiet", FLAG, False, of="", help="Print only the log-likelihood, and warnings."),
+        Option("verbose", FLAG, False, of="", help="Log details of kernels and devices, too."),
+    ),
+}
+# fmt: on
+"""Options by group; the order within groups is that of the help."""

@@ -1,0 +1,135 @@
+"""The table of options and what goes together: commands, Python, checks and documents follow from them."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import syclade
+from syclade.host.cli.infer import command
+from syclade.host.common.errors import OptionError, RatesError
+from syclade.host.options import DECIDE, OPTIONS, checked, command_of, flag_of
+from syclade.host.options.page import page
+from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
+from tests.conftest import ROOT
+
+GIVEN: dict[str, Any] = {"flag": True, "whole": 7, "number": 0.7, "text": "x", "weights": (1, 1, 1)}
+"""A value for each type of option that is not its default."""
+
+
+@pytest.mark.parametrize("function", [syclade.infer, syclade.read_matrix])
+def test_signatures(function: Any) -> None:
+    """Names and defaults of explicit signatures are those of the table."""
+    own = {"infer": {"matrix", "stop", "progress"}, "read_matrix": {"source", "strict", "beside"}}
+    found = {name: one.default for name, one in inspect.signature(function).parameters.items()}
+    told = {
+        name: inspect.Parameter.empty if option.required else option.default
+        for name, option in OPTIONS.items()
+        if option.of == function.__name__ or (function is syclade.read_matrix and option.type.name == "names")
+    }
+    assert {name: found[name] for name in found.keys() - own[function.__name__]} == told
+
+
+def test_the_command_has_all_options() -> None:
+    flags = {flag for parameter in command.params for flag in parameter.opts if flag.startswith("--")}
+    assert flags == {*map(flag_of, OPTIONS)}
+    assert len(flags) == len(OPTIONS)
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert (ROOT / "docs" / "options.md").read_text("utf-8") == page(), (
+        "python -m syclade.host.options.page > docs/options.md"
+    )
+
+
+def test_options_that_determine_the_result() -> None:
+    """Those that only say where and how to run are not among them."""
+    assert {"seed", "score", "start", "burn_in", "move_probabilities"} < set(DECIDE)
+    assert not {"device", "encoding", "slots", "stages", "image", "checkpoint", "names", "out"} & set(DECIDE)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("chains", (1, 2**32 - 1), (0, 2**32, 1.5, "3")),
+        ("seed", (0, 2**64 - 1), (-1, 2**64)),
+        ("gamma", (1e-6, 1, 1e6), (0, 2e6, math.nan, True)),
+        ("burn_in", (0, 0.99), (1, -0.1, math.inf)),
+        ("checkpoint_every", (0, 1e300), (-1, math.inf, math.nan, None)),
+        ("fp_rate", (0.5,), (0, 1, None, "0.5")),
+        ("score", ("max", "sum"), ("both", None, 3)),
+        ("max_trees", (None, 1), (0, 10**6 + 1)),
+        ("fn_sd", (None, 0.1), (math.nan, "x")),
+        ("image", (None, "x"), ("", 5)),
+    ],
+)
+def test_limits(name: str, good: tuple[Any, ...], bad: tuple[Any, ...]) -> None:
+    for value in good:
+        found = checked(name, value)
+        assert str(found) == value if isinstance(found, Path) else found == value
+    for value in bad:
+        with pytest.raises(OptionError, match=f"^{flag_of(name)} "):
+            checked(name, value)
+
+
+def test_the_command_that_repeats_a_run() -> None:
+    options: dict[str, Any] = {"fp_rate": 0.1, "attach": True, "chains": None, "merge_homozygous": False}
+    options |= {"move_probabilities": [0.5, 0.5, 0.0], "names": "my names"}
+    assert command_of("m.csv", options) == (
+        "syclade infer m.csv --fp-rate 0.1 --attach --move-probs 0.5 0.5 0.0 --names 'my names'"
+    )
+
+
+# ---- what goes together
+
+
+def with_features(*features: str) -> dict[str, Any]:
+    """Return options that have these features."""
+    options: dict[str, Any] = {}
+    for feature in features:
+        name, values = FEATURES.get(feature, (feature, ()))
+        options[name] = values[0] if values else GIVEN.get(OPTIONS[name].type.name, "some file")
+    return options
+
+
+@pytest.mark.parametrize(
+    ("feature", "other"), [(rule.feature, other) for rule in EXCLUSIONS for other in rule.others]
+)
+def test_exclusions(feature: str, other: str) -> None:
+    options = with_features(feature, other)
+    with pytest.raises(OptionError, match="does not go with") as refused:
+        check_together(options)
+    assert title_of(feature) in refused.value.message
+    assert title_of(other) in refused.value.message
+    assert refused.value.hint
+    assert refusal(feature, other).message == refused.value.message
+
+
+@pytest.mark.parametrize("need", NEEDS, ids=lambda need: f"{need.feature}-{need.needed}")
+def test_needs(need: Need) -> None:
+    """The need is all that is missing: with it, the options go together."""
+    complete = {need.feature}
+    for _ in NEEDS:
+        complete |= {one.needed for one in NEEDS if one.feature in complete}
+    check_together(with_features(*complete))
+    message = re.escape(f"{title_of(need.feature)} without {title_of(need.needed)}")
+    with pytest.raises(RatesError, match=message):
+        check_together(with_features(*complete - {need.needed}), RatesError)
+
+
+def test_pairs_without_a_rule_go_together() -> None:
+    """No rule names a feature that does not exist, and none applies to options with their defaults."""
+    check_together({name: option.default for name, option in OPTIONS.items()})
+    refused = {frozenset((rule.feature, other)) for rule in EXCLUSIONS for other in rule.others}
+    needy = {need.feature for need in NEEDS}
+    free = {name for name in (*FEATURES, *OPTIONS)} - needy - {name for name, _ in FEATURES.values()}
+    for one, other in itertools.combinations(sorted(free), 2):
+        same = {FEATURES.get(name, (name,))[0] for name in (one, other)}
+        if frozenset((one, other)) not in refused and len(same) == 2:
+            check_together(with_features(one, other))
