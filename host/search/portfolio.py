@@ -74,7 +74,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         else:
             chains = standing.chains
             keep_searches(task.keeper, standing)  # there may be no phase left
-        if task.stop.wanted and standing is None:  # stopped while the chains ran
+        if task.stop.wanted and trees:  # stopped while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:
             search = run_search(
