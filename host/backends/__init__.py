@@ -1,14 +1,16 @@
-"""Backends: runners that store and advance chain states, one kind per technology."""
+"""Runners of chains: they put chain states into the slots of an engine, and advance them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syclade.host.backends.base import Runner
-from syclade.host.chains.kernel import chain_kernel, chain_sizes
+from syclade.host.backends.runner import Runner
+from syclade.host.chains.kernel import chain_arrays, chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.device import Device
+from syclade.host.devices.work import IMAGE, SPECIALISED
 from syclade.host.encodings.base import Encoding
+from syclade.host.engines import open_engine
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
@@ -26,7 +28,14 @@ UNIT_BYTES = 2**20
 
 
 def make_runner(
-    device: Device, plan: Plan, encoding: Encoding, slots: int, seed: int, image: Image | None = None
+    device: Device,
+    plan: Plan,
+    encoding: Encoding,
+    slots: int,
+    seed: int,
+    image: Image | None = None,
+    *,
+    kernel: str = SPECIALISED,
 ) -> Runner:
     """Make a runner on a device, with the kernel of an image if one is given.
 
@@ -37,31 +46,25 @@ def make_runner(
         slots: number of chain states that the runner holds at once.
         seed: seed of the random numbers, 0 … 2^64-1.
         image: a precompiled kernel.
+        kernel: name of the kernel that belongs to the encoding, as in `WorkDone`.
 
     Raises:
         DeviceError: the device does not open, cannot build the kernel, or has too little memory.
     """
     if device.kind == "numpy":
-        from syclade.host.backends.numpy_runner import NumpyRunner
+        from syclade.host.backends.numpy_runner import make_numpy_runner
 
-        return NumpyRunner(plan, encoding, slots, seed)
-    if device.kind == "native":
-        from syclade.host.backends.native_runner import NativeRunner
-
-        return NativeRunner(plan, encoding, slots, seed)
-    if device.kind == "python":
-        from syclade.host.backends.python_runner import PythonRunner
-
-        return PythonRunner(plan, encoding, slots, seed)
-    from syclade.host.backends.sycl_runner import SyclRunner
-
-    return SyclRunner(plan, encoding, slots, seed, device.filter, image)
+        return make_numpy_runner(plan, encoding, slots, seed)
+    described = chain_kernel(plan, encoding)
+    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
+    engine = open_engine(device, described.arguments, sizes, problem, image=image)
+    return Runner(plan, encoding, seed, engine, engine.load(described), kernel if image is None else IMAGE)
 
 
 def default_slots(device: Device, plan: Plan, encoding: Encoding, chains: int) -> int:
     """Return how many slots keep a device busy, at most the number of chains."""
     if device.kind == "numpy":
-        from syclade.host.backends.numpy_steps import slots_at_once
+        from syclade.host.backends.numpy_runner import slots_at_once
 
         wanted = min(NUMPY_SLOTS, slots_at_once(plan))
     else:

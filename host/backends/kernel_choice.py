@@ -17,12 +17,10 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.compile import machine_code, program
 from syclade.host.devices.device import NUMPY, Device
+from syclade.host.devices.work import GENERAL, SPECIALISED
 from syclade.host.encodings.base import Encoding
 
-__all__ = ["GENERAL", "IMAGE", "SPECIALISED", "STAGES", "Choice", "choose_kernel"]
-
-SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
-"""Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
+__all__ = ["Choice", "choose_kernel"]
 
 SHORT_SECONDS = 3.0
 """Shorter runs use the general kernel: it is a third slower, but it needs no translation by the driver."""

@@ -1,24 +1,31 @@
-"""Runner of the numpy fallback: chain states in numpy arrays, in one of two encodings."""
+"""Runner of the numpy fallback: chain steps of a plan in numpy, in one of two encodings."""
 
 from __future__ import annotations
 
-from syclade.host.backends.array_runner import ArrayRunner, chain_arrays
-from syclade.host.backends.numpy_arrays import NumpyArrays
-from syclade.host.backends.numpy_steps import ancestor_steps, plain_steps
-from syclade.host.chains.kernel import argument_records, chain_sizes
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from syclade.fallback.ancestor.steps import AncestorSteps
+from syclade.fallback.chain import steps as chain_steps
+from syclade.fallback.chain.steps import ChainSteps
+from syclade.host.backends.runner import Runner
+from syclade.host.chains.kernel import argument_records, chain_arrays, chain_sizes
 from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import load_part
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
+from syclade.host.engines.local import NumpyEngine
 from syclade.kernels.ancestor.stage_arguments import BETWEEN_STAGES
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 
-__all__ = ["NumpyRunner"]
+__all__ = ["make_numpy_runner", "slots_at_once"]
 
 
-class NumpyRunner(ArrayRunner):
-    """A runner that advances all slots together: each numpy call works on many slots, on one core.
+def make_numpy_runner(plan: Plan, encoding: Encoding, slots: int, seed: int) -> Runner:
+    """Make a runner that advances all slots together: each numpy call works on many slots, on one core.
 
     Args:
         plan: the parts of the chains.
@@ -29,36 +36,42 @@ class NumpyRunner(ArrayRunner):
     Raises:
         ValueError: the encoding is neither of the two.
     """
+    arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
+    steps: AncestorSteps | ChainSteps
+    if isinstance(encoding, AncestorEncoding):
+        steps, problem = AncestorSteps(*_parts(plan)), chain_arrays(plan, encoding, seed)
+        arguments += BETWEEN_STAGES
+    elif isinstance(encoding, PlainEncoding):
+        steps, problem = _plain_steps(plan), {}
+        arguments = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
+    else:
+        raise ValueError(f"numpy has no encoding {encoding.name!r}")
+    engine = NumpyEngine(NUMPY, arguments, chain_sizes(plan, encoding, slots), problem)
+    loaded = engine.load(lambda arrays, _slots: steps.advance(arrays, seed), lambda: steps.memory_bytes)
+    return Runner(plan, encoding, seed, engine, loaded, NUMPY.kind)
 
-    executor = NUMPY
 
-    def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int) -> None:
-        if not isinstance(encoding, AncestorEncoding | PlainEncoding):
-            raise ValueError(f"numpy has no encoding {encoding.name!r}")
-        super().__init__(plan, encoding, slots, seed)
-        self._of_matrices = isinstance(encoding, AncestorEncoding)
-        self._steps = ancestor_steps(plan) if self._of_matrices else plain_steps(plan)
-        arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
-        if self._of_matrices:
-            arguments += BETWEEN_STAGES
-            problem = chain_arrays(plan, encoding, seed)
-        else:
-            arguments = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
-            problem = {}
-        self._numpy = NumpyArrays(arguments, chain_sizes(plan, encoding, slots), problem)
-        self._arrays = self._numpy
+def slots_at_once(plan: Plan) -> int:
+    """Return how many slots advance together on parent vectors."""
+    return chain_steps.slots_at_once(_plain_steps(plan).slot_bytes)
 
-    def _launch(self) -> None:
-        # The state is replaced only at the end, so an interrupted launch has no effect.
-        kept = (PROBLEM, SCRATCH)
-        state = {
-            name: array if self._arrays.arguments[name].role in kept else array.copy()
-            for name, array in self._numpy.named.items()
-        }
-        self._steps.advance(state, self.seed)
-        self._numpy.named = state
 
-    @property
-    def memory_bytes(self) -> int:
-        """See `Runner.memory_bytes`."""
-        return super().memory_bytes + self._steps.memory_bytes
+def _plain_steps(plan: Plan) -> ChainSteps:
+    """Return the chain steps on parent vectors and tables computed from them."""
+    observed, multiplicity = plan.space.table(plan.problem)
+    steps: Callable[..., ChainSteps] = load_part(plan.space.numpy)
+    tables = plan.problem.rate_tables
+    if tables.model.learns:
+        from syclade.fallback.rates.steps import LearnedChainSteps, Rates
+
+        grids = (tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth)
+        steps = partial(LearnedChainSteps, rates=Rates(*grids))
+    moves, score, recorders, events = _parts(plan)
+    return steps(observed, multiplicity, moves, plan.move_below, score, recorders, events)
+
+
+def _parts(plan: Plan) -> tuple[list[Any], Any, list[Any], int]:
+    """Return the moves, score and recorders for numpy, and the length of the ring of events."""
+    moves = [load_part(move.numpy) for move in plan.moves]
+    recorders = [load_part(recorder.numpy) for recorder in plan.recorders]
+    return moves, load_part(plan.score.numpy), recorders, plan.events

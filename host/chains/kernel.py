@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Record, load_part
@@ -12,7 +16,14 @@ from syclade.kernels.chain.arguments import ARGUMENTS
 from syclade.kernels.rates.arguments import EVENT_RATES
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING
 
-__all__ = ["argument_records", "chain_kernel", "chain_sizes", "setting_arguments", "size_as_text"]
+__all__ = [
+    "argument_records",
+    "chain_arrays",
+    "chain_kernel",
+    "chain_sizes",
+    "setting_arguments",
+    "size_as_text",
+]
 
 
 def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
@@ -79,3 +90,19 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         "events": plan.events,
         **dict(zip(("fn_points", "fp_points"), plan.problem.rate_tables.model.points, strict=True)),
     }
+
+
+def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
+    """Return the arguments with role `problem` by name, each in its declared shape."""
+    # A seed of 2^63 and above is stored as its two's complement.
+    parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)
+    below = np.array(plan.move_below, dtype=np.int64)
+    arrays = {"parameters": parameters, "move_below": below, **encoding.problem_arrays()}
+    if plan.recorders:
+        arrays["ring"] = np.array((plan.events, encoding.sizes["nodes"] // encoding.lanes), dtype=np.int64)
+    tables = plan.problem.rate_tables
+    names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")
+    arrays |= {name: getattr(tables, name) for name in names}
+    arrays["rate_points"] = np.array(tables.model.points, dtype=np.int64)
+    arrays["rate_jumps"] = tables.model.jumps
+    return arrays

@@ -18,17 +18,20 @@ __all__ = ["command"]
 FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "simulation.json")
 
 
+_SIZE = click.IntRange(1, 2**31 - 2)
+
+
 @click.command("simulate")
 @click.option(
     "--cells",
-    type=click.IntRange(1, 2**31 - 2),
+    type=_SIZE,
     required=True,
     metavar="M",
     help="Number of cells (columns).",
 )
 @click.option(
     "--mutations",
-    type=click.IntRange(1, 2**31 - 2),
+    type=_SIZE,
     required=True,
     metavar="N",
     help="Number of mutations (rows).",

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import Device
 
 __all__ = [
+    "GENERAL",
+    "IMAGE",
+    "SPECIALISED",
+    "STAGES",
     "STEPS",
     "SWEEPS",
     "WithWork",
@@ -25,6 +32,9 @@ __all__ = [
 
 STEPS, SWEEPS = "steps", "sweeps"
 """Units of work: chain steps, sweeps of searches."""
+
+SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
+"""Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
 
 _NAMES = {STEPS: "chain steps", SWEEPS: "sweeps"}
 
@@ -49,21 +59,34 @@ class WorkDone:
 
 
 class WorkLog:
-    """Counter of the work of one executor with one kernel.
+    """Counter of the work in an executor's slots, from the numbers of their steps or sweeps.
 
     Args:
         executor: the device that the kernel runs on.
         kernel: its name, as in `WorkDone`.
         unit: STEPS or SWEEPS.
+        slots: number of slots; what happens in a slot before its first `put` does not count.
     """
 
-    def __init__(self, executor: Device, kernel: str, unit: str) -> None:
+    def __init__(self, executor: Device, kernel: str, unit: str, slots: int) -> None:
         self._done = WorkDone(executor, kernel, unit, 0, 0.0)
+        self._at = np.full(slots, -1, dtype=np.int64)
 
-    def add(self, count: int, seconds: float) -> None:
-        """Count work."""
-        done = self._done
-        self._done = replace(done, count=done.count + count, seconds=done.seconds + seconds)
+    def put(self, slot: int, at: int) -> None:
+        """Note the number of the step or sweep that a slot now starts from."""
+        self._at[slot] = at
+
+    def launched(self, at: NDArray[np.int64], seconds: float) -> None:
+        """Count a launch.
+
+        Args:
+            at: int64, shape (slots,): numbers of the slots' steps or sweeps after it.
+            seconds: wall time of the launch.
+        """
+        done, counted = self._done, self._at >= 0
+        count = done.count + int((at - self._at)[counted].sum())
+        self._done = replace(done, count=count, seconds=done.seconds + seconds)
+        self._at[counted] = at[counted]
 
     @property
     def work(self) -> tuple[WorkDone, ...]:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from syclade.host.backends import default_slots, make_runner
-from syclade.host.backends.local_runner import LocalRunner
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.chains.kernel import chain_arrays, chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import NUMPY, Device
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.engines.local import NumpyEngine
 from syclade.host.runs.pipeline import run_chains
 from syclade.kernels.arguments import SCRATCH
 
@@ -50,24 +50,16 @@ def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
         encoding: has the capacities of the kernels, to which the arrays are padded.
     """
     plan = vector.plan
-    keeper = Keeper(plan, encoding, vector.chains, vector.seed)
-    keeper.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
-    arrays = {
-        argument.name: keeper.read_all(argument.name)
-        for argument in chain_kernel(plan, encoding).arguments
-        if argument.role != SCRATCH
-    }
+    arguments = chain_kernel(plan, encoding).arguments
+    sizes = chain_sizes(plan, encoding, vector.chains)
+    engine = NumpyEngine(NUMPY, arguments, sizes, chain_arrays(plan, encoding, vector.seed))
+    runner = Runner(plan, encoding, vector.seed, engine)
+    runner.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
+    arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}
     arrays["last_step"][:] = vector.steps
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     return content.getvalue()
-
-
-class Keeper(LocalRunner):
-    """Holds states as a device would, and never advances them."""
-
-    def _launch(self) -> None:
-        raise NotImplementedError
 
 
 _NUMPY_STEPS = 10_000

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots, make_runner
-from syclade.host.backends.counting_runner import CountingRunner
-from syclade.host.backends.kernel_choice import IMAGE, STAGES
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
@@ -63,7 +61,7 @@ def run_plan(
         from syclade.host.backends.stages.opening import open_stages
 
         staged, chosen, capacity = open_stages(device, plan, chains=chains, slots=slots, seed=seed)
-        opened = Opened(CountingRunner(staged, STAGES), chosen, staged.encoding, capacity)
+        opened = Opened(staged, chosen, staged.encoding, capacity)
     elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
@@ -119,7 +117,7 @@ def _open_with_image(
     image, chosen, made = found
     capacity = slots if slots is not None else default_slots(chosen, plan, made, chains)
     try:
-        runner = CountingRunner(make_runner(chosen, plan, made, capacity, seed, image), IMAGE)
+        runner = make_runner(chosen, plan, made, capacity, seed, image)
     except DeviceMemoryError:
         raise
     except DeviceError as error:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends.opening import open_first, open_on
+from syclade.host.backends.opening import open_on
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
@@ -19,6 +19,7 @@ from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import WorkDone
+from syclade.host.engines.opening import open_first
 from syclade.host.runs.found import Found, Search, ShortChains
 from syclade.host.runs.pipeline import Outcome, Progress
 from syclade.host.runs.task import Task
@@ -26,7 +27,7 @@ from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
 from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runners import begin_search, device_for_search
+from syclade.host.search.runner import device_for_search, make_search_runner
 from syclade.host.search.search import SearchOutcome, SearchProgress, run_search, stages_left
 from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
@@ -60,7 +61,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         chosen if explicit else device_for_search(chosen, stages),
         lambda one: (
             one,
-            begin_search(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
+            make_search_runner(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
         ),
         explicit=explicit,
     )
@@ -74,7 +75,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         else:
             chains = standing.chains
             keep_searches(task.keeper, standing)  # there may be no phase left
-        if task.stop.wanted and standing is None:  # stopped while the chains ran
+        if task.stop.wanted and trees:  # stopped while the chains ran
             search = _only_chains(policy, problem.mutations, short)
         else:
             search = run_search(

@@ -34,7 +34,7 @@ from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
-from syclade.host.search.runner import search_kernel
+from syclade.host.search.kernel import search_kernel
 from syclade.host.search.work import STAGES
 from syclade.kernels.target.sycl_traits import TRAITS
 

@@ -12,13 +12,7 @@ import pytest
 
 import syclade
 from syclade.host.backends import kernel_choice, make_runner, opening
-from syclade.host.backends.kernel_choice import (
-    GENERAL,
-    LONG_SECONDS,
-    SHORT_SECONDS,
-    SPECIALISED,
-    choose_kernel,
-)
+from syclade.host.backends.kernel_choice import LONG_SECONDS, SHORT_SECONDS, choose_kernel
 from syclade.host.backends.opening import Opened, open_runner
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
@@ -29,7 +23,7 @@ from syclade.host.compile import machine_code, program, translate
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
-from syclade.host.devices.work import require_all, work_dicts
+from syclade.host.devices.work import GENERAL, SPECIALISED, require_all, work_dicts
 from syclade.host.encodings import choose_encoding
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support import backends
@@ -203,7 +197,7 @@ def test_the_check_of_suites_finds_another_executor(monkeypatch: pytest.MonkeyPa
     result = syclade.infer(CASE.values, device="native", **QUICK)
     assert_did_all(result, "native")
 
-    def forced(_device: Any, plan: Plan, _encoding: Any, *given: Any) -> Any:
+    def forced(_device: Any, plan: Plan, _encoding: Any, *given: Any, **_: Any) -> Any:
         return make_runner(NUMPY_DEVICE, plan, choose_encoding("auto", NUMPY_DEVICE, plan.problem), *given)
 
     monkeypatch.setattr(opening, "make_runner", forced)

@@ -13,6 +13,7 @@ from syclade.host.backends import opening
 from syclade.host.backends.opening import open_runner
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.engines import opening as engines_opening
 from tests.support.backends import Case
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)
@@ -93,7 +94,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise DeviceError("it is tired")
 
     monkeypatch.setattr(opening, "choose_device", lambda wanted: NUMPY if wanted == "numpy" else CPU)
-    monkeypatch.setattr(opening, "own_devices", lambda: [native_device(), NUMPY])
+    monkeypatch.setattr(engines_opening, "own_devices", lambda: [native_device(), NUMPY])
     monkeypatch.setattr(opening, "make_runner", fail)
     return tried
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
-from syclade.host.backends.base import Advanced
+from syclade.host.backends.runner import Advanced
 from syclade.host.chains.starts import initial_state
 from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.runs import pipeline

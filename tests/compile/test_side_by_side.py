@@ -9,7 +9,7 @@ import pytest
 from syclade.host.compile import side_by_side
 from syclade.host.compile.side_by_side import SideBySide
 from syclade.host.devices.device import Device
-from syclade.host.search.runner import search_kernel
+from syclade.host.search.kernel import search_kernel
 from syclade.host.search.work import STAGES
 
 CPU = Device("opencl:cpu:0", "Some CPU", "cpu", 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from syclade.host.common.errors import DeviceError
@@ -81,10 +82,13 @@ def test_a_result_names_the_executor_of_most_of_the_work() -> None:
 
 
 def test_a_log_leaves_out_who_did_nothing() -> None:
-    assert WorkLog(NUMPY, "numpy", STEPS).work == ()
-    log = WorkLog(CPU, "general", STEPS)
-    log.add(3, 0.5)
-    log.add(4, 0.25)
+    assert WorkLog(NUMPY, "numpy", STEPS, 1).work == ()
+    log = WorkLog(CPU, "general", STEPS, 3)
+    log.put(0, 10)
+    log.put(1, 0)
+    log.launched(np.array([12, 1, 99]), 0.5)
+    log.put(0, 100)
+    log.launched(np.array([103, 2, 100]), 0.25)
     assert log.work == (WorkDone(CPU, "general", STEPS, 7, 0.75),)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.fallback.ancestor.stages import STAGES
-from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.backends.numpy_runner import make_numpy_runner
 from syclade.host.chains.recorders import every
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings import choose_encoding
@@ -71,7 +71,7 @@ def test_a_broken_stage_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_interrupted_launch_has_no_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that its first stages have already written have no effect either."""
     plan = CASE.plan(recorders=[every(3)], events=100)
-    runner = NumpyRunner(plan, choose_encoding("ancestor", NUMPY, plan.problem), 2, CASE.seed)
+    runner = make_numpy_runner(plan, choose_encoding("ancestor", NUMPY, plan.problem), 2, CASE.seed)
     runner.put_all([CASE.start(0), CASE.start(1)])
     runner.advance(np.array([20, 25]))
 

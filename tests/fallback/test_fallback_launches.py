@@ -11,7 +11,7 @@ from syclade.fallback.chain import lookahead
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.tables import Tables
 from syclade.host.backends import default_slots
-from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.backends.numpy_runner import make_numpy_runner
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
 from syclade.host.encodings.plain import PlainEncoding
@@ -119,7 +119,7 @@ def test_the_lookahead_changes_nothing(
     def chains(wanted: int) -> tuple[list[Seen], list[list[Any]]]:
         monkeypatch.setattr(chain_steps, "steps_ahead", lambda *_: wanted)
         plan = case.plan(recorders=recorders, events=5)
-        runner = NumpyRunner(plan, PlainEncoding(plan.problem), 5, case.seed)
+        runner = make_numpy_runner(plan, PlainEncoding(plan.problem), 5, case.seed)
         runner.put_all([case.start(slot) for slot in range(5)])
         events: list[list[Any]] = [[] for _ in range(5)]
         for target in targets:

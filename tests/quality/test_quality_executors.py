@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.backends import Runner
+from syclade.host.backends.numpy_runner import make_numpy_runner
 from syclade.host.common.errors import DeviceError
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings.plain import PlainEncoding
@@ -31,8 +32,8 @@ def in_numpy(matrix: Any, **settings: Any) -> syclade.Result:
     return syclade.infer(matrix, **{**settings, "device": "numpy", "encoding": "auto"})
 
 
-def make_numpy_runner(_device: Any, plan: Any, _encoding: Any, slots: int, seed: int) -> NumpyRunner:
-    return NumpyRunner(plan, PlainEncoding(plan.problem), slots, seed)
+def runner_in_numpy(_device: Any, plan: Any, _encoding: Any, slots: int, seed: int) -> Runner:
+    return make_numpy_runner(plan, PlainEncoding(plan.problem), slots, seed)
 
 
 def test_tost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -48,13 +49,13 @@ def test_tost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     target = make_target(small_plan(2, 1.5))
     samples.sample_chain(target, choose_device("native"), "auto", 8, 1, slots=4)
-    monkeypatch.setattr(samples, "make_runner", make_numpy_runner)
+    monkeypatch.setattr(samples, "make_runner", runner_in_numpy)
     with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
         samples.sample_chain(target, choose_device("native"), "auto", 8, 1, slots=4)
 
 
 def test_bench(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "make_runner", make_numpy_runner)
+    monkeypatch.setattr(measuring, "make_runner", runner_in_numpy)
     with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
         measuring.measure(choose_device("native"), cells=5, mutations=4, slots=2, seconds=0.01, repeats=1)
 

@@ -11,7 +11,7 @@ from syclade.host.compile import machine_code, program
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY, Device, native_device
 from syclade.host.model.simulate import simulate
-from syclade.host.search.runners import device_for_search
+from syclade.host.search.runner import device_for_search
 from syclade.host.search.work import STAGES
 from tests.support.did_all import assert_did_all
 

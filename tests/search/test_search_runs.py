@@ -18,7 +18,7 @@ from syclade.host.model.simulate import simulate
 from syclade.host.search.legs import CLIMB, Leg, Works, works_of
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runners import make_search_runner
+from syclade.host.search.runner import make_search_runner
 from syclade.host.search.search import SearchOutcome, run_search
 from syclade.host.search.work import STAGES, Work, fresh_state
 from syclade.host.trees.tree import validate_parents

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from syclade.fallback.search.conversions import to_cell_tree, to_mutation_tree
 from syclade.fallback.search.draws import Draws
 from syclade.fallback.search.mutation_tree import MutationTree
+from syclade.host.search.kernel import search_log_table
 from syclade.host.search.problem import SearchProblem
-from syclade.host.search.runner import search_log_table
 from syclade.host.search.work import SearchState, Work, state_from
 from syclade.quality.oracle.trees import all_trees
 from tests.search.test_search_stages import CASES, WORKS

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from syclade.fallback.search import conversions, draws, estimated_move, exact_move, regraft_move, subtree_move
-from syclade.host.search.numpy_runner import NUMPY_STAGES
+from syclade.host.search.numpy_stages import NUMPY_STAGES
 from syclade.host.search.work import STAGES, Work, fresh_state
 from tests.support.backends import Case
 from tests.support.searches import (

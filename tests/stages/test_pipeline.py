@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
-from syclade.host.backends.base import Runner
-from syclade.host.backends.numpy_arrays import NumpyArrays
+from syclade.host.backends import Runner
 from syclade.host.backends.stages import launcher as launching
 from syclade.host.backends.stages.launcher import Launcher, run_pipeline
 from syclade.host.backends.stages.opening import open_stages
 from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
+from syclade.host.devices.device import PYTHON
+from syclade.host.engines.local import LocalEngine
 from syclade.host.runs.pipeline import Outcome, run_chains
 from tests.support.backends import NUMPY, Backend, Case, seen
 
@@ -157,59 +159,45 @@ def test_many_launches_are_under_way_at_once(device: str, monkeypatch: pytest.Mo
     assert_equal_outcomes(*outcomes)
 
 
-class Noting(Launcher):
-    """Launcher that only records its calls; tokens are the numbers of the launches."""
+class Noting(LocalEngine):
+    """Engine that only records its calls; tokens are the numbers of the launches."""
 
-    clock = "host"
-
-    def __init__(self, stages: int) -> None:
-        super().__init__([str(stage) for stage in range(stages)], NumpyArrays((), {"slots": 0}, {}))
+    def __init__(self) -> None:
+        super().__init__(PYTHON, (), {"slots": 0}, {})
         self.launched: list[tuple[int, int, list[int]]] = []
         self.waited: list[int] = []
 
-    def launch(self, stage: int, slot: int, after: Sequence[int]) -> int:
-        self.launched.append((stage, slot, list(after)))
+    def start(self, kernel, slot, after=()):  # type: ignore[no-untyped-def]
+        self.launched.append((kernel, slot, list(after)))
         return len(self.launched) - 1
 
-    def wait(self, token: int) -> None:
+    def wait(self, token):  # type: ignore[no-untyped-def]
         self.waited.append(token)
-
-    def times(self, token: int) -> tuple[int, int]:
-        raise NotImplementedError
 
 
 @pytest.mark.parametrize("slots", [1, 3, 6, 24])
 def test_what_a_launch_waits_for(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch waits for the previous launch on its state and the previous one of its stage, nothing else."""
     monkeypatch.setattr(launching, "IN_FLIGHT", 10)
-    launcher = Noting(5)
-    run_pipeline(launcher, [7] * slots)
+    engine = Noting()
+    run_pipeline(Launcher(engine, "12345", range(5)), [7] * slots)
     of_slot: dict[int, int] = {}
     of_stage: dict[int, int] = {}
-    for token, (stage, slot, after) in enumerate(launcher.launched):
+    for token, (stage, slot, after) in enumerate(engine.launched):
         assert set(after) == {of[key] for of, key in ((of_slot, slot), (of_stage, stage)) if key in of}
         of_slot[slot] = of_stage[stage] = token
-    assert launcher.waited == list(range(7 * slots * 5))
+    assert engine.waited == list(range(7 * slots * 5))
 
 
 class Dropping(Launcher):
     """Launcher that omits one stage: a control that must fail."""
 
     def __init__(self, made: Launcher, stage: int) -> None:
-        super().__init__(made.stages, made.arrays)
-        self.clock = made.clock
-        self._made, self._stage = made, stage
+        super().__init__(made.engine, made.stages, made.kernels)
+        self._stage = stage
 
-    def launch(self, stage, slot, after):  # type: ignore[no-untyped-def]
-        if stage == self._stage:
-            return 0, 0
-        return self._made.launch(stage, slot, after)
-
-    def wait(self, token):  # type: ignore[no-untyped-def]
-        pass
-
-    def times(self, token):  # type: ignore[no-untyped-def]
-        return token
+    def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
+        return (0, 0) if stage == self._stage else super().launch(stage, slot, after)
 
 
 @pytest.mark.parametrize("stage", range(5))

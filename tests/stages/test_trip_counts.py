@@ -116,7 +116,7 @@ def trips_of_stages(counting: Counting, case: Case, steps: int) -> tuple[Trips, 
     plan = case.plan()
     runner, _, _ = open_stages("python", plan, chains=2, slots=2, seed=1)
     runner.put_all([initial_state(plan, 1, chain) for chain in range(2)])
-    runner._arrays.write("last_step", np.full(2, steps))
+    runner._engine.write("last_step", np.full(2, steps))
     found: Trips = {name: [] for name in STAGES}
 
     def seen(stage: int, _state: InStage, _token: object) -> None:

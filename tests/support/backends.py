@@ -16,20 +16,18 @@ import pytest
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, make_runner
-from syclade.host.backends.sycl_arrays import SyclArrays
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.compile.program import load_kernel
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
-from syclade.host.devices.queue import open_queue
 from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import ENCODINGS, for_device, make_encoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.host.engines.sycl import SyclEngine
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import Problem, SlotRates, make_problem
 from syclade.host.model.rates import Rates
@@ -267,12 +265,12 @@ def run_kernel(
         group=group,
         lanes=lanes,
     )
-    queue = open_queue(choose_device(device).filter)
-    memory = SyclArrays(queue, arguments, {"slots": len(next(reversed(arrays.values())))}, {})
+    slots = len(next(reversed(arrays.values())))
+    engine = SyclEngine(choose_device(device), arguments, {"slots": slots}, {})
     for name, array in arrays.items():
-        memory.write(name, array)
-    memory.launch([load_kernel(queue, kernel)], memory.flat(arguments), lanes)
-    return {name: memory.read(name) for name in arrays}
+        engine.write(name, array)
+    engine.launch([engine.load(kernel)] * slots)
+    return {name: engine.read(name) for name in arrays}
 
 
 def without_complaints(said: str) -> str:

@@ -29,6 +29,19 @@ from syclade.kernels.target import device_function, in_step
 _0, _1, _2, _3, _4, _5, _6 = (np.uint64(number) for number in range(7))
 
 
+def make_addition(code: int, factor: int, lanes: int) -> Any:
+    """Return a kernel: each lane adds its slot's amount times the factor, if the slot has the code."""
+    own, times, lanes_u = np.int64(code), np.int64(factor), np.uint64(lanes)
+
+    @device_function
+    def addition(slot: Any, lane: Any, given: Any) -> None:
+        if given.code[slot] == own:
+            at = slot * lanes_u + lane
+            given.total[at] = given.total[at] + given.amount[slot] * times * given.scale[_0]
+
+    return addition
+
+
 class Trees(NamedTuple):
     """Arrays that a tree update works on."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from syclade.host.backends.numpy_runner import NumpyRunner
+from syclade.host.backends import Runner
+from syclade.host.backends.numpy_runner import make_numpy_runner
 from syclade.host.encodings.plain import PlainEncoding
 from tests.support.backends import Case, Seen, seen
 
 
-def runner_of(case: Case, slots: int) -> NumpyRunner:
+def runner_of(case: Case, slots: int) -> Runner:
     plan = case.plan()
-    runner = NumpyRunner(plan, PlainEncoding(plan.problem), slots, case.seed)
+    runner = make_numpy_runner(plan, PlainEncoding(plan.problem), slots, case.seed)
     for slot in range(slots):
         runner.put(slot, case.start(slot))
     return runner

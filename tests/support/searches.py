@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.devices.choice import choose_device
 from syclade.host.search.problem import SearchProblem, make_search_problem
-from syclade.host.search.runner import SearchRunner
-from syclade.host.search.runners import make_search_runner
+from syclade.host.search.runner import SearchRunner, make_search_runner
 from syclade.host.search.work import SearchState, Work, fresh_state
 from tests.support.backends import Case
 from tests.support.did_all import assert_did_all

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.backends.runner import Runner
 from syclade.host.backends.stages.kernels import FIXED, DescribedKernel, stage_kernels
 from syclade.host.backends.stages.kernels import stage_kernel as describe_stage
-from syclade.host.backends.stages.local_launcher import LocalLauncher
 from syclade.host.backends.stages.opening import stage_arrays
 from syclade.host.backends.stages.options import BEST_ATTACHMENT
-from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import initial_state
@@ -22,7 +21,6 @@ from syclade.host.common.errors import DeviceError, OptionError
 from syclade.host.common.install import install_command
 from syclade.host.common.values import whole
 from syclade.host.compile.kernel import Parts
-from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.input.door import read_matrix
 from syclade.host.model.problem import make_problem
@@ -133,7 +131,7 @@ class StageProblem:
 
     arrays: Mapping[str, NDArray[Any]]
     kernels: tuple[StageKernel, ...]
-    _runner: StagedRunner
+    _runner: Runner
 
     def parents(self, ancestors: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Return the parent vector, int32, of a slot's ancestor matrix: uint64, shape (words, nodes)."""
@@ -170,7 +168,7 @@ def stage_problem(
     encoding = AncestorEncoding(problem, TRAITS)
     described = stage_kernels(plan, encoding)
     arrays = stage_arrays(described, plan, encoding, chains, seed)
-    runner = StagedRunner(plan, encoding, chains, seed, LocalLauncher(NUMPY, [], arrays, []))
+    runner = Runner(plan, encoding, seed, arrays)
     runner.put_all([initial_state(plan, seed, chain) for chain in range(chains)])
     arrays.named["last_step"][:] = whole("the number of steps", steps, 1, 2**62 - 1)
     return StageProblem(arrays.named, tuple(_callable(one) for one in described), runner)

@@ -1,15 +1,13 @@
-"""Launchers: run one stage on one chain state; one kind per technology."""
+"""The macro-pipeline on an engine: each launch runs one stage on one chain state."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from syclade.host.backends.arrays import Arrays
 from syclade.host.backends.stages.schedule import InStage, ticks
-from syclade.host.devices.device import Device
+from syclade.host.engines.engine import Engine
 
 __all__ = ["Launcher", "run_pipeline"]
 
@@ -17,49 +15,23 @@ IN_FLIGHT = 128
 """Launches in flight before the host waits: enough for any device. More would cost memory for events."""
 
 
-class Launcher(ABC):
-    """Runs stages on slots.
+class Launcher:
+    """The stages, loaded into an engine.
 
     Attributes:
+        engine: has all arrays that the stages work on.
         stages: names of the stages, in order.
-        arrays: the chain states and all other arrays that the stages work on.
-        executor: the device that the stages run on.
-        clock: source of the times: "device" (events) or "host".
+        kernels: their numbers in the engine.
     """
 
-    executor: Device
-    clock: str
-
-    def __init__(self, stages: Sequence[str], arrays: Arrays) -> None:
+    def __init__(self, engine: Engine, stages: Sequence[str], kernels: Sequence[int]) -> None:
+        self.engine = engine
         self.stages = tuple(stages)
-        self.arrays = arrays
+        self.kernels = tuple(kernels)
 
-    @abstractmethod
     def launch(self, stage: int, slot: int, after: Sequence[Any]) -> Any:
-        """Launch a stage on one slot's state, to start when other launches have ended.
-
-        Return without waiting, if the device allows it.
-
-        Args:
-            stage: number of the stage.
-            slot: slot of the state.
-            after: tokens of the launches that must end first.
-
-        Returns:
-            The token of this launch.
-        """
-
-    @abstractmethod
-    def wait(self, token: Any) -> None:
-        """Wait until a launch has ended."""
-
-    @abstractmethod
-    def times(self, token: Any) -> tuple[int, int]:
-        """Return when a finished launch began and ended, in ns by the launcher's clock."""
-
-    def close(self) -> None:
-        """Free the memory."""
-        self.arrays.close()
+        """Launch a stage on one slot's state, after other launches; return its token (`Engine.start`)."""
+        return self.engine.start(self.kernels[stage], slot, after)
 
 
 def run_pipeline(
@@ -91,7 +63,7 @@ def run_pipeline(
             if seen is not None:
                 seen(stage, state, token)
         while len(under_way) > IN_FLIGHT:
-            launcher.wait(under_way.popleft())
+            launcher.engine.wait(under_way.popleft())
     for token in under_way:
-        launcher.wait(token)
+        launcher.engine.wait(token)
     return count

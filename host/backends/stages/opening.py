@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from syclade.host.backends.array_runner import chain_arrays
-from syclade.host.backends.numpy_arrays import NumpyArrays
 from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
 from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.stages.runner import StagedRunner
-from syclade.host.chains.kernel import chain_sizes
+from syclade.host.chains.kernel import chain_arrays, chain_sizes
 from syclade.host.chains.plan import Plan
+from syclade.host.compile.kernel import load_part
 from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device
+from syclade.host.devices.device import NUMPY, Device
+from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import choose_encoding
 from syclade.host.encodings.ancestor import AncestorEncoding
+from syclade.host.engines import open_engine
+from syclade.host.engines.local import NumpyCode, NumpyEngine
 from syclade.host.supported import refusal
+from syclade.kernels.ancestor.stage_arguments import STAGES
 
 __all__ = ["DEFAULT_SLOTS", "make_launcher", "open_stages", "stage_arrays"]
 
@@ -46,32 +50,38 @@ def open_stages(
     assert isinstance(encoding, AncestorEncoding)
     count = min(chains, DEFAULT_SLOTS) if slots is None else slots
     launcher = make_launcher(chosen, plan, encoding, count, seed)
-    return StagedRunner(plan, encoding, count, seed, launcher), chosen, count
+    return StagedRunner(plan, encoding, seed, launcher), chosen, count
 
 
 def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots: int, seed: int) -> Launcher:
     """Make a launcher on a device, with arrays for `slots` slots."""
     kernels = stage_kernels(plan, encoding)
-    if device.kind in ("native", "python", "numpy"):
-        from syclade.host.backends.stages import local_launcher as local
-
-        arrays = stage_arrays(kernels, plan, encoding, slots, seed)
-        if device.kind == "numpy":
-            stages = local.numpy_stages(plan, arrays)
-        elif device.kind == "native":
-            stages = local.native_stages(kernels, arrays)
-        else:
-            stages = local.python_stages(kernels, arrays)
-        return local.LocalLauncher(device, [one.name for one in kernels], arrays, stages)
-    from syclade.host.backends.stages.sycl_launcher import SyclLauncher
-
+    if device.kind == "numpy":
+        engine = stage_arrays(kernels, plan, encoding, slots, seed)
+        return Launcher(engine, tuple(STAGES), [engine.load(code) for code in _numpy_stages(plan)])
     sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
-    return SyclLauncher(device.filter, kernels, sizes, problem)
+    on_device = open_engine(device, all_arguments(kernels), sizes, problem, timed=True)
+    described = [one.kernel for one in kernels]
+    if device.kind == "native":  # in a stage of one lane, all lanes do the same
+        described = [replace(one, lanes=traits_of(device).lanes) for one in described]
+    return Launcher(on_device, tuple(STAGES), [on_device.load(one) for one in described])
 
 
 def stage_arrays(
     kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
-) -> NumpyArrays:
+) -> NumpyEngine:
     """Allocate all arrays of the stages in this process, filled with the problem but without chains."""
     sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
-    return NumpyArrays(all_arguments(kernels), sizes, problem)
+    return NumpyEngine(NUMPY, all_arguments(kernels), sizes, problem)
+
+
+def _numpy_stages(plan: Plan) -> list[NumpyCode]:
+    """Return the stages of the numpy fallback (`fallback/ancestor`)."""
+    stages = load_part("syclade.fallback.ancestor.stages:STAGES")
+    made_of = load_part("syclade.fallback.ancestor.parts:ChainParts")
+    parts = made_of([load_part(move.numpy) for move in plan.moves], load_part(plan.score.numpy))
+
+    def code(name: str) -> NumpyCode:
+        return lambda arrays, slots: stages[name](arrays, slots, parts)
+
+    return [code(name) for name in STAGES]

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from syclade.host.backends.array_runner import ArrayRunner
+from syclade.host.backends.runner import Runner
 from syclade.host.backends.stages.launcher import Launcher, run_pipeline
 from syclade.host.backends.stages.schedule import InStage
 from syclade.host.backends.stages.timeline import Timeline
 from syclade.host.chains.plan import Plan
+from syclade.host.devices.work import STAGES
 from syclade.host.encodings.base import Encoding
 
 __all__ = ["StagedRunner"]
 
 
-class StagedRunner(ArrayRunner):
+class StagedRunner(Runner):
     """A runner that keeps the pipeline full during a launch: each stage works on one of c states at a time.
 
     Attributes:
         timeline: timeline of the first steps.
     """
 
-    def __init__(self, plan: Plan, encoding: Encoding, slots: int, seed: int, launcher: Launcher) -> None:
-        super().__init__(plan, encoding, slots, seed)
-        self.executor = launcher.executor
-        self._arrays = launcher.arrays
+    def __init__(self, plan: Plan, encoding: Encoding, seed: int, launcher: Launcher) -> None:
+        super().__init__(plan, encoding, seed, launcher.engine, launcher.kernels[0], STAGES)
         self._launcher = launcher
         self._ticks = 0
         self._steps = 0
         self.timeline = Timeline(launcher)
 
     def _launch(self) -> None:
-        first = self._arrays.read("step")
-        steps = (self._arrays.read("last_step") - first).clip(0).tolist()
+        first = self._engine.read("step")
+        steps = (self._engine.read("last_step") - first).clip(0).tolist()
         started = first.tolist()
 
         def seen(stage: int, state: InStage, token: Any) -> None:
@@ -42,10 +41,6 @@ class StagedRunner(ArrayRunner):
         self._ticks += run_pipeline(self._launcher, steps, seen)
         self._steps += sum(steps)
         self.timeline.settle()
-
-    def close(self) -> None:
-        """See `Runner.close`."""
-        self._launcher.close()
 
     def report(self) -> dict[str, Any]:
         """Return how full the pipeline was, as plain values.
@@ -64,7 +59,7 @@ class StagedRunner(ArrayRunner):
             "fill_by_time": sum(busy.values()) / len(busy) if busy else None,
             "busy": busy,
             "timed_steps": self.timeline.steps,
-            "clock": self._launcher.clock,
+            "clock": self._engine.clock,
         }
 
     def trace(self) -> str:

@@ -70,7 +70,7 @@ class Timeline:
         """Record the times of all noted launches, which must have ended."""
         if not self._waiting:
             return
-        timed = [(*one[:4], *self._launcher.times(one[4])) for one in self._waiting]
+        timed = [(*one[:4], *self._launcher.engine.times(one[4])) for one in self._waiting]
         self._waiting.clear()
         first = min(one[4] for one in timed)
         self._span += max(one[5] for one in timed) - first
@@ -109,7 +109,7 @@ class Timeline:
                 {"name": f"chain {one.chain}", **times, "pid": _STAGES, "tid": one.stage, "args": state}
             )
             events.append({"name": names[one.stage], **times, "pid": _SLOTS, "tid": one.slot, "args": state})
-        other = {**about, "clock": self._launcher.clock, "timed_steps": self._steps}
+        other = {**about, "clock": self._launcher.engine.clock, "timed_steps": self._steps}
         made = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}
         return json.dumps(made, separators=(",", ":")) + "\n"
 

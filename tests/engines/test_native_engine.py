@@ -1,4 +1,4 @@
-"""Slot threads: each slot runs once, and slots that run at the same time are far apart."""
+"""Threads of the native engine: each slot runs once, and slots that run together are far apart."""
 
 import threading
 from itertools import pairwise
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.backends.slot_threads import SlotThreads, far_apart
+from syclade.host.devices.device import native_device
+from syclade.host.engines.native import NativeEngine, far_apart
 
 
 @given(st.integers(1, 200), st.integers(1, 64))
@@ -21,6 +22,10 @@ def test_slots_that_run_together_are_far_apart() -> None:
     assert all(later - earlier >= 10 for run in together for earlier, later in pairwise(run))
 
 
+def engine_of(slots: int) -> NativeEngine:
+    return NativeEngine(native_device(), (), {"slots": slots}, {})
+
+
 def test_all_work_is_done_once() -> None:
     done: list[int] = []
     lock = threading.Lock()
@@ -29,11 +34,13 @@ def test_all_work_is_done_once() -> None:
         with lock:
             done.append(slot)
 
-    threads = SlotThreads(23)
-    threads.run(work)
-    threads.run(work)
-    threads.close()
-    assert sorted(done) == sorted(2 * list(range(23)))
+    engine = engine_of(23)
+    loaded = engine._add(work)
+    for _ in range(2):
+        engine.launch([loaded] * 23)
+    engine.launch([None] * 20 + [loaded] * 3)
+    engine.close()
+    assert sorted(done) == sorted([*range(23), *range(23), 20, 21, 22])
 
 
 def test_a_failure_comes_out() -> None:
@@ -41,7 +48,7 @@ def test_a_failure_comes_out() -> None:
         if slot == 3:
             raise ValueError("slot 3")
 
-    threads = SlotThreads(5)
+    engine = engine_of(5)
     with pytest.raises(ValueError, match="slot 3"):
-        threads.run(work)
-    threads.close()
+        engine.launch([engine._add(work)] * 5)
+    engine.close()

@@ -1,0 +1,59 @@
+"""Engines: named arrays for slots on one device, and launches of kernels on these slots.
+
+An engine does not know what its kernels compute: chains and searches use the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from syclade.host.devices.device import Device
+from syclade.host.engines.engine import Engine
+from syclade.kernels.arguments import Argument
+
+if TYPE_CHECKING:
+    from syclade.host.compile.image import Image
+    from syclade.host.engines.native import NativeEngine
+    from syclade.host.engines.python import PythonEngine
+    from syclade.host.engines.sycl import SyclEngine
+
+    KernelEngine: TypeAlias = NativeEngine | PythonEngine | SyclEngine
+
+__all__ = ["Engine", "open_engine"]
+
+
+def open_engine(
+    device: Device,
+    arguments: Sequence[Argument],
+    sizes: Mapping[str, int],
+    problem: Mapping[str, NDArray[Any]],
+    *,
+    image: Image | None = None,
+    timed: bool = False,
+) -> KernelEngine:
+    """Open an engine that runs kernels on a device; for code in numpy, use a `NumpyEngine`.
+
+    Args:
+        device: a usable device, except `numpy`.
+        arguments, sizes, problem: as for `Engine`.
+        image: a precompiled kernel for this device; the engine loads it instead of compiling one.
+        timed: whether the device shall measure the times of launches (`Engine.times`).
+
+    Raises:
+        DeviceError: the device does not open, or has too little memory.
+    """
+    # Only the module that the device needs is imported.
+    if device.kind == "native":
+        from syclade.host.engines.native import NativeEngine
+
+        return NativeEngine(device, arguments, sizes, problem)
+    if device.kind == "python":
+        from syclade.host.engines.python import PythonEngine
+
+        return PythonEngine(device, arguments, sizes, problem)
+    from syclade.host.engines.sycl import SyclEngine
+
+    return SyclEngine(device, arguments, sizes, problem, image=image, timed=timed)

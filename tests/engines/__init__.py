@@ -1,0 +1,1 @@
+"""Search for the most likely tree, on every device."""
