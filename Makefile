@@ -37,7 +37,7 @@ test: $(VENV)/.dev
 	$(PYTEST) -m 'not verification' $(PYTEST_ARGS)
 
 quick: $(VENV)/.dev
-	$(PYTEST) -m 'not verification' --sample 12 $(PYTEST_ARGS)
+	$(PYTEST) -m 'not verification' --sample 16 $(PYTEST_ARGS)
 
 verify: $(VENV)/.dev
 	$(PYTEST) -m verification $(PYTEST_ARGS)

@@ -35,7 +35,7 @@ def test_the_rates_are_those_of_the_data() -> None:
 
     The estimate would be lower with the score max, which attaches every cell at its best node.
     """
-    found = syclade.infer(MATRIX, samples=50, device="native", score="sum", **LEARN)
+    found = syclade.infer(MATRIX, samples=10, device="numpy", score="sum", **{**LEARN, "steps": 3000})
     assert found.samples is not None
     assert 0.3 < found.samples.rates["fn_rate"].mean() < 0.41
     assert 0.3 < found.rates.fn_rate < 0.41
@@ -84,7 +84,7 @@ def test_lines_of_samples_are_scites(result: syclade.Result) -> None:
         assert float(both) == pytest.approx(exact + prior, rel=1e-4)
 
 
-@pytest.mark.parametrize("score", ["max", "sum"])
+@pytest.mark.parametrize("score", ["max", pytest.param("sum", marks=pytest.mark.verification)])
 @pytest.mark.parametrize(
     "device",
     [
@@ -130,7 +130,7 @@ def test_what_does_not_go_together_is_said(options: dict[str, Any], words: str) 
 def test_the_command(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "m.csv", MATRIX.values, fmt="%d")
     options = "--fp-rate 1e-3 --fn-rate 0.2 --learn-fn 0.2 --fn-sd 0.15 --fn-step 0.02 --learn-fp 0.1"
-    options += " --chains 2 --steps 4000 --samples 100 --netcdf --report --device native --out"
+    options += " --chains 2 --steps 4000 --samples 100 --netcdf --report --device numpy --out"
     done = CliRunner().invoke(
         cli, ["infer", str(tmp_path / "m.csv"), *options.split(), str(tmp_path / "out"), "--seed", "2"]
     )

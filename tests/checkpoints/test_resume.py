@@ -22,7 +22,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "samples": {"chains": 4, "steps": 9000, "samples": 40},
     "samples in few slots": {"chains": 5, "steps": 6000, "samples": 25, "slots": 2},
     "samples of the sum": {"chains": 2, "steps": 4000, "samples": 50, "score": "sum", "burn_in": 0.5},
-    "learned rates": {"chains": 3, "steps": 6000, "learn_fn": 0.2, "learn_fp": 0.1, "samples": 30},
+    "learned rates": {"chains": 3, "steps": 6000, "learn_fn": 0.2, "samples": 30},
     "from searches": {"chains": 3, "steps": 5000, "start": "search"},
 }
 SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains", "rates", "learned")
@@ -85,8 +85,21 @@ def test_a_stopped_run_goes_on(
         assert "all done by an earlier run" in repr(ended)
 
 
-@pytest.mark.parametrize(("begun", "ended"), [("native", "numpy"), ("numpy", "native")])
-@pytest.mark.parametrize("kind", ["steps", "search", "samples"])
+def test_a_run_with_two_learned_rates_goes_on(tmp_path: Path) -> None:
+    place, learned = tmp_path / "run", {"chains": 3, "steps": 2000, "learn_fn": 0.2, "learn_fp": 0.1}
+    first = stopped("numpy", 3, checkpoint=place, checkpoint_every=0, samples=30, **learned)
+    assert first.interrupted
+    assert_equal(infer("numpy", resume=place, samples=30, **learned), infer("numpy", samples=30, **learned))
+
+
+@pytest.mark.parametrize(
+    ("kind", "begun", "ended"),
+    [
+        *((kind, "native", "numpy") for kind in ("steps", "search", "samples")),
+        *((kind, "numpy", "native") for kind in ("steps", "samples")),
+        pytest.param("search", "numpy", "native", marks=pytest.mark.verification),
+    ],
+)
 def test_a_run_goes_on_elsewhere(
     whole: dict[str, syclade.Result], tmp_path: Path, kind: str, begun: str, ended: str
 ) -> None:

@@ -81,7 +81,7 @@ from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 plan = make_plan(make_problem(matrix_from_array(np.eye(3, dtype=np.uint8)), Rates(0.01, 0.1)))
 device = choose_device("native")
-runner = make_runner(device, plan, choose_encoding("auto", device, plan.problem), 1, 1)
+runner = make_runner(device, plan, choose_encoding("ancestor", device, plan.problem), 1, 1)
 runner.put(0, initial_state(plan, 1, 0))
 runner.advance(np.array([10]))
 loaded = [name for name in ("numba", "numba_dpex", "dpctl") if name in sys.modules]
@@ -118,12 +118,13 @@ def test_a_damaged_entry_is_compiled_again(own_cache: Path) -> None:
     assert read_checked(f"native/{file.name}") is not None
 
 
-def test_kernels_compile_for_other_processors() -> None:
+@pytest.mark.parametrize("encoding", ["ancestor", pytest.param("preorder", marks=pytest.mark.verification)])
+def test_kernels_compile_for_other_processors(encoding: str) -> None:
     """Compile an object file for 64-bit ARM, whose vectors are a quarter as wide."""
     from syclade.kernels.target.native.compiler import compile_for
 
     plan = Case(8, 13).plan()
-    kernel = chain_kernel(plan, make_encoding("preorder")(plan.problem, TRAITS))
+    kernel = chain_kernel(plan, make_encoding(encoding)(plan.problem, TRAITS))
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     symbol, code = compile_for(
         "aarch64-unknown-linux-gnu", kernel.body(), kernel.name, arguments, kernel.record_types()

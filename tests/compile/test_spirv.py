@@ -31,8 +31,6 @@ from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
 from tests.support.spirv_val import complaint
 
-pytestmark = pytest.mark.usefixtures("compile_here")
-
 NAMES = st.text(st.characters(min_codepoint=1, exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 

@@ -28,8 +28,8 @@ def build(*arguments: str) -> str:
     ("encoding", "cells", "mutations"),
     [
         ("ancestor", 64, 63),
-        ("ancestor", 96, 95),
-        ("preorder", 64, 63),
+        pytest.param("ancestor", 96, 95, marks=pytest.mark.verification),
+        pytest.param("preorder", 64, 63, marks=pytest.mark.verification),
         ("clade", 64, 63),
         ("preorder", 96, 95),
         pytest.param("preorder", 500, 10, id="preorder-with-equal-columns"),

@@ -34,8 +34,8 @@ from tests.support.leaf import (
     LEAF_NUMPY,
     LeafBackend,
     LeafCase,
+    marked,
     on_every_leaf_backend,
-    on_every_other_leaf_backend,
 )
 
 SMALL = [
@@ -95,8 +95,15 @@ def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None
     assert kinds[1] > 10 or case.moves[1] == 0
 
 
-@on_every_other_leaf_backend
-@pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
+@pytest.mark.parametrize(
+    ("backend", "case"),
+    [
+        marked(backend, case, *([pytest.mark.verification] if verified else []))
+        for case in LARGE
+        for backend in LEAF_BACKENDS
+        for verified in [backend == LeafBackend("native") and case is not LARGE[0]]
+    ],
+)
 def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) -> None:
     plan, stops = case.plan(), (1, 7, 40, 300)
     found: list[list[Seen]] = []

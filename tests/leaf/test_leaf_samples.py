@@ -35,7 +35,7 @@ from syclade.host.trees.leaf_formats import leaf_newick
 from syclade.host.trees.leaf_treefile import read_leaf_tree
 from syclade.host.trees.uniform import initial_leaf_parents
 from tests.support.did_all import assert_did_all
-from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase, on_every_leaf_backend
+from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, LeafCase, marked
 
 MATRIX = simulate(cells=9, mutations=7, fp_rate=0.02, fn_rate=0.2, missing=0.1, seed=4).matrix
 ASKED: dict[str, Any] = {
@@ -86,7 +86,13 @@ def events_of(backend: LeafBackend) -> list[tuple[Any, ...]]:
     return sorted((one.chain, one.step, one.score, one.why, one.key, one.parents.tobytes()) for one in found)
 
 
-@on_every_leaf_backend
+@pytest.mark.parametrize(
+    "backend",
+    [
+        marked(backend, None, *([pytest.mark.verification] if backend.general else []))
+        for backend in (*LEAF_BACKENDS, LEAF_NUMPY)
+    ],
+)
 def test_every_backend_has_the_same_events(backend: LeafBackend) -> None:
     found = events_of(backend)
     assert found == events_of(LEAF_NUMPY)

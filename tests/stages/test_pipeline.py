@@ -24,8 +24,8 @@ from tests.support.backends import NUMPY, Backend, Case, seen
 DEVICES = ("cpu", "fpga-emu", "native", "numpy")
 SIZES = ((1, 1), (3, 5), (15, 16), (31, 32), (41, 50), (63, 64), (95, 96), (127, 128))
 """Numbers of mutations and cells."""
-SIZES_OF_NATIVE = ((1, 1), (41, 50))
-"""Fewer sizes: compiling is slow, and this device is not meant for separate stages."""
+SIZES_OF_TEST = {"native": ((1, 1), (41, 50)), "fpga-emu": ((1, 1), (41, 50), (127, 128))}
+"""Sizes of `make test` on devices that take long to build; `make verify` runs the others."""
 SEED = 5
 
 
@@ -74,9 +74,10 @@ def assert_equal_slots(one: Runner, other: Runner) -> None:
 @pytest.mark.parametrize(
     ("device", "n", "m"),
     [
-        pytest.param(device, n, m, marks=_marks(device))
+        pytest.param(device, n, m, marks=[*_marks(device), *verified])
         for device in DEVICES
-        for n, m in (SIZES_OF_NATIVE if device == "native" else SIZES)
+        for n, m in SIZES
+        for verified in [[pytest.mark.verification] if (n, m) not in SIZES_OF_TEST.get(device, SIZES) else []]
     ],
 )
 def test_the_bits_are_those_of_the_fallback(

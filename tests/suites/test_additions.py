@@ -25,7 +25,7 @@ from tests.support.backends import (
     assert_scores_are_right,
     seen,
 )
-from tests.support.own_sizes import OTHERS, by_backend_and_case, is_native
+from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
 
 CASES = {"small": Case(8, 13, gamma=0.3), "missing": Case(20, 33, kind="missing", gamma=0.3)}
 WIDE = Case(12, 900, gamma=0.01)
@@ -57,7 +57,13 @@ def chains(backend: Backend, case: Case, stops: range) -> list[Seen]:
     return found
 
 
-@by_backend_and_case(OTHERS, {**CASES, "wide": WIDE}, everywhere=["small"], compiles=is_native)
+@by_backend_and_case(
+    OTHERS,
+    {**CASES, "wide": WIDE},
+    everywhere=["small"],
+    compiles=is_built_apart,
+    apart=[Backend("native", "general")],
+)
 def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
     plan, stops = plan_of(case), range(1, 120, 1 if case is not WIDE else 7)
     for ours, expected in zip(chains(backend, case, stops), chains(NUMPY, case, stops), strict=True):

@@ -84,14 +84,17 @@ def recorded() -> list[Any]:
     return found
 
 
-SMALL = 20
+SMALL = 12
 """Mutations of the largest case for which `make test` compiles kernels of its exact size: 4 to 25 s each."""
+ON_EMULATOR = 63
+"""Mutations of larger cases that `make test` runs on the emulator, too."""
 
 
 def verified(recorded: Any) -> Any:
-    """Return the case and backend, left to `make verify` if a large case needs its own kernel."""
+    """Return the case and backend, left to `make verify` if a large case builds its own kernel."""
     case, backend = recorded.values
-    if case["mutations"] <= SMALL or not has_own_kernel(backend):
+    emulated = backend.device == "fpga-emu" and case["mutations"] != ON_EMULATOR
+    if case["mutations"] <= SMALL or not (emulated or has_own_kernel(backend)):
         return recorded
     return pytest.param(case, backend, id=recorded.id, marks=[*recorded.marks, pytest.mark.verification])
 

@@ -11,6 +11,7 @@ from syclade.host.devices.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
+from tests.support.backends import QUICKEST
 
 pytestmark = pytest.mark.statistical
 
@@ -29,7 +30,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 @pytest.mark.parametrize(
     ("device", "samples"),
     [
-        ("numpy", 20_000),
+        ("numpy", 4096),
         pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
         pytest.param("native", 100_000, marks=pytest.mark.verification),
         pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
@@ -41,13 +42,21 @@ def test_the_chain_samples_its_posterior(target: Target, device: str, samples: i
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize(("score", "zygosity"), [("sum", False), ("max", True), ("sum", True)])
+@pytest.mark.parametrize(
+    ("score", "zygosity"),
+    [
+        pytest.param("sum", False, marks=pytest.mark.verification),
+        pytest.param("max", True, marks=pytest.mark.verification),
+        ("sum", True),
+    ],
+)
 def test_with_other_scores(score: str, zygosity: bool) -> None:
     target = make_target(small_plan(3, GAMMA, score=score, zygosity=zygosity, learn=True))
     assert check(target, "cpu", 60_000).holds
 
 
 @pytest.mark.sycl
+@pytest.mark.verification
 def test_more_trees() -> None:
     assert check(make_target(small_plan(4, GAMMA, learn=True)), "cpu", 60_000).holds
 
@@ -58,7 +67,7 @@ def test_a_chain_without_the_prior_or_the_base_does_not(target: Target, missing:
     tables = problem.rate_tables
     flat = replace(tables, **{missing: np.zeros_like(getattr(tables, missing))})
     plan = replace(target.plan, problem=replace(problem, rate_tables=flat))
-    found = check(replace(target, plan=plan), "numpy", 20_000)
+    found = check(replace(target, plan=plan), QUICKEST, 20_000)
     assert not found.visits.holds
     assert not found.steps.holds
 
@@ -71,6 +80,6 @@ def test_a_chain_with_other_jumps_does_not(target: Target) -> None:
     wider = replace(learned.fn, prior=replace(learned.fn.prior, step=0.25))
     tables = replace(problem.rate_tables, model=replace(learned, fn=wider))
     plan = replace(target.plan, problem=replace(problem, rate_tables=tables))
-    found = check(replace(target, plan=plan), "numpy", 20_000)
+    found = check(replace(target, plan=plan), QUICKEST, 20_000)
     assert found.visits.holds
     assert not found.steps.holds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,10 +24,11 @@ from tests.support.backends import (
     Seen,
     assert_equal_chains,
     assert_scores_are_right,
+    marks_of,
     seen,
 )
 from tests.support.learned import Learning, learned_plan, oracle_chain
-from tests.support.own_sizes import by_backend, by_backend_and_case, is_native
+from tests.support.own_sizes import by_backend, by_backend_and_case, is_built_apart, is_native
 
 CHAINS, STEPS = 3, 160
 CASES = {
@@ -72,7 +74,8 @@ def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
     [*ALL, NUMPY],
     {name: (name, CASES[name]) for name in ("small", "zygosity", "one mutation", "flat")},
     everywhere=["small"],
-    compiles=is_native,
+    compiles=is_built_apart,
+    apart=[Backend("native", "general")],
 )
 def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> None:
     name, of = case
@@ -87,8 +90,26 @@ def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> 
                 assert_scores_are_right(plan, found.state)
 
 
-@pytest.mark.parametrize(("fn", "fp"), [(True, False), (False, True)])
-@on_most_backends
+_verified = [pytest.mark.verification]
+
+
+def one_rate_alone() -> list[Any]:
+    """Return both rates on all backends; the package's general kernel for this processor learns FN rates."""
+    return [
+        pytest.param(
+            backend,
+            fn,
+            not fn,
+            id=f"{backend.device}-{backend.encoding}-{'fn' if fn else 'fp'}",
+            marks=[*marks_of(backend), *(_verified if is_native(backend) and not at_hand else [])],
+        )
+        for backend in [*ALL, NUMPY]
+        for fn in (True, False)
+        for at_hand in [fn and backend.encoding == "general"]
+    ]
+
+
+@pytest.mark.parametrize(("backend", "fn", "fp"), one_rate_alone())
 def test_one_rate_alone(backend: Backend, fn: bool, fp: bool) -> None:
     case = CASES["small"]
     plan = learned_plan(case, fn=fn, fp=fp)
@@ -107,7 +128,8 @@ SCORED = [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "su
     ALL,
     {f"{name}-{score}": (CASES[name], score) for name, score in SCORED},
     everywhere=["small-max"],
-    compiles=is_native,
+    compiles=is_built_apart,
+    apart=[Backend("native", "general")],
 )
 def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, str]) -> None:
     of, score = case

@@ -32,7 +32,7 @@ from tests.support.backends import (
     seen,
     with_rates,
 )
-from tests.support.own_sizes import by_backend_and_case
+from tests.support.own_sizes import by_backend_and_case, is_built_apart
 
 N = 20
 SEED = 5
@@ -46,7 +46,7 @@ on_devices = pytest.mark.parametrize(
             pytest.param(Backend(device, "preorder"), id=device, marks=marks_of(Backend(device, "preorder")))
             for device in ("cpu", "fpga-emu")
         ),
-        pytest.param(Backend("native", "preorder"), id="native"),
+        pytest.param(Backend("native", "preorder"), id="native", marks=pytest.mark.verification),
     ],
 )
 
@@ -73,8 +73,8 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
 }
 
 
-NATIVELY = ("usual", "several panels")
-"""Cases whose kernels `make test` compiles for this processor, 20 s each."""
+BUILT = ("usual", "several panels")
+"""Cases that `make test` runs on every device; kernels for this processor take 20 s each to compile."""
 
 
 def plan_of(name: str) -> Plan:
@@ -98,7 +98,10 @@ def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) 
 
 
 @by_backend_and_case(
-    [Backend(device, "preorder") for device in DEVICES], {name: name for name in CASES}, everywhere=NATIVELY
+    [Backend(device, "preorder") for device in DEVICES],
+    {name: name for name in CASES},
+    everywhere=BUILT,
+    compiles=is_built_apart,
 )
 def test_the_chains_are_those_of_numpy(backend: Backend, case: str) -> None:
     plan = plan_of(case)

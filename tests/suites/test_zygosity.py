@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from syclade.host.cli.main import main
-from syclade.host.devices.device import NUMPY as NUMPY_DEVICE
+from syclade.host.devices.choice import choose_device
 from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.search.work import Work
 from syclade.quality.posterior.check import judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 from tests.suites.test_conformance import assert_is_trace
-from tests.support.backends import Backend, Case, run_alone, with_general
+from tests.support.backends import QUICKEST, WITH_GENERAL, Backend, Case, run_alone
+from tests.support.own_sizes import by_backend
 from tests.support.searches import (
     assert_equal_searches,
     numpy_states,
@@ -38,7 +39,7 @@ def test_the_cases_have_three_classes() -> None:
     assert WIDE.problem().columns > 1024
 
 
-@with_general
+@by_backend(WITH_GENERAL, compiles=lambda backend: backend == Backend("native", "preorder"))
 def test_every_step_is_the_oracles(backend: Backend) -> None:
     steps = 200
     assert_is_trace(run_alone(backend, CASE, 0, steps), CASE.trace(0, steps), steps)
@@ -70,7 +71,7 @@ def target() -> Target:
 
 
 def sampled(target: Target) -> Any:
-    return judge(target, sample_chain(target, NUMPY_DEVICE, "auto", 8192, seed=1, slots=1024))
+    return judge(target, sample_chain(target, choose_device(QUICKEST), "auto", 8192, seed=1, slots=1024))
 
 
 @pytest.mark.statistical

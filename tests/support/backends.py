@@ -40,10 +40,12 @@ from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import Tables
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.score import tree_score
-from tests.conftest import HAS_PINNED_STACK
+from tests.conftest import HAS_PINNED_STACK, HAS_SYCL_WHEELS
 from tests.support.did_all import assert_did_all
 
 DEVICES = ("cpu", "fpga-emu", "native")
+QUICKEST = "cpu" if HAS_SYCL_WHEELS else "numpy"
+"""Device for many steps of kernels of the package; all devices have the same bits."""
 
 
 @dataclass(frozen=True)

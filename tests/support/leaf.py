@@ -48,20 +48,6 @@ LEAF_NUMPY = LeafBackend("numpy")
 LEAF_BACKENDS = [*(LeafBackend(device) for device in DEVICES), LeafBackend("native", general=True)]
 
 
-def _marked(backend: LeafBackend) -> Any:
-    encoding = "general" if backend.general else "own"
-    marks = marks_of(Backend(backend.device, encoding))
-    return pytest.param(backend, id=f"{backend.device}-{encoding}", marks=marks)
-
-
-on_every_leaf_backend = pytest.mark.parametrize(
-    "backend", [_marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)]
-)
-on_every_other_leaf_backend = pytest.mark.parametrize(
-    "backend", [_marked(backend) for backend in LEAF_BACKENDS]
-)
-
-
 @dataclass(frozen=True)
 class LeafCase:
     """Input with its chain's settings. `kind`: random, zygosity (some 2s), or equal (three cells)."""
@@ -90,3 +76,18 @@ class LeafCase:
 
     def plan(self) -> Plan:
         return make_leaf_plan(self.problem(), gamma=self.gamma, move_probabilities=self.moves)
+
+
+def marked(backend: LeafBackend, case: LeafCase | None = None, *more: pytest.MarkDecorator) -> Any:
+    """Return the backend, and the case if there is one, as parameters with their marks and those given."""
+    encoding = "general" if backend.general else "own"
+    marks = [*marks_of(Backend(backend.device, encoding)), *more]
+    name = f"{backend.device}-{encoding}"
+    if case is None:
+        return pytest.param(backend, id=name, marks=marks)
+    return pytest.param(backend, case, id=f"{case.n}x{case.m}-{name}", marks=marks)
+
+
+on_every_leaf_backend = pytest.mark.parametrize(
+    "backend", [marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)]
+)

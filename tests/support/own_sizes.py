@@ -2,7 +2,7 @@
 
 Numba takes 4 to 25 s to compile such a kernel for this processor, and suites have a hundred of them. All
 cases run on precompiled kernels. On kernels for their sizes, `make test` runs one or two cases per suite,
-and `make verify` runs the rest. The conformance suite runs every case.
+and `make verify` runs the rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.backends import BACKENDS, NUMPY, Backend, marks_of
 
-__all__ = ["OTHERS", "by_backend", "by_backend_and_case", "has_own_kernel", "is_native"]
+__all__ = ["OTHERS", "by_backend", "by_backend_and_case", "has_own_kernel", "is_built_apart", "is_native"]
 
 OTHERS = [backend for backend in BACKENDS if backend != NUMPY]
 
@@ -24,6 +24,7 @@ def by_backend_and_case(
     cases: Mapping[str, Any],
     everywhere: Collection[str],
     compiles: Callable[[Backend], bool] | None = None,
+    apart: Collection[Backend] = (),
 ) -> pytest.MarkDecorator:
     """Parametrise a test by `backend` and `case`.
 
@@ -32,6 +33,7 @@ def by_backend_and_case(
         cases: the cases by name.
         everywhere: names of the cases that `make test` also runs where a kernel has to be compiled.
         compiles: whether a backend compiles a kernel; default: `has_own_kernel`.
+        apart: backends that `make verify` alone runs, since another one has the same parts.
     """
     compiled = has_own_kernel if compiles is None else compiles
     return pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def by_backend_and_case(
                 backend,
                 case,
                 id=f"{backend.device}-{backend.encoding}-{name}",
-                marks=_marks(backend, name in everywhere or not compiled(backend)),
+                marks=_marks(backend, backend not in apart and (name in everywhere or not compiled(backend))),
             )
             for name, case in cases.items()
             for backend in backends
@@ -68,6 +70,14 @@ def _marks(backend: Backend, wanted: bool) -> list[Any]:
 def is_native(backend: Backend) -> bool:
     """Return whether numba compiles every kernel that is not precompiled."""
     return backend.device == "native"
+
+
+def is_built_apart(backend: Backend) -> bool:
+    """Return whether the backend builds a kernel for the sizes of a case that has the bits of another one.
+
+    The emulator runs the CPU device's SPIR-V; `test_emulator_conformance.py` compares the two.
+    """
+    return has_own_kernel(backend) or backend.device == "fpga-emu"
 
 
 def has_own_kernel(backend: Backend) -> bool:
