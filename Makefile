@@ -29,7 +29,7 @@ demo: $(VENV)/.run
 	$(BIN)/syclade infer $(EXAMPLE)/matrix.csv --names $(EXAMPLE)/matrix.geneNames \
 		--fp-rate 0.001 --fn-rate 0.2 --device cpu --out demo-out --force
 
-# Each worker may need 2.2 GB: NUMPROCESSES=2 where there is less than that for each core.
+# Each worker and its compiler may need 2 GB: NUMPROCESSES=2 where there is less than that for each core.
 NUMPROCESSES ?= auto
 PYTEST := $(BIN)/python -m pytest --numprocesses $(NUMPROCESSES) --dist worksteal
 

@@ -24,7 +24,7 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
 
     The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors. Names with a quote are
     quoted as in CSV, with the quote doubled. Log-likelihoods are written in full precision, posteriors
-    with ten digits, which all versions of numpy share.
+    with twelve digits, which all versions of numpy share.
 
     Args:
         attachments: the attachment of every cell.
@@ -45,7 +45,7 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
     ]
     more = () if attachments.posterior is None else (POSTERIOR,)
     if attachments.posterior is not None:
-        columns.append(f"{share:.10g}" for share in attachments.posterior.tolist())
+        columns.append(f"{share:.12g}" for share in attachments.posterior.tolist())
     table.writerow((*COLUMNS, *more))
     table.writerows(zip(*columns, strict=True))
     return text.getvalue()

@@ -90,11 +90,11 @@ class Trust:
 
 
 def finite(numbers: dict[str, float]) -> dict[str, float | None]:
-    """Return the numbers with ten digits, so that all versions of numpy give the same.
+    """Return the numbers with twelve digits, so that all versions of numpy give the same.
 
     Numbers that are not finite become None, since JSON cannot represent them.
     """
-    return {name: float(f"{value:.10g}") if math.isfinite(value) else None for name, value in numbers.items()}
+    return {name: float(f"{value:.12g}") if math.isfinite(value) else None for name, value in numbers.items()}
 
 
 def judged(
