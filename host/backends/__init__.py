@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syclade.host.backends.runner import Runner
-from syclade.host.chains.kernel import chain_arrays, chain_kernel, chain_sizes
+from syclade.host.chains.kernel import chain_allocation, chain_kernel, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import IMAGE, SPECIALISED
@@ -56,8 +56,8 @@ def make_runner(
 
         return make_numpy_runner(plan, encoding, slots, seed)
     described = chain_kernel(plan, encoding)
-    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
-    engine = open_engine(device, described.arguments, sizes, problem, image=image)
+    allocation = chain_allocation(plan, encoding, slots, seed, described.arguments)
+    engine = open_engine(device, allocation, image=image)
     return Runner(plan, encoding, seed, engine, engine.load(described), kernel if image is None else IMAGE)
 
 

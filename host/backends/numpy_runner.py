@@ -10,13 +10,14 @@ from syclade.fallback.ancestor.steps import AncestorSteps
 from syclade.fallback.chain import steps as chain_steps
 from syclade.fallback.chain.steps import ChainSteps
 from syclade.host.backends.runner import Runner
-from syclade.host.chains.kernel import argument_records, chain_arrays, chain_sizes
+from syclade.host.chains.kernel import argument_records, chain_allocation, chain_sizes
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import load_part
 from syclade.host.devices.device import NUMPY
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
+from syclade.host.engines import Allocation
 from syclade.host.engines.local import NumpyEngine
 from syclade.kernels.ancestor.stage_arguments import BETWEEN_STAGES
 from syclade.kernels.arguments import PROBLEM, SCRATCH
@@ -39,14 +40,15 @@ def make_numpy_runner(plan: Plan, encoding: Encoding, slots: int, seed: int) -> 
     arguments = [one for record in argument_records(plan, encoding) for one in record.arguments]
     steps: AncestorSteps | ChainSteps
     if isinstance(encoding, AncestorEncoding):
-        steps, problem = AncestorSteps(*_parts(plan)), chain_arrays(plan, encoding, seed)
-        arguments += BETWEEN_STAGES
+        steps = AncestorSteps(*_parts(plan))
+        allocation = chain_allocation(plan, encoding, slots, seed, [*arguments, *BETWEEN_STAGES])
     elif isinstance(encoding, PlainEncoding):
-        steps, problem = _plain_steps(plan), {}
-        arguments = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
+        steps = _plain_steps(plan)
+        kept = [one for one in arguments if one.role not in (PROBLEM, SCRATCH)]
+        allocation = Allocation(kept, chain_sizes(plan, encoding, slots))
     else:
         raise ValueError(f"numpy has no encoding {encoding.name!r}")
-    engine = NumpyEngine(NUMPY, arguments, chain_sizes(plan, encoding, slots), problem)
+    engine = NumpyEngine(NUMPY, allocation)
     loaded = engine.load(lambda arrays, _slots: steps.advance(arrays, seed), lambda: steps.memory_bytes)
     return Runner(plan, encoding, seed, engine, loaded, NUMPY.kind)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Record, load_part
 from syclade.host.encodings.base import Encoding
+from syclade.host.engines.engine import Allocation
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
 from syclade.kernels.rates.arguments import EVENT_RATES
@@ -18,7 +19,7 @@ from syclade.kernels.recorders.arguments import ARGUMENTS as RING
 
 __all__ = [
     "argument_records",
-    "chain_arrays",
+    "chain_allocation",
     "chain_kernel",
     "chain_sizes",
     "setting_arguments",
@@ -92,7 +93,14 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
     }
 
 
-def chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
+def chain_allocation(
+    plan: Plan, encoding: Encoding, slots: int, seed: int, arguments: Sequence[Argument]
+) -> Allocation:
+    """Return the arrays of chains: the given arguments, filled with the problem but without chains."""
+    return Allocation(arguments, chain_sizes(plan, encoding, slots), _chain_arrays(plan, encoding, seed))
+
+
+def _chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArray[Any]]:
     """Return the arguments with role `problem` by name, each in its declared shape."""
     # A seed of 2^63 and above is stored as its two's complement.
     parameters = np.array((plan.labels, seed, len(plan.kinds)), dtype=np.uint64).view(np.int64)

@@ -5,14 +5,10 @@ An engine does not know what its kernels compute: chains and searches use the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
 
 from syclade.host.devices.device import Device
-from syclade.host.engines.engine import Engine
-from syclade.kernels.arguments import Argument
+from syclade.host.engines.engine import Allocation, Engine
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
@@ -22,14 +18,12 @@ if TYPE_CHECKING:
 
     KernelEngine: TypeAlias = NativeEngine | PythonEngine | SyclEngine
 
-__all__ = ["Engine", "open_engine"]
+__all__ = ["Allocation", "Engine", "open_engine"]
 
 
 def open_engine(
     device: Device,
-    arguments: Sequence[Argument],
-    sizes: Mapping[str, int],
-    problem: Mapping[str, NDArray[Any]],
+    allocation: Allocation,
     *,
     image: Image | None = None,
     timed: bool = False,
@@ -38,7 +32,7 @@ def open_engine(
 
     Args:
         device: a usable device, except `numpy`.
-        arguments, sizes, problem: as for `Engine`.
+        allocation: the arrays to allocate.
         image: a precompiled kernel for this device; the engine loads it instead of compiling one.
         timed: whether the device shall measure the times of launches (`Engine.times`).
 
@@ -49,11 +43,11 @@ def open_engine(
     if device.kind == "native":
         from syclade.host.engines.native import NativeEngine
 
-        return NativeEngine(device, arguments, sizes, problem)
+        return NativeEngine(device, allocation)
     if device.kind == "python":
         from syclade.host.engines.python import PythonEngine
 
-        return PythonEngine(device, arguments, sizes, problem)
+        return PythonEngine(device, allocation)
     from syclade.host.engines.sycl import SyclEngine
 
-    return SyclEngine(device, arguments, sizes, problem, image=image, timed=timed)
+    return SyclEngine(device, allocation, image=image, timed=timed)

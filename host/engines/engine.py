@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,22 @@ from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device
 from syclade.kernels.arguments import PROBLEM, Argument
 
-__all__ = ["Engine"]
+__all__ = ["Allocation", "Engine"]
+
+
+class Allocation(NamedTuple):
+    """Arrays that an engine allocates.
+
+    Attributes:
+        arguments: the arguments of its kernels; each gets an array.
+        sizes: values of the symbols in their shapes, including `slots`.
+        problem: contents of the arguments with role `problem`, by name, in their declared shapes; the other
+            arrays start as zeros.
+    """
+
+    arguments: Sequence[Argument]
+    sizes: Mapping[str, int]
+    problem: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
 
 class Engine(ABC):
@@ -30,22 +46,19 @@ class Engine(ABC):
 
     Args:
         device: the device to open.
-        arguments: the arrays to allocate.
-        sizes: values of the symbols in the shapes, including `slots`.
-        problem: contents of the arguments with role `problem`, by name, in their declared shapes; the other
-            arrays start as zeros.
+        allocation: the arrays to allocate.
 
     Raises:
         DeviceError: the device does not open, or there is not enough memory.
-        ValueError: an array of `problem` is missing, or its shape differs from the declared one.
+        ValueError: an array of the problem is missing, or its shape differs from the declared one.
     """
 
     clock: str
 
-    def __init__(self, device: Device, arguments: Sequence[Argument], sizes: Mapping[str, int]) -> None:
+    def __init__(self, device: Device, allocation: Allocation) -> None:
         self.device = device
-        self.arguments = {argument.name: argument for argument in arguments}
-        self.sizes = dict(sizes)
+        self.arguments = {argument.name: argument for argument in allocation.arguments}
+        self.sizes = dict(allocation.sizes)
         self.slots = self.sizes["slots"]
 
     def _contents(
@@ -54,7 +67,7 @@ class Engine(ABC):
         """Yield each argument with the contents of its array; None for zeros.
 
         Args:
-            problem: contents of the arguments with role `problem`, by name.
+            problem: as in `Allocation`.
 
         Raises:
             ValueError: an array of `problem` is missing, or its shape differs from the declared one.

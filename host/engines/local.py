@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.devices.device import Device
-from syclade.host.engines.engine import Engine
-from syclade.kernels.arguments import PROBLEM, SCRATCH, Argument
+from syclade.host.engines.engine import Allocation, Engine
+from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 __all__ = ["LocalEngine", "NumpyEngine"]
 
@@ -31,18 +31,12 @@ class LocalEngine(Engine):
 
     clock = "host"
 
-    def __init__(
-        self,
-        device: Device,
-        arguments: Sequence[Argument],
-        sizes: Mapping[str, int],
-        problem: Mapping[str, NDArray[Any]],
-    ) -> None:
-        super().__init__(device, arguments, sizes)
+    def __init__(self, device: Device, allocation: Allocation) -> None:
+        super().__init__(device, allocation)
         self.named: dict[str, NDArray[Any]] = {}
         self._functions: list[Callable[[int], None]] = []
-        for argument, contents in self._contents(problem):
-            array = _aligned_zeros(argument.dimensions(sizes), np.dtype(argument.dtype))
+        for argument, contents in self._contents(allocation.problem):
+            array = _aligned_zeros(argument.dimensions(self.sizes), np.dtype(argument.dtype))
             if contents is not None:
                 array[...] = contents
             self.named[argument.name] = array
@@ -93,14 +87,8 @@ NumpyCode = Callable[[dict[str, NDArray[Any]], NDArray[np.intp]], None]
 class NumpyEngine(LocalEngine):
     """Engine of code in numpy, which works on many slots at once."""
 
-    def __init__(
-        self,
-        device: Device,
-        arguments: Sequence[Argument],
-        sizes: Mapping[str, int],
-        problem: Mapping[str, NDArray[Any]],
-    ) -> None:
-        super().__init__(device, arguments, sizes, problem)
+    def __init__(self, device: Device, allocation: Allocation) -> None:
+        super().__init__(device, allocation)
         self._loaded: list[tuple[NumpyCode, Callable[[], int]]] = []
 
     @property

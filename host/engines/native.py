@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-from numpy.typing import NDArray
 
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.machine_code import load_machine_code
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
+from syclade.host.engines.engine import Allocation
 from syclade.host.engines.local import LocalEngine
-from syclade.kernels.arguments import Argument
 
 __all__ = ["NativeEngine", "far_apart"]
 
@@ -21,14 +18,8 @@ __all__ = ["NativeEngine", "far_apart"]
 class NativeEngine(LocalEngine):
     """Engine that makes one call of a kernel per slot; each thread takes the next slot when it is free."""
 
-    def __init__(
-        self,
-        device: Device,
-        arguments: Sequence[Argument],
-        sizes: Mapping[str, int],
-        problem: Mapping[str, NDArray[Any]],
-    ) -> None:
-        super().__init__(device, arguments, sizes, problem)
+    def __init__(self, device: Device, allocation: Allocation) -> None:
+        super().__init__(device, allocation)
         self._threads = min(usable_cores(), self.slots)
         self._order = far_apart(self.slots, self._threads)
         self._pool = ThreadPoolExecutor(self._threads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from syclade.host.compile.program import load_kernel
 from syclade.host.devices.device import Device
 from syclade.host.devices.forks import refuse_inherited_sycl
 from syclade.host.devices.queue import device_of, open_queue
-from syclade.host.engines.engine import Engine
+from syclade.host.engines.engine import Allocation, Engine
 from syclade.host.options import flag_of
 from syclade.kernels.arguments import Argument
 
@@ -33,7 +33,7 @@ class SyclEngine(Engine):
     Its methods raise DeviceError in a process that was forked from one that had used SYCL.
 
     Args:
-        device, arguments, sizes, problem, image, timed: as for `open_engine`.
+        device, allocation, image, timed: as for `open_engine`.
     """
 
     clock = "device"
@@ -41,22 +41,20 @@ class SyclEngine(Engine):
     def __init__(
         self,
         device: Device,
-        arguments: Sequence[Argument],
-        sizes: Mapping[str, int],
-        problem: Mapping[str, NDArray[Any]],
+        allocation: Allocation,
         *,
         image: Image | None = None,
         timed: bool = False,
     ) -> None:
         self._queue = open_queue(device.filter, timed=timed)
-        super().__init__(device_of(self._queue), arguments, sizes)
+        super().__init__(device_of(self._queue), allocation)
         self._image = image
         self._beside: SideBySide | None = None
         self._loaded: list[tuple[Any, Kernel]] = []
         self._flat: dict[tuple[int, int | None], list[Any]] = {}
         self._memory = {
             argument.name: self._allocated(argument, contents)
-            for argument, contents in self._contents(problem)
+            for argument, contents in self._contents(allocation.problem)
         }
 
     def _allocated(self, argument: Argument, contents: NDArray[Any] | None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from syclade.host.backends import Runner, default_slots, make_runner
-from syclade.host.chains.kernel import chain_arrays, chain_kernel, chain_sizes
+from syclade.host.chains.kernel import chain_allocation, chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import NUMPY, Device
@@ -51,8 +51,7 @@ def vector_file(vector: Vector, encoding: AncestorEncoding) -> bytes:
     """
     plan = vector.plan
     arguments = chain_kernel(plan, encoding).arguments
-    sizes = chain_sizes(plan, encoding, vector.chains)
-    engine = NumpyEngine(NUMPY, arguments, sizes, chain_arrays(plan, encoding, vector.seed))
+    engine = NumpyEngine(NUMPY, chain_allocation(plan, encoding, vector.chains, vector.seed, arguments))
     runner = Runner(plan, encoding, vector.seed, engine)
     runner.put_all([initial_state(plan, vector.seed, chain) for chain in range(vector.chains)])
     arrays = {one.name: engine.read(one.name) for one in arguments if one.role != SCRATCH}

@@ -17,6 +17,7 @@ from syclade.fallback.search.stages import Given, Stage, Standing
 from syclade.fallback.search.starts import BY_COLUMNS, BY_MUTATIONS
 from syclade.fallback.search.subtree_move import SUBTREES
 from syclade.host.devices.device import NUMPY
+from syclade.host.engines import Allocation
 from syclade.host.engines.local import NumpyEngine
 from syclade.host.search.kernel import search_log_table
 from syclade.host.search.problem import SearchProblem
@@ -41,7 +42,7 @@ def numpy_engine(
 ) -> tuple[NumpyEngine, Callable[[str], int]]:
     """Return an engine with the states of searches, and the function that loads a stage into it."""
     kept = [argument for argument in ARGUMENTS if argument.role not in (PROBLEM, SCRATCH)]
-    engine = NumpyEngine(NUMPY, kept, sizes, {})
+    engine = NumpyEngine(NUMPY, Allocation(kept, sizes))
     given = Given(problem.weights, problem.falling, problem.fullest)
 
     def load(stage: str) -> int:

@@ -13,7 +13,7 @@ from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.devices.device import NUMPY, Device, native_device
 from syclade.host.devices.work import GENERAL, SWEEPS, WorkDone, WorkLog
-from syclade.host.engines import open_engine
+from syclade.host.engines import Allocation, open_engine
 from syclade.host.engines.engine import Engine
 from syclade.host.options import flag_of
 from syclade.host.search.kernel import noise_of, search_arrays, search_kernel, search_sizes
@@ -144,7 +144,7 @@ def make_search_runner(
         raise DeviceError(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
         )
-    on_device = open_engine(device, ARGUMENTS, sizes, search_arrays(problem, sizes, seed))
+    on_device = open_engine(device, Allocation(ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
     on_device.prepare([search_kernel(stage) for stage in stages])
     return SearchRunner(problem, on_device, lambda stage: on_device.load(search_kernel(stage)), GENERAL)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY
-from syclade.host.engines import Engine, open_engine
+from syclade.host.engines import Allocation, Engine, open_engine
 from syclade.host.engines.local import NumpyEngine
 from syclade.kernels.arguments import INFO, PROBLEM, SETTING, STATE, Argument
 
@@ -49,7 +49,7 @@ def addition(code: int, factor: int) -> Kernel:
 def engine_on(device: str) -> Iterator[tuple[Engine, int, int]]:
     """Yield an engine with two kernels, and amounts 1 to 5 in its slots."""
     chosen = choose_device(device)
-    engine = open_engine(chosen, ARGUMENTS, SIZES, PROBLEM_ARRAYS, timed=True)
+    engine = open_engine(chosen, Allocation(ARGUMENTS, SIZES, PROBLEM_ARRAYS), timed=True)
     assert engine.device.filter == chosen.filter
     engine.write("amount", range(1, 6))
     engine.prepare([addition(FIRST, 1), addition(SECOND, 100)])
@@ -107,7 +107,7 @@ def test_fields_are_written_and_read_by_name(device: str) -> None:
 )
 def test_a_problem_must_be_whole(device: str, problem: dict[str, NDArray[Any]], found: str) -> None:
     with pytest.raises(ValueError, match=f"scale is {found}, and should be \\(1,\\)"):
-        open_engine(choose_device(device), ARGUMENTS, SIZES, problem)
+        open_engine(choose_device(device), Allocation(ARGUMENTS, SIZES, problem))
 
 
 def test_code_in_numpy_works_on_many_slots_at_once() -> None:
@@ -124,7 +124,7 @@ def test_code_in_numpy_works_on_many_slots_at_once() -> None:
         raise KeyboardInterrupt
 
     log = Argument("log", INFO, "int64", ("slots",), "unused")
-    engine = NumpyEngine(NUMPY, (*ARGUMENTS, log), SIZES, PROBLEM_ARRAYS)
+    engine = NumpyEngine(NUMPY, Allocation((*ARGUMENTS, log), SIZES, PROBLEM_ARRAYS))
     before = engine.memory_bytes
     engine.write("amount", range(1, 6))
     adding, failing = engine.load(add, lambda: kept), engine.load(fail)

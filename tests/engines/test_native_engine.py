@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.devices.device import native_device
+from syclade.host.engines import Allocation
 from syclade.host.engines.native import NativeEngine, far_apart
 
 
@@ -23,7 +24,7 @@ def test_slots_that_run_together_are_far_apart() -> None:
 
 
 def engine_of(slots: int) -> NativeEngine:
-    return NativeEngine(native_device(), (), {"slots": slots}, {})
+    return NativeEngine(native_device(), Allocation((), {"slots": slots}))
 
 
 def test_all_work_is_done_once() -> None:

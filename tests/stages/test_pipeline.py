@@ -17,6 +17,7 @@ from syclade.host.backends.stages.runner import StagedRunner
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import PYTHON
+from syclade.host.engines import Allocation
 from syclade.host.engines.local import LocalEngine
 from syclade.host.runs.pipeline import Outcome, run_chains
 from tests.support.backends import NUMPY, Backend, Case, seen
@@ -164,7 +165,7 @@ class Noting(LocalEngine):
     """Engine that only records its calls; tokens are the numbers of the launches."""
 
     def __init__(self) -> None:
-        super().__init__(PYTHON, (), {"slots": 0}, {})
+        super().__init__(PYTHON, Allocation((), {"slots": 0}))
         self.launched: list[tuple[int, int, list[int]]] = []
         self.waited: list[int] = []
 

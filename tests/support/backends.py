@@ -27,6 +27,7 @@ from syclade.host.devices.targets import traits_of
 from syclade.host.encodings import ENCODINGS, for_device, make_encoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.preorder import PreorderEncoding
+from syclade.host.engines import Allocation
 from syclade.host.engines.sycl import SyclEngine
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import Problem, SlotRates, make_problem
@@ -268,7 +269,7 @@ def run_kernel(
         lanes=lanes,
     )
     slots = len(next(reversed(arrays.values())))
-    engine = SyclEngine(choose_device(device), arguments, {"slots": slots}, {})
+    engine = SyclEngine(choose_device(device), Allocation(arguments, {"slots": slots}))
     for name, array in arrays.items():
         engine.write(name, array)
     engine.launch([engine.load(kernel)] * slots)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from syclade.host.backends.stages.kernels import DescribedKernel, all_arguments, stage_kernels
 from syclade.host.backends.stages.launcher import Launcher
 from syclade.host.backends.stages.runner import StagedRunner
-from syclade.host.chains.kernel import chain_arrays, chain_sizes
+from syclade.host.chains.kernel import chain_allocation
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import load_part
 from syclade.host.devices.choice import choose_device
@@ -59,8 +59,8 @@ def make_launcher(device: Device, plan: Plan, encoding: AncestorEncoding, slots:
     if device.kind == "numpy":
         engine = stage_arrays(kernels, plan, encoding, slots, seed)
         return Launcher(engine, tuple(STAGES), [engine.load(code) for code in _numpy_stages(plan)])
-    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
-    on_device = open_engine(device, all_arguments(kernels), sizes, problem, timed=True)
+    allocation = chain_allocation(plan, encoding, slots, seed, all_arguments(kernels))
+    on_device = open_engine(device, allocation, timed=True)
     described = [one.kernel for one in kernels]
     if device.kind == "native":  # in a stage of one lane, all lanes do the same
         described = [replace(one, lanes=traits_of(device).lanes) for one in described]
@@ -71,8 +71,7 @@ def stage_arrays(
     kernels: Sequence[DescribedKernel], plan: Plan, encoding: AncestorEncoding, slots: int, seed: int
 ) -> NumpyEngine:
     """Allocate all arrays of the stages in this process, filled with the problem but without chains."""
-    sizes, problem = chain_sizes(plan, encoding, slots), chain_arrays(plan, encoding, seed)
-    return NumpyEngine(NUMPY, all_arguments(kernels), sizes, problem)
+    return NumpyEngine(NUMPY, chain_allocation(plan, encoding, slots, seed, all_arguments(kernels)))
 
 
 def _numpy_stages(plan: Plan) -> list[NumpyCode]:
