@@ -104,5 +104,5 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)
     encoding = asked.encoding if asked.kind.name == "mutation" else "auto"
     found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
-    trees = [asked.kind.from_mutation_tree(asked.observed, asked.rates, one) for one in found.trees]
+    trees = [asked.kind.from_mutation_tree(sought.problem, asked.rates, one) for one in found.trees]
     return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found.work

@@ -143,10 +143,8 @@ def make_request(
         given["method"] = "chain" if any(excluded_by("search", given)) else "search"
     check_together(given)
     by_search = given["method"] == "search"
-    if (
-        by_search and kind.name == "leaf"
-    ):  # searches find mutation trees, from which chains of cell trees start
-        by_search, start = False, "search"
+    if by_search and kind.name == "leaf":
+        by_search, start = False, "search"  # searches find mutation trees, from which these chains start
     separate = _separate(trace, force) if stages == "separate" else None
     chains = checked("chains", DEFAULT_CHAINS if chains is None else chains)
     steps, seed, slots = checked("steps", steps), checked("seed", seed), checked("slots", slots)

@@ -89,8 +89,8 @@ def read_archive(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     return arrays, about
 
 
-def damaged(path: Path, why: str) -> CheckpointError:
-    """Return the error for a file whose content is not valid."""
+def damaged(path: Path | None, why: str) -> CheckpointError:
+    """Return the error for a file of a checkpoint whose content is not valid; None for a temporary one."""
     return CheckpointError(
         f"the checkpoint is damaged: {why}", path=path, hint="use an older one, or begin anew without it"
     )

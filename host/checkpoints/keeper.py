@@ -10,7 +10,7 @@ from typing import Any
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.options import checked, flag_of
 
-__all__ = ["Keeper", "make_keeper"]
+__all__ = ["Keeper", "make_keeper", "same_file"]
 
 
 class Keeper:
@@ -36,7 +36,7 @@ class Keeper:
         self.resumed = resumed
         self._path = path
         # A run may replace a file that it has written or resumes from.
-        self._own = force or (path is not None and resumed is not None and _same(path, resumed))
+        self._own = force or (path is not None and resumed is not None and same_file(path, resumed))
         self._last = time.monotonic()
 
     @property
@@ -121,7 +121,8 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
     return keeper
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths are those of one existing file."""
     try:
         return one.samefile(other)
     except OSError:

@@ -19,6 +19,7 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 
 
 _SIZE = click.IntRange(1, 2**31 - 2)
+"""Limits of host/model/simulate.py, which is slow to import."""
 
 
 @click.command("simulate")

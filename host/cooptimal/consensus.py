@@ -31,6 +31,15 @@ class Consensus:
     edges: NDArray[np.float64]
     ancestors: NDArray[np.float64]
 
+    def of_edges(self, parents: NDArray[np.int32], nodes: Sequence[int]) -> list[float]:
+        """Return the share of trees that have the edge to each of some nodes of a tree.
+
+        Args:
+            parents: int32, shape (n + 1,): the tree.
+            nodes: mutations.
+        """
+        return [float(self.edges[parents[node], node]) for node in nodes]
+
     def to_table(self, mutations: Sequence[str]) -> str:
         """Return a tab-separated table with the columns relation, upper, lower and share.
 

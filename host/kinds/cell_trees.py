@@ -16,7 +16,7 @@ from syclade.host.kinds.placements import format_placements
 from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.placement import place
-from syclade.host.model.problem import Problem, make_problem
+from syclade.host.model.problem import Problem
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
@@ -43,9 +43,8 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
     )
 
 
-def _from_mutation_tree(matrix: Matrix, rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
-    attached = attach(make_problem(matrix, rates), rates, parents)
-    return leaf_tree_of(parents, attached.node.tolist())
+def _from_mutation_tree(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return leaf_tree_of(parents, attach(problem, rates, parents).node.tolist())
 
 
 def _assign(

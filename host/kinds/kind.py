@@ -67,7 +67,8 @@ class TreeKind:
         move_probabilities: default weights of the moves.
         make_plan: (matrix, rate model, options) -> the plan of the chains. Raises a MatrixError or
             OptionError if they cannot be used for these trees.
-        from_mutation_tree: (matrix, rates, mutation tree) -> the corresponding tree of this kind.
+        from_mutation_tree: (problem of mutation trees, rates, mutation tree) -> the corresponding tree of
+            this kind.
         canonical: (parents) -> the same tree, with equal vectors for equal trees.
         assign: (matrix, rates, problem, parents, score) -> the best place of each item, and the
             log-likelihood of the tree by the score: natural log, float64, from counts of events.
@@ -89,7 +90,7 @@ class TreeKind:
     sample_names: tuple[str, ...]
     move_probabilities: tuple[float, ...]
     make_plan: Callable[[Matrix, RateModel, PlanOptions], Plan]
-    from_mutation_tree: Callable[[Matrix, Rates, Parents], Parents]
+    from_mutation_tree: Callable[[Problem, Rates, Parents], Parents]
     canonical: Callable[[Parents], Parents]
     assign: Callable[[Matrix, Rates, Problem, Parents, str], tuple[Assignment, float]]
     labels: Callable[[Sequence[str], Sequence[str]], list[str]]

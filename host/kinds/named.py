@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from syclade.host.kinds.cell_trees import CELL
 from syclade.host.kinds.kind import TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.options import checked
 
 __all__ = ["kind_named"]
 
-KINDS = {kind.name: kind for kind in (MUTATION, CELL)}
-
 
 def kind_named(name: str) -> TreeKind:
     """Return the kind of trees of a name; raise an OptionError if there is none."""
-    return KINDS[checked("tree", name)]
+    if checked("tree", name) == MUTATION.name:
+        return MUTATION
+    from syclade.host.kinds.cell_trees import CELL  # only where it is needed: it imports eight modules
+
+    return CELL

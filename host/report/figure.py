@@ -107,5 +107,6 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
         return None, ""
     from syclade.host.cooptimal.consensus import consensus_of
 
-    edges, of = consensus_of(result.co_optimal.trees).edges, f"{len(result.co_optimal.trees)} equal trees"
-    return [None, *(float(edges[result.parents[clone.node], clone.node]) for clone in clones[1:])], of
+    shared = consensus_of(result.co_optimal.trees)
+    shares = shared.of_edges(result.parents, [clone.node for clone in clones[1:]])
+    return [None, *shares], f"{shared.trees} equal trees"

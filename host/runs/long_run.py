@@ -15,7 +15,7 @@ from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.checkpoints.keeper import Keeper
+from syclade.host.checkpoints.keeper import Keeper, same_file
 from syclade.host.common.errors import CheckpointError
 from syclade.host.runs.pipeline import Clock, Outcome
 from syclade.host.runs.rounds import Rounds
@@ -163,7 +163,7 @@ def _open_store(nodes: int, keeper: Keeper, told: Mapping[str, Any]) -> SampleSt
     if keeper.resumed is None:
         return SampleStore(nodes, place, force=keeper.may_write)
     earlier = store_of(keeper.resumed)
-    to_extend = place is not None and place.exists() and earlier.exists() and place.samefile(earlier)
+    to_extend = place is not None and same_file(place, earlier)
     length, digest = int(told.get("events", 0)), str(told.get("events_digest", ""))
     store = SampleStore.resumed(nodes, earlier, length, digest, to_extend=to_extend)
     if to_extend:

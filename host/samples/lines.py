@@ -38,10 +38,10 @@ def sample_lines(store: SampleStore, to_nats: Callable[[int], float], model: Rat
     """
     for chain in store.chains:
         for records in store.of_chain(chain):
-            for step_score, places, parents in zip(
+            for units, (fn, fp), parents in zip(
                 records["score"].tolist(), records["rate_at"].tolist(), records["parents"], strict=True
             ):
-                score, rate_at = to_nats(step_score), (places[0], places[1])
+                score, rate_at = to_nats(units), (fn, fp)
                 rates = model.values(rate_at)
                 of_tree = score - model.log_prior(rate_at) if rates else score
                 yield sample_line(of_tree, parents, (*rates.values(), score) if rates else ())

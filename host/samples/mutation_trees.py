@@ -67,8 +67,7 @@ class SampledMutationTrees(Sampled):
 
     def support(self, parents: NDArray[np.int32], clones: Sequence[Clone]) -> list[float | None]:
         """See `Sampled.support`: the share of the edge to the clone's first mutation."""
-        edges = self.posterior.edges
-        return [None, *(float(edges[parents[clone.node], clone.node]) for clone in clones[1:])]
+        return [None, *self.posterior.of_edges(parents, [clone.node for clone in clones[1:]])]
 
     def columns(self, parents: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
         """See `Sampled.columns`."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
+from syclade.host.checkpoints.archive import damaged
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.options import flag_of
 
@@ -252,11 +253,7 @@ class SampleStore:
         return OutputError(f"{what} cannot be written: {problem.strerror}", hint="is the disk full?")
 
     def _damaged(self, why: str) -> CheckpointError:
-        return CheckpointError(
-            f"the checkpoint's samples are damaged: {why}",
-            path=self._path,
-            hint=f"resume from another checkpoint, or begin anew without {flag_of('resume')}",
-        )
+        return damaged(self._path, why)
 
 
 def _digest(before: bytes, chain: int, count: int, content: bytes) -> bytes:

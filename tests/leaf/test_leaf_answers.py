@@ -15,6 +15,7 @@ import syclade
 from syclade.host.cli.main import cli
 from syclade.host.kinds.cell_trees import CELL
 from syclade.host.model.leaf_problem import make_leaf_problem
+from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.report.figure import support_of
@@ -39,7 +40,7 @@ def test_the_search_is_never_below_the_mutation_tree(seed: int) -> None:
     matrix = simulate(cells=18, mutations=14, fp_rate=0.01, fn_rate=0.3, missing=0.2, seed=seed).matrix
     of_mutations = syclade.infer(matrix, **RATES)
     rates = Rates(0.01, 0.2)
-    drawn = CELL.from_mutation_tree(matrix, rates, of_mutations.parents)
+    drawn = CELL.from_mutation_tree(make_problem(matrix, rates), rates, of_mutations.parents)
     _, drawn_score = CELL.assign(matrix, rates, make_leaf_problem(matrix, rates), drawn, "max")
     found = syclade.infer(matrix, tree="leaf", **RATES)
     assert found.log_likelihood >= drawn_score - 1e-3
