@@ -12,7 +12,7 @@ import click
 
 from syclade.host.options import OPTIONS, flag_of
 from syclade.host.options.table import GROUPS
-from syclade.host.options.types import Type
+from syclade.host.options.types import WEIGHTS_GIVEN, Type
 
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates
@@ -112,7 +112,7 @@ def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
     if name == "threads":
         settings |= {"expose_value": False, "callback": _limit_threads}
     if option.type.name == "weights":
-        settings["nargs"] = 3
+        settings["nargs"] = WEIGHTS_GIVEN
     settings |= {"is_flag": True} if option.type.name == "flag" else {"type": _type_of(option.type)}
     settings |= changes
     settings["show_default"] = settings["default"] not in (None, False)

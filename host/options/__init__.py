@@ -10,6 +10,7 @@ from typing import Any
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import path_of, real, shown, whole
 from syclade.host.options.table import GROUPS
+from syclade.host.options.types import WEIGHTS, WEIGHTS_GIVEN
 
 __all__ = ["DECIDE", "OPTIONS", "checked", "command_of", "flag_of"]
 
@@ -65,5 +66,8 @@ def command_of(matrix: str, options: Mapping[str, Any]) -> str:
             continue
         words.append(flag_of(name))
         if value is not True:
-            words += map(str, value if isinstance(value, list) else [value])
+            values = value if isinstance(value, list) else [value]
+            words += map(str, values)
+            if OPTIONS[name].type == WEIGHTS:
+                words += ["0"] * (WEIGHTS_GIVEN - len(values))
     return shlex.join(words)

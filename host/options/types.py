@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "COUNT", "FILE", "FLAG", "NAMES", "NUMBER", "OUTPUT", "PERCENT", "PROBABILITY", "TEXT", "TREE", "WEIGHTS",
-    "Option", "Type", "number", "one_of", "whole",
+    "WEIGHTS_GIVEN", "Option", "Type", "number", "one_of", "whole",
 ]  # fmt: skip
 
 
@@ -61,6 +61,9 @@ def one_of(*choices: str) -> Type:
     """Return the type of a choice."""
     return Type("choice", choices=choices)
 
+
+WEIGHTS_GIVEN = 3
+"""Number of weights that commands take; those of moves that the trees do not have are 0."""
 
 FLAG, NUMBER, TEXT, WEIGHTS = Type("flag"), Type("number"), Type("text"), Type("weights")
 FILE, OUTPUT, NAMES, TREE = Type("file"), Type("output"), Type("names"), Type("tree")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.options import command_of
 from syclade.host.report.figure import support_of
 from syclade.host.samples.cell_trees import SampledCellTrees
 from syclade.host.trees.clones import clones_of_cell_tree
@@ -153,3 +155,17 @@ def test_the_command_writes_all_of_them(tmp_path: Path) -> None:
     assert "9 mutations at " in said.stdout
     again = CliRunner().invoke(cli, [*asked, "--report"])
     assert "already has" in str(again.exception)
+
+
+@pytest.mark.parametrize("more", ["", "--chains=2 --steps=500 --samples=50 --move-probs 1 2 0"])
+def test_the_command_of_a_report_repeats_the_run(tmp_path: Path, more: str) -> None:
+    matrix, first, again = tmp_path / "matrix.csv", tmp_path / "first", tmp_path / "again"
+    np.savetxt(matrix, MADE.matrix.values, fmt="%d")
+    asked = ["infer", str(matrix), "--fp-rate=0.01", "--fn-rate=0.2", "--device=native", "--tree=leaf"]
+    asked += more.split()
+    CliRunner().invoke(cli, [*asked, "--out", str(first)], catch_exceptions=False)
+    command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
+    assert command[0] == "syclade"
+    said = CliRunner().invoke(cli, [*command[1:], "--out", str(again)], catch_exceptions=False)
+    assert said.exit_code == 0, said.output
+    assert (again / "summary.json").read_bytes() == (first / "summary.json").read_bytes()
