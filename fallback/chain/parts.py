@@ -113,6 +113,24 @@ class Score(NamedTuple):
     of_attachments: Callable[[State, NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
 
 
+class Space(NamedTuple):
+    """The trees of a space, and the tables that their scores are computed from.
+
+    `observed` has the classes of the observed values, (rows, columns) uint8: a column for each of what a tree
+    places, and a row for each of what it is made of.
+
+    Attributes:
+        labels: (observed) -> number of nodes besides the root.
+        slot_bytes: (observed) -> memory of a slot's tables.
+        tables: (parents, weights, observed) -> tables of trees, (slots, nodes) int32, with weights of classes,
+            (slots, classes) int64: `Tables` or `LeafTables`.
+    """
+
+    labels: Callable[[NDArray[Any]], int]
+    slot_bytes: Callable[[NDArray[Any]], int]
+    tables: Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], Any]
+
+
 class Recorder(NamedTuple):
     """Selects the states that a chain emits.
 

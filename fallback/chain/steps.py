@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain.lookahead import steps_ahead
-from syclade.fallback.chain.parts import Move, Proposals, Recorder, Score
+from syclade.fallback.chain.parts import Move, Proposals, Recorder, Score, Space
 from syclade.fallback.chain.propose import EXPONENTIAL, NUMBER, draw, propose
-from syclade.fallback.chain.tables import Tables
 from syclade.fallback.recorders.ring import record, wanted
 
 GROUP_BYTES = 2**25
@@ -75,7 +74,8 @@ class ChainSteps:
     """Chain steps in numpy, many slots at once.
 
     Args:
-        observed: (mutations, columns) uint8: the class of every entry.
+        space: the space of trees.
+        observed: (rows, columns) uint8: the class of every entry (see `Space`).
         multiplicity: (columns,) int64.
         moves: the moves, which propose edits.
         move_below: their cumulative probabilities in 1/65536.
@@ -86,6 +86,7 @@ class ChainSteps:
 
     def __init__(
         self,
+        space: Space,
         observed: NDArray[np.uint8],
         multiplicity: NDArray[np.int64],
         moves: Sequence[Move],
@@ -94,7 +95,8 @@ class ChainSteps:
         recorders: Sequence[Recorder] = (),
         events: int = 0,
     ) -> None:
-        self._observed, self._multiplicity = observed, multiplicity
+        self._space, self._observed, self._multiplicity = space, observed, multiplicity
+        self._labels = space.labels(observed)
         self._moves, self._move_below = moves, np.array(move_below, dtype=np.int64)
         self._score, self._recorders, self._events = score, recorders, events
         self._kinds = sum(move.kinds for move in moves) + 1
@@ -109,18 +111,11 @@ class ChainSteps:
     @property
     def slot_bytes(self) -> int:
         """Memory of a slot's tables."""
-        return Tables.slot_bytes(self._labels + 1, self._observed.shape[1])
-
-    @property
-    def _labels(self) -> int:
-        """Number of nodes besides the root."""
-        return self._observed.shape[0]
+        return self._space.slot_bytes(self._observed)
 
     def _new_tables(self, parent: NDArray[np.int32], weights: NDArray[np.int64]) -> Any:
         """Return tables of these trees."""
-        root = np.full((1, self._observed.shape[1]), weights.shape[1] - 1, dtype=np.uint8)
-        rows = weights.astype(np.int32)[:, np.concatenate((self._observed, root))]
-        return Tables(parent, rows)
+        return self._space.tables(parent, weights, self._observed)
 
     def advance(self, state: dict[str, NDArray[Any]], seed: int) -> None:
         """Advance every slot in place from `step` to `last_step`, or until its ring buffer is full."""

@@ -44,6 +44,11 @@ class LeafTables:
 
     cost_of_all = cost_of_best
 
+    def replace(self, slots: NDArray[Any], others: "LeafTables") -> None:
+        """Replace the tables of some slots by others."""
+        self._weights[slots], self._sums[slots] = others._weights, others._sums
+        self._parent[slots], self._below[slots] = others._parent, others._below
+
     def parents(self, slots: NDArray[Any]) -> NDArray[np.int32]:
         """Return the parent vectors of some slots, (slots, nodes)."""
         return self._parent[slots]

@@ -61,7 +61,7 @@ def slots_at_once(plan: Plan) -> int:
 def _plain_steps(plan: Plan) -> ChainSteps:
     """Return the chain steps on parent vectors and tables computed from them."""
     observed, multiplicity = plan.space.table(plan.problem)
-    steps: Callable[..., ChainSteps] = load_part(plan.space.numpy)
+    steps: Callable[..., ChainSteps] = ChainSteps
     tables = plan.problem.rate_tables
     if tables.model.learns:
         from syclade.fallback.rates.steps import LearnedChainSteps, Rates
@@ -69,7 +69,9 @@ def _plain_steps(plan: Plan) -> ChainSteps:
         grids = (tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth)
         steps = partial(LearnedChainSteps, rates=Rates(*grids))
     moves, score, recorders, events = _parts(plan)
-    return steps(observed, multiplicity, moves, plan.move_below, score, recorders, events)
+    return steps(
+        load_part(plan.space.numpy), observed, multiplicity, moves, plan.move_below, score, recorders, events
+    )
 
 
 def _parts(plan: Plan) -> tuple[list[Any], Any, list[Any], int]:

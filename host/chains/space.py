@@ -31,7 +31,7 @@ class Space:
         table: (problem) -> input of the numpy implementation: classes of the observed values, uint8, shape
             (rows, columns), one row per mutation or per cell; and how often each column counts, int64, shape
             (columns,).
-        numpy: `module:NAME` of the numpy implementation, which does many steps at once.
+        numpy: `module:NAME` of a `fallback.chain.parts.Space`.
     """
 
     name: str
@@ -73,7 +73,7 @@ MUTATION_TREES = Space(
     tree_key,
     _mutations,
     _by_mutation,
-    "syclade.fallback.chain.steps:ChainSteps",
+    "syclade.fallback.chain.space:SPACE",
 )
 """Rooted trees of mutations: parent vectors of shape (n + 1,); the root is node n."""
 
@@ -84,6 +84,6 @@ CELL_LEAF_TREES = Space(
     tree_key,
     _nodes_but_root,
     _by_cell,
-    "syclade.fallback.leaf.steps:LeafChainSteps",
+    "syclade.fallback.leaf.space:SPACE",
 )
 """Binary trees whose leaves are the m cells, nodes 0 ... m-1: parent vectors of shape (2m - 1,)."""

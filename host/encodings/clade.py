@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
-from syclade.host.trees.leaf import joints_upwards, leaf_children
-from syclade.kernels.clade.arguments import ARGUMENTS
+from syclade.host.trees.leaf import leaf_children
+from syclade.kernels.clade.arguments import ARGUMENTS, LEARNED
 from syclade.kernels.clade.sizes import COUNT, SIZES, Sizes
 from syclade.kernels.preorder.shape import count_panels, padded_cells
 from syclade.kernels.target.traits import Traits
@@ -38,9 +38,14 @@ class CladeEncoding(Encoding):
         super().__init__(problem, traits)
         assert isinstance(problem, LeafProblem)
         self.leaf_problem = problem
-        self.device = "syclade.kernels.clade.encoding:ENCODING"
-        self.arguments = ARGUMENTS
+        self.device = f"{self._module}:ENCODING"
+        self.arguments = LEARNED if problem.learns else ARGUMENTS
         self.constants = {**self._shape(problem, traits), "classes": problem.classes, "lanes": traits.lanes}
+
+    @property
+    def _module(self) -> str:
+        """Module of the kernels' encodings."""
+        return f"syclade.kernels.clade.{'learned' if self.problem.learns else 'encoding'}"
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
@@ -88,13 +93,11 @@ class CladeEncoding(Encoding):
         return {"observed": observed}
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
-        """Return parent, left, right and order, int32 (nodes,) each, and tables_made, 0; padding is 0."""
-        made = {name: np.zeros(self.sizes["nodes"], dtype=np.int32) for name in ("parent", "order")}
-        made["left"], made["right"] = made["order"].copy(), made["order"].copy()
-        count, joints = len(parents), joints_upwards(parents)
+        """Return parent, left and right, int32 (nodes,) each, and tables_made, 0; padding is 0."""
+        made = {name: np.zeros(self.sizes["nodes"], dtype=np.int32) for name in ("parent", "left", "right")}
+        count = len(parents)
         made["parent"][:count] = parents
         made["left"][:count], made["right"][:count] = leaf_children(parents)
-        made["order"][: len(joints)] = joints
         return {**made, "tables_made": 0}
 
     def decode(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
@@ -109,10 +112,12 @@ class _FormEncoding(CladeEncoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self.device = f"syclade.kernels.clade.encoding:{self._kernel}"
+        self.device = f"{self._module}:{self._kernel}"
         self._shape_here = self.constants
         rounds = self._shape_here["genes"] // (traits.lanes * self._shape_here["panels"])
-        self.constants = {"lanes": traits.lanes, "rounds": rounds}
+        self.constants = {"lanes": traits.lanes, "rounds": rounds, "classes": problem.classes}
+        if not problem.learns:
+            del self.constants["classes"]
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
@@ -151,7 +156,7 @@ class GeneralCladeEncoding(_FormEncoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self.arguments = (*ARGUMENTS, SIZES)
+        self.arguments = (*self.arguments, SIZES)
 
     @property
     def sizes(self) -> Mapping[str, int]:

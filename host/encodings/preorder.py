@@ -12,10 +12,9 @@ from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.encodings.column_order import like_columns_together
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.trees.tree import preorder
-from syclade.kernels.preorder.arguments import NARROW, WIDE
+from syclade.kernels.preorder.arguments import LEARNED, NARROW, WIDE
 from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
-from syclade.kernels.rates.arguments import ARGUMENTS as RATES
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["PreorderEncoding", "shape_of"]
@@ -35,7 +34,7 @@ class PreorderEncoding(Encoding):
         self.arguments = WIDE if self.wide else NARROW
         if problem.learns:
             self.device = "syclade.kernels.preorder.narrow.learned:ENCODING"
-            self.arguments = (*NARROW, *RATES)
+            self.arguments = LEARNED
         self.constants = self.shape._asdict() | {
             "classes": problem.classes,
             "weighted": int(problem.multiplicity.max() > 1),

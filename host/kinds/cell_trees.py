@@ -16,7 +16,7 @@ from syclade.host.kinds.placements import format_placements
 from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
 from syclade.host.model.placement import place
-from syclade.host.model.problem import Problem
+from syclade.host.model.problem import Problem, problem_at
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
@@ -35,7 +35,7 @@ __all__ = ["CELL"]
 
 def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
     return make_leaf_plan(
-        make_leaf_problem(matrix, model.rates),
+        make_leaf_problem(matrix, model.rates, model=model),
         gamma=options.gamma,
         move_probabilities=options.move_probabilities,
         recorders=options.recorders,
@@ -51,7 +51,7 @@ def _assign(
     matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: str
 ) -> tuple[Assignment, float]:
     assert isinstance(problem, LeafProblem)
-    return place(matrix, rates, problem, parents)
+    return place(matrix, rates, problem_at(problem, matrix, rates), parents)
 
 
 def _table(tree: Tree) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.problem import CELL_BITS, MAX_SCALE_BITS, Problem, SlotRates, make_problem
+from syclade.host.model.problem import CELL_BITS, Problem, SlotRates, make_problem
 from syclade.host.model.rate_model import RateModel
-from syclade.host.model.rate_tables import fixed_tables
 from syclade.host.model.rates import Rates
 from syclade.host.options import flag_of
 
@@ -50,12 +48,13 @@ class LeafProblem(Problem):
         )
 
 
-def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
+def make_leaf_problem(matrix: Matrix, rates: Rates, *, model: RateModel | None = None) -> LeafProblem:
     """Reduce a matrix and rates to what chains of cell trees need.
 
     Args:
         matrix: n mutations x m cells, m >= 2.
         rates: error rates.
+        model: which of the rates are learned, made from `rates`; None if all are fixed.
 
     Raises:
         MatrixError: the matrix has only one cell, or as for `make_problem`.
@@ -66,12 +65,5 @@ def make_leaf_problem(matrix: Matrix, rates: Rates) -> LeafProblem:
             path=matrix.source,
             hint=f"use a matrix of two cells or more, or {flag_of('tree')} mutation",
         )
-    made = make_problem(matrix, rates)
-    weights = {value: float(rates.weights()[value]) for value in made.values}
-    sizes = np.abs(np.array([*weights.values(), 0.0]))
-    bound = float((sizes[made.observed] @ made.multiplicity).max()) + 1.0
-    bits = min(made.scale_bits, MAX_SCALE_BITS, CELL_BITS - math.ceil(math.log2(bound)))
-    scale = math.ldexp(1.0, bits)
-    own = fixed_tables(RateModel(rates), (*(round(weight * scale) for weight in weights.values()), 0))
-    parts = {field.name: getattr(made, field.name) for field in fields(Problem)}
-    return LeafProblem(**{**parts, "scale_bits": bits, "rate_tables": own})
+    made = make_problem(matrix, rates, model=model, of_cells=True)
+    return LeafProblem(**{field.name: getattr(made, field.name) for field in fields(Problem)})

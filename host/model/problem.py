@@ -8,9 +8,9 @@ chain is then exact for error rates that differ by about 2^-f.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ CELL_BITS = 30
 
 _VALUES, _WITH_ZYGOSITY = (0, 1), (0, 1, HOMOZYGOUS)
 """Informative observed values. A class for 2 costs time, so it exists only if 2 occurs."""
+
+
+AProblem = TypeVar("AProblem", bound="Problem")
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,12 @@ class Problem:
 
 
 def make_problem(
-    matrix: Matrix, rates: Rates, *, octaves: bool = False, model: RateModel | None = None
+    matrix: Matrix,
+    rates: Rates,
+    *,
+    octaves: bool = False,
+    model: RateModel | None = None,
+    of_cells: bool = False,
 ) -> Problem:
     """Reduce a matrix and rates to a Problem.
 
@@ -191,6 +199,7 @@ def make_problem(
         rates: error rates.
         octaves: whether scores are logarithms to base 2; then f is at most MAX_OCTAVE_BITS.
         model: which of the rates are learned, made from `rates`; None if all are fixed.
+        of_cells: whether the scores of a mutation, sums over cells, must stay below 2^CELL_BITS as well.
 
     Raises:
         MatrixError: there are homozygous mutations and no rates for them.
@@ -200,8 +209,10 @@ def make_problem(
     columns, column_of, multiplicity = np.unique(scored, axis=1, return_inverse=True, return_counts=True)
     values = _WITH_ZYGOSITY if (columns == HOMOZYGOUS).any() else _VALUES
     nat = math.log(2.0) if octaves else 1.0
-    scale_bits = _choose_scale(columns, greatest_weights(model) / nat)
-    scale_bits = min(scale_bits, MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
+    sizes = greatest_weights(model) / nat
+    scale_bits = min(_choose_scale(columns, sizes), MAX_OCTAVE_BITS if octaves else MAX_SCALE_BITS)
+    if of_cells:
+        scale_bits = min(scale_bits, _choose_scale(scored.T, sizes))
     counts = np.bincount(scored.ravel(), minlength=4)
     class_of = np.full(256, len(values), dtype=np.uint8)
     class_of[list(values)] = range(len(values))
@@ -218,22 +229,25 @@ def make_problem(
     )
 
 
-def problem_at(problem: Problem, matrix: Matrix, rates: Rates) -> Problem:
-    """Return the problem with all rates fixed.
+def problem_at(problem: AProblem, matrix: Matrix, rates: Rates) -> AProblem:
+    """Return the problem with all rates fixed, for the same kind of trees.
 
     Args:
         problem: made from the matrix.
         matrix: the matrix.
         rates: those of a grid point of its rates.
     """
-    return problem if not problem.learns else make_problem(matrix, rates, octaves=problem.octaves)
+    if not problem.learns:
+        return problem
+    made = make_problem(matrix, rates, octaves=problem.octaves, of_cells=problem.of_cells)
+    return replace(problem, **{field.name: getattr(made, field.name) for field in fields(Problem)})
 
 
 def _choose_scale(columns: NDArray[np.uint8], weights: NDArray[np.float64]) -> int:
-    """Return the largest f up to MAX_SCALE_BITS for which no score of a cell can reach 2^CELL_BITS.
+    """Return the largest f up to MAX_SCALE_BITS for which no sum over a column can reach 2^CELL_BITS.
 
     Args:
-        columns: uint8, shape (n, distinct columns): observed values.
+        columns: uint8, two-dimensional: observed values.
         weights: float64, shape (4,): sizes of the values' weights, in units of score with f = 0.
     """
     sums = sum((columns == value).sum(axis=0) * float(weights[value]) for value in _WITH_ZYGOSITY)

@@ -15,6 +15,8 @@ from syclade.host.common.atomic import Content
 from syclade.host.diagnostics.trees import clade_ess, spread_of
 from syclade.host.model.problem import Problem
 from syclade.host.samples.clades import CladeFeatures
+from syclade.host.samples.lines import sample_lines
+from syclade.host.samples.rates import sampled_rates
 from syclade.host.samples.sampled import Sampled
 from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
@@ -53,12 +55,14 @@ class SampledCellTrees(Sampled):
     dimension = "node"
 
     def lines(self) -> Iterator[str]:
-        """See `Sampled.lines`; score and tree in Newick format."""
+        """See `Sampled.lines`; score, learned rates, score with their prior, and tree in Newick format."""
         labels = [quoted_label(name) for name in self.cells]
-        for chain in self.store.chains:
-            for records in self.store.of_chain(chain):
-                for score, parents in zip(records["score"].tolist(), records["parents"], strict=True):
-                    yield f"{self.problem.to_nats(score):.6g}\t{leaf_newick(parents, labels)}\n"
+
+        def line(log_likelihood: float, parents: NDArray[np.int32], more: Sequence[float]) -> str:
+            numbers = (f"{number:.6g}" for number in (log_likelihood, *more))
+            return "\t".join((*numbers, leaf_newick(parents, labels))) + "\n"
+
+        return sample_lines(self.store, self.problem.to_nats, self.problem.rate_tables.model, line)
 
     def to_table(self) -> str:
         """Return a tab-separated table: a line with `COLUMNS`, then clades by falling probability."""
@@ -125,6 +129,7 @@ def judge_cell_trees(
         **judged(features.scores(), features.trees(), clade_ess, problem.to_nats),
         spread=spread_of(features.shares()),
         clades=features.clades(),
+        rates=sampled_rates(store, problem.rate_tables.model),
         cells=tuple(cells),
         store=store,
         problem=problem,

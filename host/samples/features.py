@@ -22,7 +22,6 @@ class _OfChain:
     Attributes:
         scores: scores of all samples, in units of 2^-f nat.
         leaves: numbers of leaves of all samples' trees.
-        rates: grid indices of both rates (fn, fp) of all samples, if a rate is learned.
         trees: the tree of every `stride`-th sample.
         stride: distance of stored trees, in samples.
         edges: int64, shape (n + 1, n): number of samples with each edge.
@@ -32,13 +31,12 @@ class _OfChain:
     def __init__(self, n: int) -> None:
         self.scores = array("q")
         self.leaves = array("q")
-        self.rates = (array("q"), array("q"))
         self.trees: list[NDArray[np.int32]] = []
         self.stride = 1
         self.edges = np.zeros((n + 1, n), dtype=np.int64)
         self.above = np.zeros((n, n), dtype=np.int64)
 
-    def add(self, records: Records, learning: bool) -> None:
+    def add(self, records: Records) -> None:
         """Add samples; the tree of every `stride`-th one is stored."""
         trees = np.ascontiguousarray(records["parents"])
         for at, tree in enumerate(trees, start=len(self.scores)):
@@ -49,9 +47,6 @@ class _OfChain:
                     self.stride *= 2
         self.scores.extend(records["score"].tolist())
         self.leaves.extend(leaves_of(trees).tolist())
-        if learning:
-            for places, column in zip(self.rates, records["rate_at"].T.tolist(), strict=True):
-                places.extend(column)
         _count(trees, self.edges, self.above)
 
 
@@ -66,21 +61,20 @@ def leaves_of(trees: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 class Features:
-    """Features of all samples. Their memory grows by 16 bytes per sample, or by 32 if rates are learned.
+    """Features of all samples. Their memory grows by 16 bytes per sample.
 
     Args:
         store: the samples.
         mutations: n.
-        learning: whether rates are learned.
     """
 
-    def __init__(self, store: SampleStore, mutations: int, learning: bool = False) -> None:
+    def __init__(self, store: SampleStore, mutations: int) -> None:
         self._n = mutations
         self._chains: dict[int, _OfChain] = {}
         for number in store.chains:
             self._chains[number] = _OfChain(mutations)
             for records in store.of_chain(number):
-                self._chains[number].add(records, learning)
+                self._chains[number].add(records)
 
     @property
     def samples(self) -> int:
@@ -94,10 +88,6 @@ class Features:
     def leaves(self) -> NDArray[np.int64]:
         """Return the numbers of leaves of the trees: int64, shape (chains, samples)."""
         return _rows([chain.leaves for chain in self._in_order()])
-
-    def rates(self, rate: int) -> NDArray[np.int64]:
-        """Return the grid indices of a learned rate: int64, shape (chains, samples)."""
-        return _rows([chain.rates[rate] for chain in self._in_order()])
 
     def trees(self) -> list[NDArray[np.int32]]:
         """Return the stored trees of each chain: int32, shape (stored, n + 1)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from syclade.host.model.rate_model import RateModel
 from syclade.host.samples.store import SampleStore
 
 __all__ = ["sample_line", "sample_lines"]
+
+Line: TypeAlias = Callable[[float, NDArray[np.int32], Sequence[float]], str]
 
 
 def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequence[float] = ()) -> str:
@@ -28,13 +31,16 @@ def sample_line(log_likelihood: float, parents: NDArray[np.int32], more: Sequenc
     return "\t".join((*columns, " ".join(map(str, parents[:-1].tolist())))) + " \n"
 
 
-def sample_lines(store: SampleStore, to_nats: Callable[[int], float], model: RateModel) -> Iterator[str]:
+def sample_lines(
+    store: SampleStore, to_nats: Callable[[int], float], model: RateModel, line: Line = sample_line
+) -> Iterator[str]:
     """Yield the lines of all samples, chain by chain.
 
     Args:
         store: the samples.
         to_nats: (integer score) -> log-likelihood.
         model: the error rates of the chains.
+        line: (log-likelihood of the tree, parents, learned rates and the score with their prior) -> the line.
     """
     for chain in store.chains:
         for records in store.of_chain(chain):
@@ -44,4 +50,4 @@ def sample_lines(store: SampleStore, to_nats: Callable[[int], float], model: Rat
                 score, rate_at = to_nats(units), (fn, fp)
                 rates = model.values(rate_at)
                 of_tree = score - model.log_prior(rate_at) if rates else score
-                yield sample_line(of_tree, parents, (*rates.values(), score) if rates else ())
+                yield line(of_tree, parents, (*rates.values(), score) if rates else ())

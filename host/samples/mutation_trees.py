@@ -17,14 +17,13 @@ from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
 from syclade.host.model.problem import Problem
 from syclade.host.samples.features import Features, leaves_of
 from syclade.host.samples.lines import sample_lines
+from syclade.host.samples.rates import sampled_rates
 from syclade.host.samples.sampled import Sampled
 from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
 from syclade.host.samples.trust import judged
-from syclade.kernels.rates.arguments import FN, FP
 
 if TYPE_CHECKING:
-    from syclade.host.model.rate_model import RateModel
     from syclade.host.trees.clones import Clone
 
 __all__ = ["SampledMutationTrees", "judge_mutation_trees"]
@@ -85,7 +84,7 @@ def judge_mutation_trees(
         problem: the problem of the chains.
         names: the n names of the mutations.
     """
-    features = Features(store, problem.mutations, problem.learns)
+    features = Features(store, problem.mutations)
     leaves = features.leaves().astype(np.float64)
     return SampledMutationTrees(
         every=sampling.every,
@@ -95,16 +94,8 @@ def judge_mutation_trees(
         posterior=Consensus(features.samples, features.edges(), features.above()),
         leaves_ess=bulk_ess(leaves) if leaves.size else math.nan,
         leaves_rhat=split_rhat(leaves) if leaves.size else math.nan,
-        rates=_rates(features, problem.rate_tables.model),
+        rates=sampled_rates(store, problem.rate_tables.model),
         store=store,
         problem=problem,
         names=tuple(names),
     )
-
-
-def _rates(features: Features, model: RateModel) -> dict[str, NDArray[np.float64]]:
-    """Return the learned rates of all samples, by name: float64, shape (chains, samples)."""
-    grids = {FN: model.fn, FP: model.fp}
-    return {
-        grid.prior.name: grid.rates[features.rates(rate)] for rate, grid in grids.items() if grid is not None
-    }

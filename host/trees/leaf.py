@@ -17,7 +17,6 @@ from syclade.host.trees.tree import children, preorder, validate_parents
 __all__ = [
     "canonical",
     "clades",
-    "joints_upwards",
     "leaf_children",
     "leaf_tree_of",
     "sums_below",
@@ -59,12 +58,6 @@ def leaf_children(parents: Parents) -> tuple[Parents, Parents]:
         if below:
             left[node], right[node] = below
     return left, right
-
-
-def joints_upwards(parents: Parents) -> NDArray[np.int32]:
-    """Return the internal nodes, each after those below it: int32, shape (m - 1,)."""
-    order = preorder(parents)[::-1]
-    return order[order >= (len(parents) + 1) // 2].astype(np.int32)
 
 
 def sums_below(parents: Parents, rows: NDArray[np.int64]) -> NDArray[np.int64]:

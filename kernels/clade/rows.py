@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.clade.links import parent_of
+from syclade.kernels.clade.walk import first_leaf, next_node
 from syclade.kernels.target import address, control, device_function, maximum
 from syclade.kernels.words import ONE, WORD_MASK, WORD_SHIFT
 
-_ZERO = control(0)
 _ONE = control(1)
 
 
@@ -22,11 +22,13 @@ class Rows(NamedTuple):
 
     Attributes:
         start: (given, here, base): compute the data of all nodes.
+        reweigh: (given, here, base): compute the rows of all nodes, but not their clades.
         renew_up: (given, here, base, joint): update the data of an internal node and of those above it, from
             their children's.
     """
 
     start: Any
+    reweigh: Any
     renew_up: Any
 
 
@@ -42,18 +44,53 @@ def tops_row(here, node):
     return here.rows + address((here.sizes.nodes + node) * here.sizes.genes)
 
 
+@device_function
+def start_leaf(
+    given,  # OUT size, some_leaf, clade
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    leaf,  # IN control
+):
+    """Fill a leaf's clade: its cell."""
+    clade = here.clade + address(leaf * here.sizes.words)
+    for word in range(here.sizes.words):
+        given.clade[clade + address(word)] = np.uint64(0)
+    own = np.uint64(leaf)
+    given.clade[clade + (own >> WORD_SHIFT)] = ONE << (own & WORD_MASK)
+    given.size[base + address(leaf)] = np.int32(1)
+    given.some_leaf[base + address(leaf)] = np.int32(leaf)
+
+
+@device_function
+def join(
+    given,  # IN left, right; IN OUT size, some_leaf, clade
+    here,  # IN Here
+    base,  # IN address: where the slot's tree starts
+    joint,  # IN control: the internal node
+):
+    """Fill an internal node's clade from its children's."""
+    at = base + address(joint)
+    left, right = control(given.left[at]), control(given.right[at])
+    given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
+    given.some_leaf[at] = given.some_leaf[base + address(left)]
+    clade, words = here.clade + address(joint * here.sizes.words), here.sizes.words
+    clade_l, clade_r = here.clade + address(left * words), here.clade + address(right * words)
+    for word in range(words):
+        offset = address(word)
+        given.clade[clade + offset] = given.clade[clade_l + offset] | given.clade[clade_r + offset]
+
+
 def make_rows(lanes: int) -> Rows:
     """Return the device functions for this number of lanes."""
     lane_bits = control(lanes.bit_length() - 1)
 
     @device_function
-    def start_leaf(
-        given,  # IN observed, weights; OUT size, some_leaf, clade, rows
+    def weigh_leaf(
+        given,  # IN observed, weights; OUT rows
         here,  # IN Here
-        base,  # IN address: where the slot's tree starts
         leaf,  # IN control
     ):
-        """Fill a leaf's data: its cell, and the weights of what was observed in it."""
+        """Fill a leaf's rows: the weights of what was observed in its cell."""
         seen, sums, tops = address(leaf * here.sizes.genes), sums_row(here, leaf), tops_row(here, leaf)
         weights = here.number * address(here.sizes.classes)
         for part in range(here.sizes.genes >> lane_bits):
@@ -61,31 +98,17 @@ def make_rows(lanes: int) -> Rows:
             weight = np.int32(given.weights[weights + address(given.observed[seen + gene])])
             given.rows[sums + gene] = weight
             given.rows[tops + gene] = weight
-        clade = here.clade + address(leaf * here.sizes.words)
-        for word in range(here.sizes.words):
-            given.clade[clade + address(word)] = np.uint64(0)
-        own = np.uint64(leaf)
-        given.clade[clade + (own >> WORD_SHIFT)] = ONE << (own & WORD_MASK)
-        given.size[base + address(leaf)] = np.int32(1)
-        given.some_leaf[base + address(leaf)] = np.int32(leaf)
 
     @device_function
-    def renew(
-        given,  # IN left, right; IN OUT size, some_leaf, clade, rows
+    def weigh_joint(
+        given,  # IN left, right; IN OUT rows
         here,  # IN Here
         base,  # IN address: where the slot's tree starts
         joint,  # IN control: the internal node
     ):
-        """Update the data of an internal node from its children's."""
+        """Fill an internal node's rows from its children's."""
         at = base + address(joint)
         left, right = control(given.left[at]), control(given.right[at])
-        given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
-        given.some_leaf[at] = given.some_leaf[base + address(left)]
-        clade, words = here.clade + address(joint * here.sizes.words), here.sizes.words
-        clade_l, clade_r = here.clade + address(left * words), here.clade + address(right * words)
-        for word in range(words):
-            offset = address(word)
-            given.clade[clade + offset] = given.clade[clade_l + offset] | given.clade[clade_r + offset]
         sums, sums_l, sums_r = sums_row(here, joint), sums_row(here, left), sums_row(here, right)
         tops, tops_l, tops_r = tops_row(here, joint), tops_row(here, left), tops_row(here, right)
         for part in range(here.sizes.genes >> lane_bits):
@@ -97,13 +120,40 @@ def make_rows(lanes: int) -> Rows:
             )
 
     @device_function
+    def renew(
+        given,  # IN left, right; IN OUT size, some_leaf, clade, rows
+        here,  # IN Here
+        base,  # IN address: where the slot's tree starts
+        joint,  # IN control: the internal node
+    ):
+        """Update the data of an internal node from its children's."""
+        join(given, here, base, joint)
+        weigh_joint(given, here, base, joint)
+
+    @device_function
     def start(given, here, base):
-        """Compute the leaves first, then the internal nodes in an order that the host gives."""
-        leaves = (here.root >> _ONE) + _ONE
-        for leaf in range(leaves):
-            start_leaf(given, here, base, control(leaf))
-        for turn in range(leaves - _ONE):
-            renew(given, here, base, control(given.order[base + address(turn)]))
+        """Compute the data of all nodes, children first."""
+        node = first_leaf(given, here, base, here.root)
+        for turn in range(here.root + _ONE):
+            if node > here.root >> _ONE:
+                renew(given, here, base, node)
+            else:
+                start_leaf(given, here, base, node)
+                weigh_leaf(given, here, node)
+            if node != here.root:
+                node = next_node(given, here, base, node)
+
+    @device_function
+    def reweigh(given, here, base):
+        """Compute the rows of all nodes, children first."""
+        node = first_leaf(given, here, base, here.root)
+        for turn in range(here.root + _ONE):
+            if node > here.root >> _ONE:
+                weigh_joint(given, here, base, node)
+            else:
+                weigh_leaf(given, here, node)
+            if node != here.root:
+                node = next_node(given, here, base, node)
 
     @device_function
     def renew_up(
@@ -118,4 +168,4 @@ def make_rows(lanes: int) -> Rows:
             joint = parent_of(given, here, base, joint)
             renew(given, here, base, joint)
 
-    return Rows(start, renew_up)
+    return Rows(start, reweigh, renew_up)

@@ -2,6 +2,7 @@
 
 from syclade.kernels.arguments import PROBLEM, SCRATCH, STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
+from syclade.kernels.rates.arguments import ARGUMENTS as RATES
 
 _TREE: tuple[str | int, ...] = ("slots", "nodes")
 
@@ -23,6 +24,14 @@ NARROW = (
     Argument("fresh", SCRATCH, "int64", ("slots", 2, "nodes"), "the changed places and order", hot=True),
     Argument("tables", SCRATCH, "int32", ("slots", "rows", "cells"), "tables/layout.py"),
 )
+
+LEARNED = (
+    *NARROW,
+    *RATES,
+    Argument("rate_rows", SCRATCH, "int32", ("slots", "nodes", "cells"), "scores by the proposed rates"),
+    Argument("rate_row", SCRATCH, "int64", ("slots", "nodes"), "where each node's row of these starts"),
+)
+"""With learned rates."""
 
 WIDE = (
     *NARROW,

@@ -24,8 +24,6 @@ ARGUMENTS = (
     Argument("fp_worth", PROBLEM, "int64", ("fp_points",), "likewise: the prior, and the base of scores"),
     *PLACES,
     Argument("rates_ahead", SCRATCH, "int64", ("slots",), "1 while the tables are of earlier rates"),
-    Argument("rate_rows", SCRATCH, "int32", ("slots", "nodes", "cells"), "scores by the proposed rates"),
-    Argument("rate_row", SCRATCH, "int64", ("slots", "nodes"), "where each node's row of these starts"),
 )
 """Weights and scores are in the units of the problem's scores."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +12,13 @@ import pytest
 
 from syclade.host.backends import Runner, make_runner
 from syclade.host.chains.leaf_plan import make_leaf_plan
-from syclade.host.chains.plan import Plan
+from syclade.host.chains.plan import DEFAULT_EVENTS, Plan
+from syclade.host.chains.recorders import Recorder
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from tests.support.backends import DEVICES, Backend, marks_of
 from tests.support.did_all import assert_did_all
@@ -71,11 +73,25 @@ class LeafCase:
     def rates(self) -> Rates:
         return Rates(0.02, 0.2, 0.25, 0.005) if self.kind == "zygosity" else Rates(0.02, 0.2)
 
-    def problem(self) -> LeafProblem:
-        return make_leaf_problem(self.matrix(), self.rates())
+    def problem(self, *, learn_fn: float | None = None, learn_fp: float | None = None) -> LeafProblem:
+        model = make_rate_model(self.rates(), learn_fn=learn_fn, learn_fp=learn_fp)
+        return make_leaf_problem(self.matrix(), self.rates(), model=model)
 
-    def plan(self) -> Plan:
-        return make_leaf_plan(self.problem(), gamma=self.gamma, move_probabilities=self.moves)
+    def plan(
+        self,
+        *,
+        learn_fn: float | None = None,
+        learn_fp: float | None = None,
+        recorders: Sequence[Recorder] = (),
+        events: int = DEFAULT_EVENTS,
+    ) -> Plan:
+        return make_leaf_plan(
+            self.problem(learn_fn=learn_fn, learn_fp=learn_fp),
+            gamma=self.gamma,
+            move_probabilities=self.moves,
+            recorders=recorders,
+            events=events,
+        )
 
 
 def marked(backend: LeafBackend, case: LeafCase | None = None, *more: pytest.MarkDecorator) -> Any:

@@ -4,14 +4,13 @@ from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
-from syclade.kernels.preorder.arguments import NARROW
+from syclade.kernels.preorder.arguments import LEARNED
 from syclade.kernels.preorder.form import Form, form_of
 from syclade.kernels.preorder.narrow import encoding as fixed
 from syclade.kernels.preorder.narrow.anew import make_anew
 from syclade.kernels.preorder.narrow.reweigh import make_reweigh
 from syclade.kernels.preorder.shape import Shape
 from syclade.kernels.preorder.sizes import SIZES, read_sizes, specialised_sizes
-from syclade.kernels.rates.arguments import ARGUMENTS
 from syclade.kernels.rates.evaluation import make_learned
 
 
@@ -67,15 +66,15 @@ def _learned(inner: Evaluation, form: Form, score: Score, classes: int) -> Evalu
     return make_learned(inner, make_anew(form, score, classes), *make_reweigh(form, classes), classes)
 
 
-ENCODING = Encoding("preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), make_evaluation)
+ENCODING = Encoding("preorder_learned", "sub-group", LEARNED, make_evaluation)
 
 GENERAL = Encoding(
     "preorder_learned_general",
     "sub-group",
-    (*NARROW, *ARGUMENTS, SIZES),
+    (*LEARNED, SIZES),
     partial(make_form_evaluation, read_sizes),
 )
 
 SPECIALISED = Encoding(
-    "preorder_learned", "sub-group", (*NARROW, *ARGUMENTS), partial(make_form_evaluation, specialised_sizes)
+    "preorder_learned", "sub-group", LEARNED, partial(make_form_evaluation, specialised_sizes)
 )
