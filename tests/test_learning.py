@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError
+from syclade.host.inference import score_leaf
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
@@ -127,6 +128,48 @@ def test_what_does_not_go_together_is_said(options: dict[str, Any], words: str) 
         syclade.infer(MATRIX, **{**LEARN, **options})
 
 
+CELL_MATRIX = simulate(cells=12, mutations=150, fp_rate=1e-3, fn_rate=0.35, missing=0.1, seed=3).matrix
+LEARN_CELLS = {**LEARN, "tree": "leaf", "learn_fp": 0.1}
+
+
+def test_cell_trees_learn_rates(tmp_path: Path) -> None:
+    """The rate was simulated as 0.35 and given as 0.2; one given as it was simulated stays there."""
+    found = syclade.infer(CELL_MATRIX, samples=50, device="native", **LEARN_CELLS)
+    assert_did_all(found, "native")
+    assert found.samples is not None
+    assert found.learned is not None
+    rates = found.samples.rates["fn_rate"]
+    assert rates.shape == found.samples.log_likelihoods.shape == (4, 300)
+    assert 0.27 < rates.mean() < 0.4
+    assert found.rates.fn_rate == found.learned["fn_rate"]["value"]
+    at_these = {"fp_rate": found.rates.fp_rate, "fn_rate": found.rates.fn_rate}
+    found.write(tmp_path)
+    again = score_leaf(CELL_MATRIX, tmp_path / "tree.newick", **at_these)
+    assert found.log_likelihood == pytest.approx(again, abs=1e-6)
+    best = found.chain_log_likelihoods.max() - found.learned["log_prior"]
+    assert found.log_likelihood == pytest.approx(best, abs=1e-3)
+    for line, chain, sample in zip(found.samples.lines(), [0] * 3, range(3), strict=False):
+        likelihood, fn, fp, with_prior, newick = line.rstrip("\n").split("\t")
+        assert float(fn) == pytest.approx(rates[chain, sample], rel=1e-5)
+        (tmp_path / "sample.newick").write_text(newick)
+        rates_of_line = {"fp_rate": float(fp), "fn_rate": float(fn)}
+        scored = score_leaf(CELL_MATRIX, tmp_path / "sample.newick", **rates_of_line)
+        assert float(likelihood) == pytest.approx(scored, rel=2e-5)
+        assert float(with_prior) > float(likelihood) - 50
+
+
+def test_cell_trees_with_rates_resume_to_the_same_bytes(tmp_path: Path) -> None:
+    options = {**LEARN_CELLS, "chains": 2, "steps": 900, "samples": 30, "device": "numpy"}
+    whole = syclade.infer(CELL_MATRIX, **options)
+    kept = tmp_path / "kept"
+    syclade.infer(CELL_MATRIX, **{**options, "steps": 400}, checkpoint=kept)
+    resumed = syclade.infer(CELL_MATRIX, **options, resume=kept)
+    assert resumed.summary() == whole.summary()
+    assert whole.samples is not None
+    assert resumed.samples is not None
+    assert list(resumed.samples.lines()) == list(whole.samples.lines())
+
+
 def test_the_command(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "m.csv", MATRIX.values, fmt="%d")
     options = "--fp-rate 1e-3 --fn-rate 0.2 --learn-fn 0.2 --fn-sd 0.15 --fn-step 0.02 --learn-fp 0.1"
@@ -163,5 +206,4 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "m.csv", MATRIX.values, fmt="%d")
     common = ["infer", str(tmp_path / "m.csv"), "--fp-rate", "1e-3", "--fn-rate", "0.2"]
     assert "--learn-fn without --steps" in refused(*common, "--learn-fn", "0.2")
-    assert "does not go with --tree leaf" in refused(*common, "--learn-fn", "0.2", "--tree", "leaf")
     assert "not between 0 and 1" in refused(*common, "--learn-fn", "1.5", "--steps", "10")

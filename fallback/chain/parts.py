@@ -122,8 +122,8 @@ class Space(NamedTuple):
     Attributes:
         labels: (observed) -> number of nodes besides the root.
         slot_bytes: (observed) -> memory of a slot's tables.
-        tables: (parents, weights, observed) -> tables of trees, (slots, nodes) int32, with weights of classes,
-            (slots, classes) int64: `Tables` or `LeafTables`.
+        tables: (parents, weights, observed) -> tables of trees, (slots, nodes) int32, with weights of the
+            classes, (slots, classes) int64: `Tables` or `LeafTables`.
     """
 
     labels: Callable[[NDArray[Any]], int]

@@ -29,6 +29,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
+from syclade.host.input.matrix import Matrix
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_model import make_rate_model
@@ -111,12 +112,25 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of chains of cell trees."""
     for rounds in FORM_ROUNDS:
-        matrix = simulate(_MUTATIONS, rounds * TRAITS.lanes, 0.01, 0.2, 0.1, seed=1).matrix
-        problem = make_leaf_problem(matrix, _RATES)
-        encoding = CladeEncoding(problem, TRAITS)
-        for ending, recorders in _OF_INFER.items():
-            plan = make_leaf_plan(problem, recorders=recorders)
-            yield from _forms(f"leaf-{rounds}{ending}", plan, encoding, native=True, general=False)
+        yield from _leaf_variants(f"leaf-{rounds}", rounds, _RATES, native=True)
+        for name, learned in _LEARNED.items():
+            for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
+                native = name == "learned-fn" and not ending
+                yield from _leaf_variants(
+                    f"leaf-{name}-{rounds}{ending}", rounds, rates, learned, native=native
+                )
+
+
+def _leaf_variants(
+    name: str, rounds: int, rates: Rates, learned: Mapping[str, float] | None = None, *, native: bool
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of cell trees for each set of recorders."""
+    matrix = _matrix(_MUTATIONS, rounds * TRAITS.lanes, rates)
+    problem = make_leaf_problem(matrix, rates, model=make_rate_model(rates, **(learned or {})))
+    encoding = CladeEncoding(problem, TRAITS)
+    for ending, recorders in _OF_INFER.items():
+        plan = make_leaf_plan(problem, recorders=recorders)
+        yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=False)
 
 
 def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
@@ -166,16 +180,9 @@ def _problem(
     cells: int, rates: Rates = _RATES, learned: Mapping[str, float] | None = None, *, octaves: bool = False
 ) -> Problem:
     """Return a simulated problem with this number of cells."""
-    missing = 0.1
-    matrix = simulate(
-        cells,
-        _MUTATIONS,
-        rates.fp_rate,
-        rates.fn_rate,
-        missing,
-        fn_rate_hom=rates.fn_rate_hom,
-        hom_rate=rates.hom_rate,
-        seed=1,
-    ).matrix
     model = make_rate_model(rates, **(learned or {}))
-    return make_problem(matrix, rates, octaves=octaves, model=model)
+    return make_problem(_matrix(cells, _MUTATIONS, rates), rates, octaves=octaves, model=model)
+
+
+def _matrix(cells: int, mutations: int, rates: Rates) -> Matrix:
+    return simulate(cells, mutations, missing=0.1, seed=1, **rates.told()).matrix

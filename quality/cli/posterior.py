@@ -39,7 +39,11 @@ FILES = ("posterior.json", "posterior.png")
 )
 @options.take("tree")
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
-@click.option("--learn", is_flag=True, help="Learn the error rates, on grids of few points; N is 2 to 4.")
+@click.option(
+    "--learn",
+    is_flag=True,
+    help="Learn the error rates, on grids of few points; N is 2 to 4, or 3 to 5 cells.",
+)
 @options.take("score", "encoding", "seed")
 @options.take("out", required=True)
 @options.take("force", "json")

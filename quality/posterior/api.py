@@ -53,7 +53,7 @@ def posterior(
     Equal arguments give equal results on every device. The defaults take about a minute on two cores.
 
     Args:
-        mutations: sizes of the trees: 2 to 5 mutations (2 to 4 with `learn`), or 3 to 5 cells of cell trees.
+        mutations: sizes of the trees: 2 to 5 mutations (2 to 4 with `learn`), or 3 to 5 cells.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         samples: independent reads for each size, each with the step that follows it; at least 1000.
         gamma: exponent of the likelihood; with 1, a chain that ignores it would not be detected.
@@ -129,12 +129,12 @@ def _plans(
         return [small_plan(size, gamma, moves, zygosity=zygosity, score=score, learn=learn) for size in sizes]
     if tree != "leaf":
         raise OptionError(f"tree (--tree) is {tree!r}", hint="use mutation or leaf")
-    if learn or score != "max" or move_probabilities is not None:
+    if score != "max" or move_probabilities is not None:
         raise OptionError(
-            "cell-leaf trees have their own score and moves, and no learned rates",
-            hint="leave out --learn, --score and --move-probs, or --tree leaf",
+            "cell trees have their own score and moves",
+            hint="leave out --score and --move-probs, or --tree leaf",
         )
-    return [small_leaf_plan(size, gamma, zygosity=zygosity) for size in sizes]
+    return [small_leaf_plan(size, gamma, zygosity=zygosity, learn=learn) for size in sizes]
 
 
 def _check(

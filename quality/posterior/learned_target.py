@@ -15,25 +15,37 @@ from syclade.host.chains.plan import Plan
 from syclade.host.model.rate_model import RateGrid, RateModel, RatePrior
 from syclade.host.model.rates import Rates
 from syclade.quality.oracle import enumeration
+from syclade.quality.oracle.leaf_enumeration import leaf_kernel
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 
-__all__ = ["few_points", "joint_scores", "joint_transitions", "jump_imbalance", "places_of"]
+__all__ = [
+    "LEAF_POINTS",
+    "POINTS",
+    "few_points",
+    "joint_scores",
+    "joint_transitions",
+    "jump_imbalance",
+    "places_of",
+]
 
 POINTS = {2: (8, 4), 3: (8, 4), 4: (8, 1)}
 """Points of the fn and fp grids, by mutations: more than some thousand states make too large a matrix."""
 
+LEAF_POINTS = {3: (8, 4), 4: (8, 4), 5: (8, 1)}
+"""The same for cell trees, by cells."""
+
 ALL = 65536
 
 
-def few_points(rates: Rates, mutations: int) -> RateModel:
+def few_points(rates: Rates, points: tuple[int, int]) -> RateModel:
     """Return learned rates with coarse grids and wide priors, so that both the data and the priors matter.
 
     Args:
         rates: means of the priors; that of the false negative rate also includes `fn_rate_hom`.
-        mutations: a key of POINTS.
+        points: numbers of points of both grids; 1 point for fp_rate leaves it fixed.
     """
-    fn_points, fp_points = POINTS[mutations]
+    fn_points, fp_points = points
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     begin = 2.0 * (rates.hom_rate or 0.0)
     fn = RateGrid(RatePrior("fn_rate", 0.3, missed, 0.15, 0.1), 0.75, begin, fn_points)
@@ -65,17 +77,24 @@ def joint_transitions(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np
     joint = np.zeros((of_trees, of_places, of_trees, of_places))
     below = (0, *plan.move_below)
     shares = [(end - start) / ALL for start, end in pairwise(below)]
-    only = (Cuts(ALL, ALL), Cuts(0, ALL), Cuts(0, 0))
-    for share, cuts in zip(shares, only, strict=False):
-        kernel = enumeration.kernel(plan.problem.mutations, cuts)
+    of_moves = _kernels_of_moves(plan)
+    for share, kernel in zip(shares, of_moves, strict=False):
         for place in range(of_places):
             joint[:, place, :, place] += share * enumeration.transition_matrix(
                 kernel, nats[:, place], plan.gamma
             )
-    for share, jumps in zip(shares[len(only) :], _jumps(plan), strict=True):
+    for share, jumps in zip(shares[len(of_moves) :], _jumps(plan), strict=True):
         for tree in range(of_trees):
             joint[tree, :, tree, :] += share * _accepted(jumps, nats[tree], plan.gamma)
     return joint.reshape(nats.size, nats.size)
+
+
+def _kernels_of_moves(plan: Plan) -> list[enumeration.Kernel]:
+    """Return the proposals of each move of trees."""
+    if plan.problem.of_cells:
+        return [leaf_kernel(len(plan.problem.column_of), cut) for cut in (ALL, 0)]
+    only = (Cuts(ALL, ALL), Cuts(0, ALL), Cuts(0, 0))
+    return [enumeration.kernel(plan.problem.mutations, cuts) for cuts in only]
 
 
 def jump_imbalance(plan: Plan) -> Fraction:

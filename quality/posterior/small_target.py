@@ -28,6 +28,7 @@ from syclade.quality.oracle.leaf_enumeration import leaf_kernel, tree_name
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 from syclade.quality.posterior.learned_target import (
+    LEAF_POINTS,
     POINTS,
     few_points,
     joint_scores,
@@ -182,9 +183,9 @@ def small_plan(
             f"{mutations} mutations and rates cannot be enumerated here",
             hint=f"use {min(POINTS)} to {max(POINTS)}",
         )
-    rates = LEARNED_ZYGOSITY_RATES if zygosity and learn else ZYGOSITY_RATES if zygosity else RATES
+    rates = _rates(zygosity, learn)
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    model = few_points(rates, mutations) if learn else None
+    model = few_points(rates, POINTS[mutations]) if learn else None
     problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
     return make_plan(
         problem, gamma=gamma, move_probabilities=move_probabilities, score=score_named(score, problem)
@@ -197,12 +198,13 @@ def small_leaf_plan(
     move_probabilities: tuple[float, float] = LEAF_MOVE_PROBABILITIES,
     *,
     zygosity: bool = False,
+    learn: bool = False,
 ) -> Plan:
     """Return the chain of the check for cell trees, on a fixed simulated matrix of CELLS mutations.
 
     Args:
         cells: one of LEAVES.
-        gamma, move_probabilities, zygosity: as for `small_plan`.
+        gamma, move_probabilities, zygosity, learn: as for `small_plan`.
 
     Raises:
         OptionError: `cells` is not in LEAVES, or gamma or the move probabilities are invalid.
@@ -212,11 +214,17 @@ def small_leaf_plan(
             f"trees of {cells} cells are too few or too many here",
             hint=f"use {LEAVES[0]} to {LEAVES[-1]} cells",
         )
-    rates = ZYGOSITY_RATES if zygosity else RATES
+    rates = _rates(zygosity, learn)
     matrix = simulate(cells, CELLS, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    return make_leaf_plan(
-        make_leaf_problem(matrix, rates), gamma=gamma, move_probabilities=move_probabilities
-    )
+    model = few_points(rates, LEAF_POINTS[cells]) if learn else None
+    problem = make_leaf_problem(matrix, rates, model=model)
+    return make_leaf_plan(problem, gamma=gamma, move_probabilities=move_probabilities)
+
+
+def _rates(zygosity: bool, learn: bool) -> Rates:
+    if not zygosity:
+        return RATES
+    return LEARNED_ZYGOSITY_RATES if learn else ZYGOSITY_RATES
 
 
 def make_target(plan: Plan) -> Target:

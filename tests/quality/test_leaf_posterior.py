@@ -117,11 +117,11 @@ def test_other_moves_show_in_single_steps_alone(target: Target) -> None:
     assert not case.steps.holds
 
 
-@pytest.mark.parametrize("more", [("--learn",), ("--score", "sum"), ("--move-probs", "1", "1", "1")])
+@pytest.mark.parametrize("more", [("--score", "sum"), ("--move-probs", "1", "1", "1")])
 def test_what_does_not_go_with_cell_leaf_trees_is_refused(
     more: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
         main_module.main(["quality", "posterior", "--tree", "leaf", *more, "--out", str(tmp_path)])
     assert caught.value.code == 2
-    assert "cell-leaf trees have their own score and moves" in capsys.readouterr().err
+    assert "cell trees have their own score and moves" in capsys.readouterr().err

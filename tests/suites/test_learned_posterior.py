@@ -10,7 +10,7 @@ import pytest
 from syclade.host.devices.choice import choose_device
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
-from syclade.quality.posterior.small_target import Target, make_target, small_plan
+from syclade.quality.posterior.small_target import Target, make_target, small_leaf_plan, small_plan
 from tests.support.backends import QUICKEST
 
 pytestmark = pytest.mark.statistical
@@ -59,6 +59,21 @@ def test_with_other_scores(score: str, zygosity: bool) -> None:
 @pytest.mark.verification
 def test_more_trees() -> None:
     assert check(make_target(small_plan(4, GAMMA, learn=True)), "cpu", 60_000).holds
+
+
+@pytest.mark.parametrize(
+    ("device", "zygosity", "samples"),
+    [
+        ("numpy", False, 2048),
+        pytest.param("cpu", False, 60_000, marks=pytest.mark.sycl),
+        pytest.param("cpu", True, 60_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        pytest.param("native", False, 60_000, marks=pytest.mark.verification),
+    ],
+)
+def test_with_cell_trees(device: str, zygosity: bool, samples: int) -> None:
+    target = make_target(small_leaf_plan(4, GAMMA, zygosity=zygosity, learn=True))
+    assert len(target.posterior) == 480
+    assert check(target, device, samples).holds
 
 
 @pytest.mark.parametrize("missing", ["fn_worth", "fp_worth"])
