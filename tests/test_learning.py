@@ -19,6 +19,7 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.runs.task import Stop
 from tests.support.did_all import assert_did_all
 
 SIMULATED = simulate(cells=120, mutations=12, fp_rate=1e-3, fn_rate=0.35, missing=0.1, seed=3)
@@ -142,7 +143,7 @@ def test_cell_trees_learn_rates(tmp_path: Path) -> None:
     assert rates.shape == found.samples.log_likelihoods.shape == (4, 300)
     assert 0.27 < rates.mean() < 0.4
     assert found.rates.fn_rate == found.learned["fn_rate"]["value"]
-    at_these = {"fp_rate": found.rates.fp_rate, "fn_rate": found.rates.fn_rate}
+    at_these: dict[str, Any] = {"fp_rate": found.rates.fp_rate, "fn_rate": found.rates.fn_rate}
     found.write(tmp_path)
     again = score_leaf(CELL_MATRIX, tmp_path / "tree.newick", **at_these)
     assert found.log_likelihood == pytest.approx(again, abs=1e-6)
@@ -152,17 +153,23 @@ def test_cell_trees_learn_rates(tmp_path: Path) -> None:
         likelihood, fn, fp, with_prior, newick = line.rstrip("\n").split("\t")
         assert float(fn) == pytest.approx(rates[chain, sample], rel=1e-5)
         (tmp_path / "sample.newick").write_text(newick)
-        rates_of_line = {"fp_rate": float(fp), "fn_rate": float(fn)}
+        rates_of_line: dict[str, Any] = {"fp_rate": float(fp), "fn_rate": float(fn)}
         scored = score_leaf(CELL_MATRIX, tmp_path / "sample.newick", **rates_of_line)
         assert float(likelihood) == pytest.approx(scored, rel=2e-5)
         assert float(with_prior) > float(likelihood) - 50
 
 
 def test_cell_trees_with_rates_resume_to_the_same_bytes(tmp_path: Path) -> None:
-    options = {**LEARN_CELLS, "chains": 2, "steps": 900, "samples": 30, "device": "numpy"}
+    options = {**LEARN_CELLS, "chains": 2, "steps": 9000, "samples": 30, "device": "numpy"}
     whole = syclade.infer(CELL_MATRIX, **options)
-    kept = tmp_path / "kept"
-    syclade.infer(CELL_MATRIX, **{**options, "steps": 400}, checkpoint=kept)
+    kept, stop = tmp_path / "kept", Stop()
+
+    def begun(_progress: object) -> None:
+        stop.wanted = True
+
+    options |= {"slots": 1, "checkpoint_every": 0}
+    stopped = syclade.infer(CELL_MATRIX, **options, checkpoint=kept, stop=stop, progress=begun)
+    assert stopped.interrupted
     resumed = syclade.infer(CELL_MATRIX, **options, resume=kept)
     assert resumed.summary() == whole.summary()
     assert whole.samples is not None

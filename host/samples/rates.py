@@ -29,5 +29,5 @@ def sampled_rates(store: SampleStore, model: RateModel) -> dict[str, NDArray[np.
         for chain in store.chains
     ]
     shortest = min((len(one) for one in places), default=0)
-    both = np.array([one[:shortest] for one in places]).reshape(len(places), shortest, 2)
+    both = np.array([one[:shortest] for one in places], dtype=np.int64).reshape(len(places), shortest, 2)
     return {grid.prior.name: grid.rates[both[:, :, at]] for at, grid in grids}

@@ -149,7 +149,7 @@ def test_a_run_goes_on_where_it_was_kept(tmp_path: Path) -> None:
     [
         (["--attach"], "--attach does not go with --tree leaf"),
         (["--max-trees", "3"], "--max-trees does not go with --tree leaf"),
-        (["--score", "sum"], "--tree leaf does not go with --score sum"),
+        (["--score", "sum"], "--score sum does not go with --tree leaf"),
         (["--move-probs", "1", "1", "1"], "no swaps of subtrees"),
         (["--encoding", "preorder"], "have no encoding 'preorder'"),
     ],
