@@ -21,8 +21,8 @@ class Rows(NamedTuple):
     """Device functions.
 
     Attributes:
-        start: (given, here, base): compute the data of all nodes.
-        renew_up: (given, here, base, joint): update the data of an internal node and of those above it, from
+        start: (slot): compute the data of all nodes.
+        renew_up: (slot, joint): update the data of an internal node and of those above it, from
             their children's.
     """
 
@@ -48,12 +48,11 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def start_leaf(
-        given,  # IN observed, weights; OUT size, some_leaf, clade, rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN observed, weights; OUT size, some_leaf, clade, rows
         leaf,  # IN control
     ):
         """Fill a leaf's data: its cell, and the weights of what was observed in it."""
+        given, here, base = slot
         seen, sums, tops = address(leaf * here.sizes.genes), sums_row(here, leaf), tops_row(here, leaf)
         weights = here.number * address(here.sizes.classes)
         for part in range(here.sizes.genes >> lane_bits):
@@ -71,12 +70,11 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def renew(
-        given,  # IN left, right; IN OUT size, some_leaf, clade, rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN left, right; IN OUT size, some_leaf, clade, rows
         joint,  # IN control: the internal node
     ):
         """Update the data of an internal node from its children's."""
+        given, here, base = slot
         at = base + address(joint)
         left, right = control(given.left[at]), control(given.right[at])
         given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
@@ -97,25 +95,23 @@ def make_rows(lanes: int) -> Rows:
             )
 
     @device_function
-    def start(given, here, base):
+    def start(slot):
         """Compute the leaves first, then the internal nodes in an order that the host gives."""
-        leaves = (here.root >> _ONE) + _ONE
+        leaves = (slot.here.root >> _ONE) + _ONE
         for leaf in range(leaves):
-            start_leaf(given, here, base, control(leaf))
+            start_leaf(slot, control(leaf))
         for turn in range(leaves - _ONE):
-            renew(given, here, base, control(given.order[base + address(turn)]))
+            renew(slot, control(slot.given.order[slot.base + address(turn)]))
 
     @device_function
     def renew_up(
-        given,  # IN parent, left, right; IN OUT size, some_leaf, clade, rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN parent, left, right; IN OUT size, some_leaf, clade, rows
         joint,  # IN control: the internal node
     ):
         """Update an internal node and all nodes above it."""
-        renew(given, here, base, joint)
-        while joint != here.root:
-            joint = parent_of(given, here, base, joint)
-            renew(given, here, base, joint)
+        renew(slot, joint)
+        while joint != slot.here.root:
+            joint = parent_of(slot, joint)
+            renew(slot, joint)
 
     return Rows(start, renew_up)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.preorder.arguments import NARROW
 from syclade.kernels.preorder.evaluation import compose_evaluation
 from syclade.kernels.preorder.form import Form, form_of
@@ -69,24 +70,23 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
         lane,  # IN address
         mutations,  # IN control
     ):
-        """Return (Here, where the slot's tree starts (address))."""
+        """Return the Slot."""
         sizes, layout = sizes_of(given)
         base = number * address(sizes.nodes)
         table = number * address(layout.rows * sizes.cells)
         fresh = base * _TWO
-        return Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout), base
+        here = Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout)
+        return Slot(given, here, base)
 
     @device_function
     def score_after(
-        given,  # IN tables, places, multiplicity, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places, multiplicity, and the score's arguments
         proposal,  # IN Proposal (not used)
         moved,  # IN Moved
         current,  # IN int64: score of the tree (not used)
     ):
         """Return the score after the edit: the sum of all lanes' shares (int64)."""
-        return lane_sum(score_mapping(given, here, base, moved))
+        return lane_sum(score_mapping(slot, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))
 

@@ -14,7 +14,7 @@ from syclade.kernels.target import address, device_function
 def make_worth(
     form: Form, score: Score, weighted: int, long: int, make_sums: Callable[[Form, Terms], Any] = make_totals
 ) -> Any:
-    """Return the device function (share, best, others, given, here, base, panel, moved) -> share.
+    """Return the device function (share, best, others, slot, panel, moved) -> share.
 
     It adds the panel's cells to the share.
 
@@ -37,14 +37,14 @@ def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
 
     @device_function
     def add(
-        given,  # IN multiplicity, and the score's arguments
-        here,  # IN Here
+        slot,  # IN multiplicity, and the score's arguments
         share,  # IN int32 or int64: the lane's share so far
         best,  # IN int32, one per lane: best score of the cell
         cell,  # IN address: the cell
     ):
         """Return share + contribution of the cell * multiplicity, no wider than necessary."""
-        worth = of_cell(given, here.number, best)
+        given = slot.given
+        worth = of_cell(given, slot.here.number, best)
         if weighted:
             # Factors of 32 bits make the product one cheap instruction.
             return share + np.int64(worth) * np.int64(np.int32(given.multiplicity[cell]))
@@ -57,16 +57,14 @@ def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
         share,  # IN int32 or int64: the lane's share so far
         best,  # IN (cells of a panel / lanes,) int32, private: the best scores
         others,  # IN not used
-        given,  # IN multiplicity, and the score's arguments
-        here,  # IN Here
-        base,  # IN not used
+        slot,  # IN multiplicity, and the score's arguments
         panel,  # IN integer: the panel
         moved,  # IN not used
     ):
         """Add the panel's cells one by one."""
-        first_cell = address(panel * rounds * lanes) + here.lane
+        first_cell = address(panel * rounds * lanes) + slot.here.lane
         for part in range(rounds):
-            share = add(given, here, share, best[part], first_cell + address(part * lanes))
+            share = add(slot, share, best[part], first_cell + address(part * lanes))
         return share
 
     return add_panel
@@ -82,16 +80,15 @@ def _of_all(form: Form, terms: Terms, take_totals: Any) -> Any:
         share,  # IN int64: the lane's share so far
         best,  # IN (cells of a panel / lanes,) int32, private: the best scores
         others,  # OUT (cells of a panel / lanes,) int32, private: scratch
-        given,  # IN tables, places, multiplicity, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places, multiplicity, and the score's arguments
         panel,  # IN integer: the panel
         moved,  # IN Moved
     ):
         """Compute the sums first, in `others`, then add the cells."""
+        given, here = slot.given, slot.here
         first_cell = address(panel * rounds * lanes) + here.lane
         made = form_of(given, here.number)
-        take_totals(others, best, made, given, here, base, here.table + first_cell, moved)
+        take_totals(others, best, made, slot, here.table + first_cell, moved)
         for part in range(rounds):
             worth = of_sum(made, best[part], others[part])
             share = share + worth * given.multiplicity[first_cell + address(part * lanes)]

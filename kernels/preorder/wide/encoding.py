@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.preorder.arguments import WIDE
 from syclade.kernels.preorder.evaluation import compose_evaluation
 from syclade.kernels.preorder.form import Form, form_of
@@ -66,7 +67,7 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
         lane,  # IN address
         mutations,  # IN control
     ):
-        """Return (Here, where the slot's tree starts (address))."""
+        """Return the Slot."""
         sizes, layout = sizes_of(given)
         base = number * address(sizes.nodes)
         here = Here(
@@ -76,19 +77,17 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
             number * address(sizes.cells),
             sizes, layout,
         )  # fmt: skip
-        return here, base
+        return Slot(given, here, base)
 
     @device_function
     def score_after(
-        given,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
         proposal,  # IN Proposal
         moved,  # IN Moved
         current,  # IN int64: score of the tree
     ):
         """Return the score after the edit: the current one plus all lanes' shares of its change (int64)."""
-        return current + lane_sum(score_change(given, here, base, proposal, moved))
+        return current + lane_sum(score_change(slot, proposal, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))
 
