@@ -56,8 +56,8 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
 
     @device_function
     def start(slot):
-        """Return the slot: there are no data to compute from the matrix."""
-        return slot
+        """Return its `base`: there are no data to compute from the matrix."""
+        return slot.base
 
     @device_function
     def evaluate(

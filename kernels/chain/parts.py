@@ -105,13 +105,13 @@ def tell_nothing(
 class Evaluation(NamedTuple):
     """Score on an encoding, for given sizes: device functions.
 
-    They take a `Slot`. After a write to the tree, it is read only through a slot that has passed
-    `after_writes` since.
+    They take a `Slot`. After a write to the tree, it is read only through a slot whose
+    `base` has passed `in_step` since.
 
     Attributes:
         relations: queries about the tree.
         place: (given, number, lane, mutations) -> Slot.
-        start: (slot) -> slot: compute what follows from the tree, unless it is up to date.
+        start: (slot) -> base: compute what follows from the tree, unless it is up to date.
         evaluate: (slot, proposal, current) -> (score after the edit, the `change` that `follow` needs).
         follow: (slot, proposal, change): apply the edit to the tree.
         keep: (slot): copy the tree to the best tree.

@@ -20,6 +20,16 @@ class Slot(NamedTuple):
 
 
 @device_function
+def with_base(slot, base):
+    """Return the slot with another `base`.
+
+    Where control flow joins, keep `base` and make the slot anew: the CPU device's compiler does not vectorise
+    code in which a branch or a turn of a loop changes a record.
+    """
+    return Slot(slot.given, slot.here, base)
+
+
+@device_function
 def after_writes(slot):
     """Return the slot once all lanes have arrived here; then lanes can read what others wrote to its tree."""
-    return Slot(slot.given, slot.here, in_step(slot.base))
+    return with_base(slot, in_step(slot.base))

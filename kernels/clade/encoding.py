@@ -5,7 +5,7 @@ from typing import Any
 
 from syclade.kernels.chain.edits import NOTHING
 from syclade.kernels.chain.parts import Encoding, Evaluation, Relations, Score
-from syclade.kernels.chain.slot import Slot, after_writes
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.clade.arguments import ARGUMENTS
 from syclade.kernels.clade.follow import make_follow
 from syclade.kernels.clade.here import Here
@@ -13,7 +13,7 @@ from syclade.kernels.clade.links import is_below, parent_of
 from syclade.kernels.clade.rows import make_rows
 from syclade.kernels.clade.score_mapping import make_score_mapping
 from syclade.kernels.clade.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
-from syclade.kernels.target import address, choose, control, device_function, equal, lane_sum
+from syclade.kernels.target import address, choose, control, device_function, equal, in_step, lane_sum
 
 _ZERO = control(0)
 _ONE = control(1)
@@ -70,11 +70,12 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
 
     @device_function
     def start(slot):
-        """Compute the data that follow from the tree, unless they are up to date; return the slot."""
+        """Compute the data that follow from the tree, unless they are up to date; return `base`."""
+        base = slot.base
         if slot.given.tables_made[slot.here.number] == _ZERO:
             start_rows(slot)
-            slot = after_writes(slot)
-        return slot
+            base = in_step(base)
+        return base
 
     @device_function
     def evaluate(

@@ -3,7 +3,6 @@
 from typing import Any
 
 from syclade.kernels.chain.parts import Evaluation
-from syclade.kernels.chain.slot import after_writes
 from syclade.kernels.preorder.edits.edit import make_moved
 from syclade.kernels.preorder.edits.exchange_labels import make_exchange_labels
 from syclade.kernels.preorder.edits.exchange_subtrees import make_exchange_subtrees
@@ -18,7 +17,7 @@ from syclade.kernels.preorder.tree.blocks import make_blocks
 from syclade.kernels.preorder.tree.keep import make_keep
 from syclade.kernels.preorder.tree.relations import make_relations
 from syclade.kernels.preorder.tree.renumber import make_fill_order
-from syclade.kernels.target import control, device_function
+from syclade.kernels.target import control, device_function, in_step
 
 _ZERO = control(0)
 _ONE = control(1)
@@ -48,11 +47,12 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
 
     @device_function
     def start(slot):
-        """Make the tables if they are not those of the tree; return the slot."""
+        """Make the tables if they are not those of the tree; return `base`."""
+        base = slot.base
         if slot.given.tables_made[slot.here.number] == _ZERO:
             start_tables(slot)
-            slot = after_writes(slot)
-        return slot
+            base = in_step(base)
+        return base
 
     @device_function
     def evaluate(

@@ -23,7 +23,7 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
     rounds, lanes = form.rounds, form.lanes
     fill_order = make_fill_order(form)
     telling = classes - 1
-    add_panel = make_worth(form, score, 1, 1, _make_totals)
+    add_panel = make_worth(form, score, _make_totals)
     row_below = _row_of_level if score.terms is None else _row_of_node
 
     @device_function

@@ -44,24 +44,24 @@ def make_evaluation(
         wide: 1 if a lane's share of a score may not fit in 32 bits.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=0)
-    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted, wide)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes, weighted, wide))
 
 
 def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, **_others: int
 ) -> Evaluation:
     """Return the evaluation of a score, for every shape of a form.
 
     Args:
-        sizes_of: device function (given) -> (Sizes, Layout).
+        sizes_of: device function (given) -> (Sizes, Layout, Variant).
         score: contribution of a cell.
-        lanes, rounds, broad, few: as in `Form`.
+        lanes, rounds, broad: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 0, broad, few), sizes_of, weighted=1, wide=1)
+    return _evaluation(score, Form(lanes, rounds, 0, broad), sizes_of)
 
 
-def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: int) -> Evaluation:
-    score_mapping = make_score_mapping(form, score, weighted, wide)
+def _evaluation(score: Score, form: Form, sizes_of: Any) -> Evaluation:
+    score_mapping = make_score_mapping(form, score)
 
     @device_function
     def place(
@@ -71,11 +71,11 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
         mutations,  # IN control
     ):
         """Return the Slot."""
-        sizes, layout = sizes_of(given)
+        sizes, layout, variant = sizes_of(given)
         base = number * address(sizes.nodes)
         table = number * address(layout.rows * sizes.cells)
         fresh = base * _TWO
-        here = Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout)
+        here = Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout, variant)
         return Slot(given, here, base)
 
     @device_function

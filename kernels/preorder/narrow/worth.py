@@ -8,12 +8,12 @@ import numpy as np
 from syclade.kernels.chain.parts import Score, Terms
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.narrow.totals import make_totals
-from syclade.kernels.target import address, device_function
+from syclade.kernels.target import address, control, device_function
+
+_ZERO = control(0)
 
 
-def make_worth(
-    form: Form, score: Score, weighted: int, long: int, make_sums: Callable[[Form, Terms], Any] = make_totals
-) -> Any:
+def make_worth(form: Form, score: Score, make_sums: Callable[[Form, Terms], Any] = make_totals) -> Any:
     """Return the device function (share, best, others, slot, panel, moved) -> share.
 
     It adds the panel's cells to the share.
@@ -21,51 +21,43 @@ def make_worth(
     Args:
         form: form of the tables.
         score: contribution of a cell.
-        weighted: 1 if columns have multiplicities.
-        long: 1 if the share has 64 bits.
         make_sums: makes the function that adds up all attachments, if all count.
     """
     if score.terms is None:
-        return _of_best(form, score, weighted, long)
+        return _of_best(form, score)
     return _of_all(form, score.terms, make_sums(form, score.terms))
 
 
-def _of_best(form: Form, score: Score, weighted: int, long: int) -> Any:
+def _of_best(form: Form, score: Score) -> Any:
     """Return `add_panel` for a score of the best attachment alone."""
     rounds, lanes = form.rounds, form.lanes
-    of_cell = score.of_cell
-
-    @device_function
-    def add(
-        slot,  # IN multiplicity, and the score's arguments
-        share,  # IN int32 or int64: the lane's share so far
-        best,  # IN int32, one per lane: best score of the cell
-        cell,  # IN address: the cell
-    ):
-        """Return share + contribution of the cell * multiplicity, no wider than necessary."""
-        given = slot.given
-        worth = of_cell(given, slot.here.number, best)
-        if weighted:
-            # Factors of 32 bits make the product one cheap instruction.
-            return share + np.int64(worth) * np.int64(np.int32(given.multiplicity[cell]))
-        if long:
-            return share + np.int64(worth)
-        return np.int32(share + worth)
+    of_cell, always_wide = score.of_cell, control(score.wide)
 
     @device_function
     def add_panel(
-        share,  # IN int32 or int64: the lane's share so far
+        share,  # IN int64: the lane's share so far
         best,  # IN (cells of a panel / lanes,) int32, private: the best scores
         others,  # IN not used
         slot,  # IN multiplicity, and the score's arguments
         panel,  # IN integer: the panel
         moved,  # IN not used
     ):
-        """Add the panel's cells one by one."""
-        first_cell = address(panel * rounds * lanes) + slot.here.lane
+        """Add contribution of the cell * multiplicity, cell by cell, no wider than necessary."""
+        given, here = slot.given, slot.here
+        variant = here.variant
+        first_cell = address(panel * rounds * lanes) + here.lane
+        narrow = np.int32(0)
         for part in range(rounds):
-            share = add(slot, share, best[part], first_cell + address(part * lanes))
-        return share
+            worth = of_cell(given, here.number, best[part])
+            if variant.weighted != _ZERO:
+                # Factors of 32 bits make the product one cheap instruction.
+                many = np.int32(given.multiplicity[first_cell + address(part * lanes)])
+                share = share + np.int64(worth) * np.int64(many)
+            elif variant.wide | always_wide != _ZERO:
+                share = share + np.int64(worth)
+            else:
+                narrow = np.int32(narrow + worth)
+        return share + np.int64(narrow)
 
     return add_panel
 

@@ -31,7 +31,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     rows = make_rows(form)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
     put_row, differs = rows.put_row, rows.differs
-    rounds, broad, few = form.rounds, form.broad, form.few
+    rounds, broad = form.rounds, form.broad
 
     @device_function
     def renew_block(
@@ -103,7 +103,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
         best = private_array(rounds, np.int32)
         top, before, after = here.layout.top, here.layout.before, here.layout.after
         width, most_blocks = here.sizes.cells, here.sizes.blocks
-        if few:
+        if here.variant.few != control(0):
             take_row(best, tables, column, before)
             for number in range(most_blocks - 1):
                 raise_by_row(best, tables, column, top + control(number) * width)

@@ -41,24 +41,24 @@ def make_evaluation(
         weighted: 1 if columns have multiplicities.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
-    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes, weighted, wide=1))
 
 
 def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, **_others: int
 ) -> Evaluation:
     """Return the evaluation of a score, for every shape of a form.
 
     Args:
-        sizes_of: device function (given) -> (Sizes, Layout).
+        sizes_of: device function (given) -> (Sizes, Layout, Variant).
         score: contribution of a cell.
-        lanes, rounds, broad, few: as in `Form`.
+        lanes, rounds, broad: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 1, broad, few), sizes_of, weighted=1)
+    return _evaluation(score, Form(lanes, rounds, 1, broad), sizes_of)
 
 
-def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evaluation:
-    score_change = make_score_change(form, score, weighted)
+def _evaluation(score: Score, form: Form, sizes_of: Any) -> Evaluation:
+    score_change = make_score_change(form, score)
 
     @device_function
     def place(
@@ -68,14 +68,14 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
         mutations,  # IN control
     ):
         """Return the Slot."""
-        sizes, layout = sizes_of(given)
+        sizes, layout, variant = sizes_of(given)
         base = number * address(sizes.nodes)
         here = Here(
             number, lane, mutations + _ONE, base * _TWO,
             number * address(layout.rows * sizes.cells),
             number * address(layout.sketched * sizes.cells),
             number * address(sizes.cells),
-            sizes, layout,
+            sizes, layout, variant,
         )  # fmt: skip
         return Slot(given, here, base)
 

@@ -25,13 +25,12 @@ _ONE = control(1)
 _WORD_BITS = 32
 
 
-def make_score_change(form: Form, score: Score, weighted: int) -> Any:
+def make_score_change(form: Form, score: Score) -> Any:
     """Return a device function that gives the lane's share of what the edit adds to the score.
 
     Args:
         form: form of the tables.
         score: contribution of a cell.
-        weighted: 1 if columns have multiplicities.
     """
     may_change = make_sketches(form).may_change
     range_rows, _take_range, range_of_cell = make_range_maximum(form)
@@ -154,7 +153,7 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
                 change = np.int64(of_cell(given, here.number, best)) - np.int64(
                     of_cell(given, here.number, now)
                 )
-                if weighted:
+                if here.variant.weighted != control(0):
                     change = change * given.multiplicity[cell]
                 share = share + change
         return share
