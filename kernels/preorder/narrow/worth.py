@@ -46,18 +46,20 @@ def _of_best(form: Form, score: Score) -> Any:
         given, here = slot.given, slot.here
         variant = here.variant
         first_cell = address(panel * rounds * lanes) + here.lane
-        narrow = np.int32(0)
-        for part in range(rounds):
-            worth = of_cell(given, here.number, best[part])
-            if variant.weighted != _ZERO:
+        if variant.weighted != _ZERO:
+            for part in range(rounds):
                 # Factors of 32 bits make the product one cheap instruction.
                 many = np.int32(given.multiplicity[first_cell + address(part * lanes)])
-                share = share + np.int64(worth) * np.int64(many)
-            elif variant.wide | always_wide != _ZERO:
-                share = share + np.int64(worth)
-            else:
-                narrow = np.int32(narrow + worth)
-        return share + np.int64(narrow)
+                share = share + np.int64(of_cell(given, here.number, best[part])) * np.int64(many)
+        elif variant.wide | always_wide != _ZERO:
+            for part in range(rounds):
+                share = share + np.int64(of_cell(given, here.number, best[part]))
+        else:
+            narrow = np.int32(0)
+            for part in range(rounds):
+                narrow = np.int32(narrow + of_cell(given, here.number, best[part]))
+            share = share + np.int64(narrow)
+        return share
 
     return add_panel
 
