@@ -14,6 +14,7 @@ from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.trees.tree import preorder
 from syclade.kernels.preorder.arguments import LEARNED, NARROW, WIDE
 from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
+from syclade.kernels.preorder.sizes import make_variant
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
 from syclade.kernels.target.traits import Traits
 
@@ -35,14 +36,14 @@ class PreorderEncoding(Encoding):
         if problem.learns:
             self.device = "syclade.kernels.preorder.narrow.learned:ENCODING"
             self.arguments = LEARNED
+        wide_sums = self._most_of_a_lane(problem.rates) >= 2**31 or problem.learns
+        self.variant = make_variant(self.shape, int(problem.multiplicity.max() > 1), int(wide_sums))
         self.constants = self.shape._asdict() | {
             "classes": problem.classes,
-            "weighted": int(problem.multiplicity.max() > 1),
+            "weighted": int(self.variant.weighted),
+            "wide": int(self.variant.wide),
         }
         del self.constants["subtrees"]
-        if not self.wide:
-            of_lane = self._most_of_a_lane(problem.rates)
-            self.constants["wide"] = int(of_lane >= 2**31 or problem.learns)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -85,7 +86,7 @@ class PreorderEncoding(Encoding):
 
     def can_score(self, rates: SlotRates) -> str | None:
         """See `Encoding.can_score`."""
-        narrow_sums = not self.constants.get("wide", 1)
+        narrow_sums = not self.wide and not self.variant.wide
         if narrow_sums and self._most_of_a_lane(rates) >= 2**31:
             return "a lane's sum of scores could reach 2^31, which the kernel was not made for"
         return super().can_score(rates)

@@ -12,7 +12,7 @@ from syclade.host.encodings.preorder import PreorderEncoding, shape_of
 from syclade.host.model.problem import Problem
 from syclade.kernels.preorder.form import BROAD, Form
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import COUNT, SIZES, make_sizes
+from syclade.kernels.preorder.sizes import ANY_PROBLEM, COUNT, SIZES, make_sizes
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
@@ -29,12 +29,12 @@ _ONE_PANEL_ROUNDS, _MORE_PANELS_ROUNDS = (2, 4, 6, _MOST), (5, 6, 7)
 """Cells of a panel per lane, in tables of one panel and of several; several panels may have _MOST, too."""
 
 FORMS = (
-    *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD), 0) for one in _ONE_PANEL_ROUNDS),
-    Form(MADE_FOR.lanes, _MOST, 1, 1, 0),
+    *(Form(MADE_FOR.lanes, one, 0, int(one * MADE_FOR.lanes >= BROAD)) for one in _ONE_PANEL_ROUNDS),
+    Form(MADE_FOR.lanes, _MOST, 1, 1),
 )
 """Forms that have kernels for all scores."""
 
-MORE_PANELS_FORMS = tuple(Form(MADE_FOR.lanes, one, 0, 1, 0) for one in _MORE_PANELS_ROUNDS)
+MORE_PANELS_FORMS = tuple(Form(MADE_FOR.lanes, one, 0, 1) for one in _MORE_PANELS_ROUNDS)
 """Forms that have only specialised kernels of the maximum score with fixed rates.
 
 They need less padding for several panels.
@@ -85,7 +85,7 @@ class _FormEncoding(PreorderEncoding):
 
 
 class SpecialisedPreorderEncoding(_FormEncoding):
-    """Preorder intervals for kernels whose sizes are specialisation constants."""
+    """Preorder intervals for kernels whose sizes and variant are specialisation constants."""
 
     _kernel = "SPECIALISED"
 
@@ -97,7 +97,7 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     @property
     def specialisation(self) -> tuple[int, ...]:
         """See `Encoding.specialisation`."""
-        return self._sizes()
+        return (*self._sizes(), *map(int, self.variant))
 
 
 class GeneralPreorderEncoding(_FormEncoding):
@@ -107,6 +107,7 @@ class GeneralPreorderEncoding(_FormEncoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
+        self.variant = ANY_PROBLEM
         self.arguments = (*self.arguments, SIZES)
 
     @property
@@ -125,7 +126,7 @@ class GeneralPreorderEncoding(_FormEncoding):
 
 def constants_of(form: Form) -> dict[str, int]:
     """Return the constants that a kernel of a form is compiled for."""
-    return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad, "few": form.few}
+    return {"lanes": form.lanes, "rounds": form.rounds, "broad": form.broad}
 
 
 def _form_for(shape: Shape) -> Form:

@@ -12,6 +12,7 @@ from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.score_mapping import make_score_mapping
 from syclade.kernels.ancestor.tree_update import make_tree_update
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.target import address, control, device_function, in_step
 
 
@@ -44,29 +45,28 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
 
     @device_function
     def place(
-        given,  # IN the kernel's arguments: not used
+        given,  # IN the kernel's arguments
         number,  # IN address: the slot
         lane,  # IN address
         mutations,  # IN control: not used
     ):
-        """Return (Here, where the slot's matrices start (address))."""
+        """Return the Slot; its tree is where its matrices start."""
         size = capacity_of()
-        return Here(number, lane), number * address(size.nodes * size.words)
+        return Slot(given, Here(number, lane), number * address(size.nodes * size.words))
 
     @device_function
-    def start(given, here, base):
-        """Return `base`: there are no data to compute from the matrix."""
-        return base
+    def start(slot):
+        """Return its `base`: there are no data to compute from the matrix."""
+        return slot.base
 
     @device_function
     def evaluate(
-        given,  # IN ancestors, planes, multiplicity, weights, the score's arguments; OUT proposal, shares
-        here,  # IN Here
-        base,  # IN address: where the slot's matrices start
+        slot,  # IN ancestors, planes, multiplicity, weights, the score's arguments; OUT proposal, shares
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree (not used)
     ):
         """Write the whole proposed tree; return (its score (int64), 0: `follow` needs no change)."""
+        given, here, base = slot
         tree_update(given, base, base, here.lane, proposal)
         share = score_mapping(given, here.number, given.proposal, in_step(base), here.lane)
         shares = here.number * lanes_u
@@ -75,22 +75,22 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
 
     @device_function
     def follow(
-        given,  # IN proposal; OUT ancestors: (slots, words, nodes) uint64, flat
-        here,  # IN Here
-        base,  # IN address: where the slot's matrices start
+        slot,  # IN proposal; OUT ancestors: (slots, words, nodes) uint64, flat
         proposal,  # IN Proposal (not used)
         change,  # IN control (not used)
     ):
         """Copy the proposed tree to the current one."""
-        copy_rows(given.proposal, given.ancestors, base, here.lane)
+        given = slot.given
+        copy_rows(given.proposal, given.ancestors, slot.base, slot.here.lane)
 
     @device_function
-    def keep(given, here, base):
+    def keep(slot):
         """Copy the current tree to the best one."""
-        copy_rows(given.ancestors, given.best_ancestors, base, here.lane)
+        given = slot.given
+        copy_rows(given.ancestors, given.best_ancestors, slot.base, slot.here.lane)
 
     @device_function
-    def finish(given, here, base):
+    def finish(slot):
         """Do nothing: the arrays are as the host needs them."""
 
     return Evaluation(relations, place, start, evaluate, follow, keep, finish)

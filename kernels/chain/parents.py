@@ -17,16 +17,14 @@ def make_parents_to(parent_of: Any, lanes: int) -> Any:
 
     @device_function
     def parents_to(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         target,  # OUT int32, flat
         start,  # IN address: where the tree's (rounds * lanes,) parents start in it
         rounds,  # IN control: nodes per lane
     ):
         """Write the parents of the lane's nodes; padding gets arbitrary values."""
         for part in range(rounds):
-            node = address(part * lanes) + here.lane
-            target[start + node] = np.int32(parent_of(given, here, base, control(node)))
+            node = address(part * lanes) + slot.here.lane
+            target[start + node] = np.int32(parent_of(slot, control(node)))
 
     return parents_to

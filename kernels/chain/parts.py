@@ -21,12 +21,11 @@ class Relations(NamedTuple):
     """Queries about a slot's tree. Nodes, sizes and ranks are control integers, the same in all lanes.
 
     Attributes:
-        is_descendant: (given, here, base, node, ancestor) -> 1 if `ancestor` is the node itself or above it,
-            else 0.
-        subtree_size: (given, here, base, node) -> number of nodes in its subtree, itself included.
-        select: (given, here, base, node, inside, rank) -> the rank-th node, counted from 0 in order of node
-            numbers, of those in the node's subtree (inside 1) or of the others (inside 0).
-        parent_of: (given, here, base, node) -> its parent. The node may differ between lanes.
+        is_descendant: (slot, node, ancestor) -> 1 if `ancestor` is the node itself or above it, else 0.
+        subtree_size: (slot, node) -> number of nodes in its subtree, itself included.
+        select: (slot, node, inside, rank) -> the rank-th node, counted from 0 in order of node numbers, of
+            those in the node's subtree (inside 1) or of the others (inside 0).
+        parent_of: (slot, node) -> its parent. The node may differ between lanes.
     """
 
     is_descendant: Any
@@ -54,7 +53,7 @@ class Move(NamedTuple):
         kinds: number of kinds that its steps are counted as; which one may depend on the tree.
         second: device function (word, first, mutations) -> uint64, all uint64: the draw besides the first
             node. It is done for many steps at once, one step per lane, without branches.
-        make_propose: (relations, kinds) -> device function (given, here, base, draw, mutations) -> Proposal.
+        make_propose: (relations, kinds) -> device function (slot, draw, mutations) -> Proposal.
     """
 
     kinds: int
@@ -96,8 +95,7 @@ class Score(NamedTuple):
 
 @device_function
 def tell_nothing(
-    given,  # IN the kernel's arguments
-    here,  # IN where the slot's parts of them start
+    slot,  # IN the kernel's arguments
     events,  # OUT record of the recorders' arguments
     event,  # IN address: number of the event
 ):
@@ -107,21 +105,19 @@ def tell_nothing(
 class Evaluation(NamedTuple):
     """Score on an encoding, for given sizes: device functions.
 
-    `given` has the kernel's arguments. `here`, a record that the evaluation defines, says where the slot's
-    parts of them start. `base`, an address, is where the slot's tree starts. After a write to the tree, it is
-    read only through a `base` that has passed `in_step` since.
+    They take a `Slot`. After a write to the tree, it is read only through a slot whose
+    `base` has passed `in_step` since.
 
     Attributes:
         relations: queries about the tree.
-        place: (given, number, lane, mutations) -> (here, base).
-        start: (given, here, base) -> base: compute what follows from the tree, unless it is up to date.
-        evaluate: (given, here, base, proposal, current) -> (score after the edit, the `change` that `follow`
-            needs).
-        follow: (given, here, base, proposal, change): apply the edit to the tree.
-        keep: (given, here, base): copy the tree to the best tree.
-        finish: (given, here, base): called after the last step, before the launch ends.
-        tell: (given, here, events, event): write what the state has besides its tree to the ring of events,
-            at the event with this number.
+        place: (given, number, lane, mutations) -> Slot.
+        start: (slot) -> base: compute what follows from the tree, unless it is up to date.
+        evaluate: (slot, proposal, current) -> (score after the edit, the `change` that `follow` needs).
+        follow: (slot, proposal, change): apply the edit to the tree.
+        keep: (slot): copy the tree to the best tree.
+        finish: (slot): called after the last step, before the launch ends.
+        tell: (slot, events, event): write what the state has besides its tree to the ring of events, at the
+            event with this number.
     """
 
     relations: Relations

@@ -12,6 +12,7 @@ import numpy as np
 from syclade.kernels.chain.batch import make_batch
 from syclade.kernels.chain.edits import Draw, Proposal
 from syclade.kernels.chain.parts import Encoding, Move, Recorder, Score
+from syclade.kernels.chain.slot import with_base
 from syclade.kernels.chain.tallies import make_tallies
 from syclade.kernels.moves.choice import count_kinds, make_propose
 from syclade.kernels.recorders.ring import make_ring
@@ -83,9 +84,10 @@ def make_chain_steps(
         counts = private_array(rounds, np.int64)
         load(counts, chain, lane, number)
         proposed_tally, accepted_tally = _WIDE_ZERO, _WIDE_ZERO
-        here, base = place(given, number, lane, mutations)
+        placed = place(given, number, lane, mutations)
+        base = placed.base
         if steps > _WIDE_ZERO:
-            base = start(given, here, base)
+            base = start(placed)
         for done in range(steps):
             now = control(done) & batch_mask
             if recording:
@@ -101,6 +103,7 @@ def make_chain_steps(
                 )
                 batch = in_step(batch)
             at = batch + address(now)
+            slot = with_base(placed, base)
             draw = Draw(
                 control(chain.drawn[at + lanes_u]),
                 control(chain.drawn[at + address(2) * lanes_u]),
@@ -108,26 +111,24 @@ def make_chain_steps(
                 chain.log_sizes,
                 logs,
             )
-            proposal = kept_apart(propose(given, here, base, control(chain.drawn[at]), draw, mutations))
+            proposal = kept_apart(propose(slot, control(chain.drawn[at]), draw, mutations))
             threshold = chain.drawn[at + address(4) * lanes_u] + proposal.correction - current
             proposed_tally = counted(proposed_tally, proposal.kind)
-            proposed, change = evaluate(given, here, base, proposal, current)
+            proposed, change = evaluate(slot, proposal, current)
             before, accepted = best, _ZERO
             if proposed + threshold >= _WIDE_ZERO:
                 current, accepted = proposed, _ONE
                 accepted_tally = counted(accepted_tally, proposal.kind)
-                follow(given, here, base, proposal, change)
+                follow(slot, proposal, change)
                 base = in_step(base)
                 if proposed > best:
                     best = proposed
-                    keep(given, here, base)
+                    keep(with_base(placed, base))
             if recording:
-                record(
-                    events, number, lane, given, here, base, mutations, first_step + np.int64(done),
-                    current, before, accepted,
-                )  # fmt: skip
+                after = with_base(placed, base)
+                record(events, after, mutations, first_step + np.int64(done), current, before, accepted)
         if steps > _WIDE_ZERO:
-            finish(given, here, base)
+            finish(with_base(placed, base))
         take_over(counts, chain, lane, proposed_tally, accepted_tally)
         store(counts, chain, lane, number)
         chain.score[number] = current

@@ -30,13 +30,13 @@ def make_anew(score: Score, lanes: int, rounds: int, classes: int) -> Any:
     @device_function
     def add_leaf(
         best,  # IN OUT (mutations of a panel / lanes,) int32, private
-        given,  # IN observed; OUT sums_anew
-        here,  # IN Here
+        slot,  # IN observed; OUT sums_anew
         weights,  # IN (classes,) int32, private
         gene,  # IN address: the lane's first mutation of the panel
         leaf,  # IN control
     ):
         """Write a leaf's sums: the weights of what was observed in its cell."""
+        given, here = slot.given, slot.here
         seen, own = gene + address(leaf * here.sizes.genes), gene + _sums_anew(here, leaf)
         for part in range(rounds):
             at = address(part * lanes)
@@ -49,13 +49,12 @@ def make_anew(score: Score, lanes: int, rounds: int, classes: int) -> Any:
     @device_function
     def add_joint(
         best,  # IN OUT (mutations of a panel / lanes,) int32, private
-        given,  # IN left, right; IN OUT sums_anew
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN left, right; IN OUT sums_anew
         gene,  # IN address: the lane's first mutation of the panel
         joint,  # IN control: the internal node
     ):
         """Write an internal node's sums: those of its children together."""
+        given, here, base = slot
         left, right = control(given.left[base + address(joint)]), control(given.right[base + address(joint)])
         own, one = gene + _sums_anew(here, joint), gene + _sums_anew(here, left)
         other = gene + _sums_anew(here, right)
@@ -67,26 +66,25 @@ def make_anew(score: Score, lanes: int, rounds: int, classes: int) -> Any:
 
     @device_function
     def share_anew(
-        given,  # IN the tree, observed, the score's arguments; OUT sums_anew
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree, observed, the score's arguments; OUT sums_anew
         weights,  # IN (classes,) int32, private
     ):
         """Return the lane's share of the tree's score (int64)."""
+        given, here = slot.given, slot.here
         best = private_array(rounds, np.int32)
         share = np.int64(0)
         for panel in range(here.sizes.panels):
             gene = address(panel * rounds * lanes) + here.lane
             for part in range(rounds):
                 best[part] = _LEAST
-            node = first_leaf(given, here, base, here.root)
+            node = first_leaf(slot, here.root)
             for turn in range(here.root + _ONE):
                 if node > here.root >> _ONE:
-                    add_joint(best, given, here, base, gene, node)
+                    add_joint(best, slot, gene, node)
                 else:
-                    add_leaf(best, given, here, weights, gene, node)
+                    add_leaf(best, slot, weights, gene, node)
                 if node != here.root:
-                    node = next_node(given, here, base, node)
+                    node = next_node(slot, node)
             for part in range(rounds):
                 share = share + np.int64(of_mutation(given, here.number, best[part]))
         return share

@@ -5,6 +5,7 @@ from typing import Any
 
 from syclade.kernels.chain.edits import NOTHING
 from syclade.kernels.chain.parts import Encoding, Evaluation, Relations, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.clade.arguments import ARGUMENTS
 from syclade.kernels.clade.follow import make_follow
 from syclade.kernels.clade.here import Here
@@ -60,44 +61,44 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         lane,  # IN address
         mutations,  # IN control: number of the root
     ):
-        """Return (Here, where the slot's tree starts (address))."""
+        """Return the Slot."""
         sizes = sizes_of(given)
         base = number * address(sizes.nodes)
         clade = number * address(sizes.nodes * sizes.words)
         row = number * address(_TWO * sizes.nodes * sizes.genes)
-        return Here(number, lane, mutations, clade, row, sizes), base
+        return Slot(given, Here(number, lane, mutations, clade, row, sizes), base)
 
     @device_function
-    def start(given, here, base):
+    def start(slot):
         """Compute the data that follow from the tree, unless they are up to date; return `base`."""
-        if given.tables_made[here.number] == _ZERO:
-            start_rows(given, here, base)
+        base = slot.base
+        if slot.given.tables_made[slot.here.number] == _ZERO:
+            start_rows(slot)
             base = in_step(base)
         return base
 
     @device_function
     def evaluate(
-        given,  # IN the tree and its rows, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its rows, and the score's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
     ):
         """Return (the score after the edit (int64), 0: `follow` needs no change)."""
-        proposed = lane_sum(score_mapping(given, here, base, proposal))
+        proposed = lane_sum(score_mapping(slot, proposal))
         return choose(equal(proposal.edit, NOTHING), current, proposed), _ZERO
 
     @device_function
-    def keep(given, here, base):
+    def keep(slot):
         """Copy the tree to the best tree."""
+        given, here = slot.given, slot.here
         for part in range(here.sizes.nodes >> lane_bits):
-            at = base + address(part * lanes) + here.lane
+            at = slot.base + address(part * lanes) + here.lane
             given.best_parent[at] = given.parent[at]
 
     @device_function
-    def finish(given, here, base):
+    def finish(slot):
         """Mark the data that follow from the tree as up to date."""
-        given.tables_made[here.number] = _ONE
+        slot.given.tables_made[slot.here.number] = _ONE
 
     # Moves on cell trees query neither sizes of subtrees nor nodes by rank.
     relations = Relations(is_below, None, None, parent_of)

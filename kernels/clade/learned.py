@@ -46,9 +46,7 @@ def _of_trees(evaluate_edit: Any) -> Any:
 
     @device_function
     def evaluate(
-        given,  # IN the tree and its rows, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its rows, and the score's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
     ):
@@ -58,13 +56,13 @@ def _of_trees(evaluate_edit: Any) -> Any:
         v, w = choose(jump, _ZERO, proposal.v), choose(jump, _ZERO, proposal.w)
         t = choose(jump, _ZERO, proposal.t)
         still = Proposal(proposal.kind, edit, v, w, t, proposal.correction)
-        return evaluate_edit(given, here, base, still, current)
+        return evaluate_edit(slot, still, current)
 
     return evaluate
 
 
 @device_function
-def _put_no_weights(given, here, base, label):
+def _put_no_weights(slot, label):
     """Do nothing: if leaves swap places, each keeps its own row of weights."""
 
 

@@ -12,33 +12,28 @@ from syclade.kernels.words import WORD_SHIFT, bit_of
 
 @device_function
 def parent_of(
-    given,  # IN parent
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN parent
     node,  # IN control; may differ between lanes
 ):
     """Return the parent of a node (control); the root is its own parent."""
-    return control(given.parent[base + address(node)])
+    return control(slot.given.parent[slot.base + address(node)])
 
 
 @device_function
 def other_child(
-    given,  # IN left, right
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN left, right
     joint,  # IN control: the internal node
     child,  # IN control
 ):
     """Return the child of an internal node that is not this one (control)."""
-    at = base + address(joint)
+    given = slot.given
+    at = slot.base + address(joint)
     return control(given.left[at] ^ given.right[at]) ^ child
 
 
 @device_function
 def is_below(
-    given,  # IN some_leaf, clade, size
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN some_leaf, clade, size
     node,  # IN control
     ancestor,  # IN control
 ):
@@ -46,6 +41,7 @@ def is_below(
 
     Of two nodes that have a cell in common, the one with more cells is above the other.
     """
+    given, here, base = slot
     leaf = np.uint64(given.some_leaf[base + address(node)])
     word = here.clade + address(ancestor * here.sizes.words) + (leaf >> WORD_SHIFT)
     common = bit_of(given.clade[word], leaf)
@@ -55,14 +51,13 @@ def is_below(
 
 @device_function
 def put_child(
-    given,  # IN OUT left, right; OUT parent
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN OUT left, right; OUT parent
     joint,  # IN control: the internal node
     old,  # IN control: the child to replace
     new,  # IN control: the new child
 ):
     """Replace a child of an internal node."""
+    given, base = slot.given, slot.base
     at = base + address(joint)
     if control(given.left[at]) == old:
         given.left[at] = np.int32(new)
@@ -73,14 +68,13 @@ def put_child(
 
 @device_function
 def put_children(
-    given,  # OUT left, right, parent
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # OUT left, right, parent
     joint,  # IN control: the internal node
     one,  # IN control: the left child
     other,  # IN control: the right child
 ):
     """Make two nodes the children of an internal node."""
+    given, base = slot.given, slot.base
     at = base + address(joint)
     given.left[at] = np.int32(one)
     given.right[at] = np.int32(other)

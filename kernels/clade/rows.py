@@ -21,9 +21,9 @@ class Rows(NamedTuple):
     """Device functions.
 
     Attributes:
-        start: (given, here, base): compute the data of all nodes.
-        reweigh: (given, here, base): compute the rows of all nodes, but not their clades.
-        renew_up: (given, here, base, joint): update the data of an internal node and of those above it, from
+        start: (slot): compute the data of all nodes.
+        reweigh: (slot): compute the rows of all nodes, but not their clades.
+        renew_up: (slot, joint): update the data of an internal node and of those above it, from
             their children's.
     """
 
@@ -46,12 +46,11 @@ def tops_row(here, node):
 
 @device_function
 def start_leaf(
-    given,  # OUT size, some_leaf, clade
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # OUT size, some_leaf, clade
     leaf,  # IN control
 ):
     """Fill a leaf's clade: its cell."""
+    given, here, base = slot
     clade = here.clade + address(leaf * here.sizes.words)
     for word in range(here.sizes.words):
         given.clade[clade + address(word)] = np.uint64(0)
@@ -63,12 +62,11 @@ def start_leaf(
 
 @device_function
 def join(
-    given,  # IN left, right; IN OUT size, some_leaf, clade
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN left, right; IN OUT size, some_leaf, clade
     joint,  # IN control: the internal node
 ):
     """Fill an internal node's clade from its children's."""
+    given, here, base = slot
     at = base + address(joint)
     left, right = control(given.left[at]), control(given.right[at])
     given.size[at] = np.int32(given.size[base + address(left)] + given.size[base + address(right)])
@@ -86,11 +84,11 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def weigh_leaf(
-        given,  # IN observed, weights; OUT rows
-        here,  # IN Here
+        slot,  # IN observed, weights; OUT rows
         leaf,  # IN control
     ):
         """Fill a leaf's rows: the weights of what was observed in its cell."""
+        given, here = slot.given, slot.here
         seen, sums, tops = address(leaf * here.sizes.genes), sums_row(here, leaf), tops_row(here, leaf)
         weights = here.number * address(here.sizes.classes)
         for part in range(here.sizes.genes >> lane_bits):
@@ -101,12 +99,11 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def weigh_joint(
-        given,  # IN left, right; IN OUT rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN left, right; IN OUT rows
         joint,  # IN control: the internal node
     ):
         """Fill an internal node's rows from its children's."""
+        given, here, base = slot
         at = base + address(joint)
         left, right = control(given.left[at]), control(given.right[at])
         sums, sums_l, sums_r = sums_row(here, joint), sums_row(here, left), sums_row(here, right)
@@ -121,51 +118,49 @@ def make_rows(lanes: int) -> Rows:
 
     @device_function
     def renew(
-        given,  # IN left, right; IN OUT size, some_leaf, clade, rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN left, right; IN OUT size, some_leaf, clade, rows
         joint,  # IN control: the internal node
     ):
         """Update the data of an internal node from its children's."""
-        join(given, here, base, joint)
-        weigh_joint(given, here, base, joint)
+        join(slot, joint)
+        weigh_joint(slot, joint)
 
     @device_function
-    def start(given, here, base):
+    def start(slot):
         """Compute the data of all nodes, children first."""
-        node = first_leaf(given, here, base, here.root)
-        for turn in range(here.root + _ONE):
-            if node > here.root >> _ONE:
-                renew(given, here, base, node)
+        root = slot.here.root
+        node = first_leaf(slot, root)
+        for turn in range(root + _ONE):
+            if node > root >> _ONE:
+                renew(slot, node)
             else:
-                start_leaf(given, here, base, node)
-                weigh_leaf(given, here, node)
-            if node != here.root:
-                node = next_node(given, here, base, node)
+                start_leaf(slot, node)
+                weigh_leaf(slot, node)
+            if node != root:
+                node = next_node(slot, node)
 
     @device_function
-    def reweigh(given, here, base):
+    def reweigh(slot):
         """Compute the rows of all nodes, children first."""
-        node = first_leaf(given, here, base, here.root)
-        for turn in range(here.root + _ONE):
-            if node > here.root >> _ONE:
-                weigh_joint(given, here, base, node)
+        root = slot.here.root
+        node = first_leaf(slot, root)
+        for turn in range(root + _ONE):
+            if node > root >> _ONE:
+                weigh_joint(slot, node)
             else:
-                weigh_leaf(given, here, node)
-            if node != here.root:
-                node = next_node(given, here, base, node)
+                weigh_leaf(slot, node)
+            if node != root:
+                node = next_node(slot, node)
 
     @device_function
     def renew_up(
-        given,  # IN parent, left, right; IN OUT size, some_leaf, clade, rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN parent, left, right; IN OUT size, some_leaf, clade, rows
         joint,  # IN control: the internal node
     ):
         """Update an internal node and all nodes above it."""
-        renew(given, here, base, joint)
-        while joint != here.root:
-            joint = parent_of(given, here, base, joint)
-            renew(given, here, base, joint)
+        renew(slot, joint)
+        while joint != slot.here.root:
+            joint = parent_of(slot, joint)
+            renew(slot, joint)
 
     return Rows(start, reweigh, renew_up)

@@ -58,29 +58,26 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
     def climb_to_meet(
         best,  # IN OUT (mutations of a panel / lanes,) int32, private
         delta,  # IN (mutations of a panel / lanes,) int32, private: the sums that move
-        given,  # IN the tree and its rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its rows
         column,  # IN address: the lane's first mutation of the panel
         x,  # IN control: node that leaves
         t,  # IN control: node to start above
     ):
         """Climb from t over internal nodes that gain; return the first one that is above x, too."""
-        child, joint = t, parent_of(given, here, base, t)
-        while is_below(given, here, base, x, joint) == _ZERO:
-            beside = other_child(given, here, base, joint, child)
+        here = slot.here
+        child, joint = t, parent_of(slot, t)
+        while is_below(slot, x, joint) == _ZERO:
+            beside = other_child(slot, joint, child)
             sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
-            raise_by_joint(best, given, sums, tops, delta, np.int32(1))
-            child, joint = joint, parent_of(given, here, base, joint)
+            raise_by_joint(best, slot.given, sums, tops, delta, np.int32(1))
+            child, joint = joint, parent_of(slot, joint)
         return joint
 
     @device_function
     def climb_to_root(
         best,  # IN OUT (mutations of a panel / lanes,) int32, private
         delta,  # IN (mutations of a panel / lanes,) int32, private: the sums that move
-        given,  # IN the tree and its rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its rows
         column,  # IN address: the lane's first mutation of the panel
         child,  # IN control: node to start above
         meeting,  # IN control: internal node from which on sums are kept; -1: none
@@ -88,36 +85,36 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
         both,  # IN control: mask: is the meeting's other child above t, and so not beside the path?
     ):
         """Climb from x: internal nodes lose up to the meeting, and keep their sums from there on."""
-        joint = parent_of(given, here, base, child)
+        given, here = slot.given, slot.here
+        joint = parent_of(slot, child)
         while (child != here.root) & (joint != meeting):
-            beside = other_child(given, here, base, joint, child)
+            beside = other_child(slot, joint, child)
             sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
             raise_by_joint(best, given, sums, tops, delta, np.int32(-1))
-            child, joint = joint, parent_of(given, here, base, joint)
+            child, joint = joint, parent_of(slot, joint)
         while child != here.root:
-            beside = other_child(given, here, base, joint, child)
+            beside = other_child(slot, joint, child)
             beside = beside + ((x - beside) & both)
             sums, tops = column + sums_row(here, joint), column + tops_row(here, beside)
             raise_by_joint(best, given, sums, tops, delta, np.int32(0))
-            child, joint = joint, parent_of(given, here, base, joint)
+            child, joint = joint, parent_of(slot, joint)
             both = _ZERO
 
     @device_function
     def score_mapping(
-        given,  # IN the tree and its rows, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its rows, and the score's arguments
         proposal,  # IN Proposal
     ):
         """Return the sum of the contributions of the lane's mutations (int64)."""
+        given, here = slot.given, slot.here
         best = private_array(rounds, np.int32)
         delta = private_array(rounds, np.int32)
         exchange = equal(proposal.edit, EXCHANGE_LABELS)
         x, t = proposal.v, choose(exchange, proposal.w, proposal.t)
-        above = parent_of(given, here, base, x)
-        sibling = other_child(given, here, base, above, x)
-        t_above_x = -is_below(given, here, base, x, t)
-        t_beside_x = -is_below(given, here, base, t, sibling) & ~exchange
+        above = parent_of(slot, x)
+        sibling = other_child(slot, above, x)
+        t_above_x = -is_below(slot, x, t)
+        t_beside_x = -is_below(slot, t, sibling) & ~exchange
         unless_above = choose(t_above_x, x, t)
         unless_beside = choose(t_beside_x | exchange, x, sibling)
         first = choose(exchange, x, above)
@@ -137,9 +134,9 @@ def make_score_mapping(score: Score, lanes: int, rounds: int) -> Any:
             raise_by(best, given, column + tops_row(here, x))
             raise_by(best, given, column + tops_row(here, unless_above))
             raise_by(best, given, column + tops_row(here, unless_beside))
-            met = climb_to_meet(best, delta, given, here, base, column, x, t)
-            met = choose(whole, _NOBODY, choose(t_beside_x, parent_of(given, here, base, above), met))
-            climb_to_root(best, delta, given, here, base, column, first, met, x, ~(t_above_x | t_beside_x))
+            met = climb_to_meet(best, delta, slot, column, x, t)
+            met = choose(whole, _NOBODY, choose(t_beside_x, parent_of(slot, above), met))
+            climb_to_root(best, delta, slot, column, first, met, x, ~(t_above_x | t_beside_x))
             for part in range(rounds):
                 share = share + np.int64(of_mutation(given, here.number, best[part]))
         return share

@@ -80,7 +80,7 @@ def _make_is_one_of(numbers: Sequence[int]) -> Any:
 
 
 def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
-    """Return the device function (given, here, base, move number, draw, mutations) -> Proposal."""
+    """Return the device function (slot, move number, draw, mutations) -> Proposal."""
     null = count_kinds(moves) - 1
     own, first = [], 0
     for move in moves:
@@ -90,15 +90,13 @@ def make_propose(moves: Sequence[Move], relations: Relations) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         number,  # IN control: number of the move (not used)
         draw,  # IN Draw
         mutations,  # IN control
     ):
         """Propose by the last move."""
-        return last(given, here, base, draw, mutations)
+        return last(slot, draw, mutations)
 
     for index in reversed(range(len(own))):
         propose = _or_propose(control(index), own[index], propose)
@@ -110,16 +108,14 @@ def _or_propose(index: control, own: Any, others: Any) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         number,  # IN control: number of the move
         draw,  # IN Draw
         mutations,  # IN control
     ):
         """Compare the numbers one after another; return the Proposal of the one that matches."""
         if number == index:
-            return own(given, here, base, draw, mutations)
-        return others(given, here, base, number, draw, mutations)
+            return own(slot, draw, mutations)
+        return others(slot, number, draw, mutations)
 
     return propose

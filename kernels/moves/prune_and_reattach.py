@@ -24,18 +24,16 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         draw,  # IN Draw; its second is a candidate, uniform among all nodes
         mutations,  # IN control
     ):
         """Propose the candidate; if it is a descendant of v, the non-descendant of a random rank."""
         t = draw.second
-        if is_descendant(given, here, base, t, draw.v) != _ZERO:
-            others = mutations + _ONE - subtree_size(given, here, base, draw.v)
+        if is_descendant(slot, t, draw.v) != _ZERO:
+            others = mutations + _ONE - subtree_size(slot, draw.v)
             rank = control(draw_below(draw.extra, np.uint64(others)))
-            t = select(given, here, base, draw.v, _ZERO, rank)
+            t = select(slot, draw.v, _ZERO, rank)
         return Proposal(pruned, REATTACH, draw.v, draw.v, t, NO_CORRECTION)
 
     return propose

@@ -20,9 +20,7 @@ def make_propose(_relations: Relations, kinds: Kinds) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         draw,  # IN Draw; its second is uniform among the other mutations
         mutations,  # IN control
     ):

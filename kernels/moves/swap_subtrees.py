@@ -27,25 +27,23 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         draw,  # IN Draw; its second is uniform among the other mutations
         mutations,  # IN control
     ):
         """Propose two distinct mutations, or nothing if there is only one."""
         if mutations == _ONE:
             return nothing(null, draw.v)
-        v_below = is_descendant(given, here, base, draw.v, draw.second)
-        w_below = is_descendant(given, here, base, draw.second, draw.v)
+        v_below = is_descendant(slot, draw.v, draw.second)
+        w_below = is_descendant(slot, draw.second, draw.v)
         if v_below + w_below == _ZERO:
             return Proposal(unrelated, EXCHANGE_SUBTREES, draw.v, draw.second, draw.v, NO_CORRECTION)
         lower = draw.v * v_below + draw.second * w_below
         upper = draw.second * v_below + draw.v * w_below
-        size_c = subtree_size(given, here, base, lower)
-        size_b = subtree_size(given, here, base, upper) - size_c
+        size_c = subtree_size(slot, lower)
+        size_b = subtree_size(slot, upper) - size_c
         rank = control(draw_below(draw.extra, np.uint64(size_c)))
-        t = select(given, here, base, lower, _ONE, rank)
+        t = select(slot, lower, _ONE, rank)
         correction = draw.log_sizes[draw.logs + address(size_c)] - draw.log_sizes[draw.logs + address(size_b)]
         return Proposal(related, TURN_OVER, lower, upper, t, correction)
 

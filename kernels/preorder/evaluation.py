@@ -32,7 +32,7 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
     Args:
         form: form of the tables.
         place: `Evaluation.place`.
-        score_after: device function (given, here, base, proposal, moved, current) -> the score after the
+        score_after: device function (slot, proposal, moved, current) -> the score after the
             edit.
         extras: parts of the tables besides scores and running maxima.
     """
@@ -46,33 +46,32 @@ def compose_evaluation(form: Form, place: Any, score_after: Any, extras: Extras)
     keeps_order = form.subtrees
 
     @device_function
-    def start(given, here, base):
-        """Make the tables if they are not those of the tree."""
-        if given.tables_made[here.number] == _ZERO:
-            start_tables(given, here, base)
+    def start(slot):
+        """Make the tables if they are not those of the tree; return `base`."""
+        base = slot.base
+        if slot.given.tables_made[slot.here.number] == _ZERO:
+            start_tables(slot)
             base = in_step(base)
         return base
 
     @device_function
     def evaluate(
-        given,  # IN the tree and its tables; OUT scratch of `score_after`
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its tables; OUT scratch of `score_after`
         proposal,  # IN Proposal
         current,  # IN int64: score of the tree
     ):
         """Return (the score after the edit, Moved)."""
-        moved = moved_by(given, here, base, proposal)
+        moved = moved_by(slot, proposal)
         proposed = current
         if (moved.plus_1 ^ moved.minus_1) | (moved.plus_2 ^ moved.minus_2) != _ZERO:
-            proposed = score_after(given, here, base, proposal, moved, current)
+            proposed = score_after(slot, proposal, moved, current)
         return proposed, moved
 
     @device_function
-    def finish(given, here, base):
+    def finish(slot):
         """Fill the order if it was not kept, and mark the tables as those of the tree."""
         if not keeps_order:
-            fill_order(given, here, base)
-        given.tables_made[here.number] = _ONE
+            fill_order(slot)
+        slot.given.tables_made[slot.here.number] = _ONE
 
     return Evaluation(make_relations(form), place, start, evaluate, follow, keep, finish)

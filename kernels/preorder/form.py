@@ -10,12 +10,6 @@ BROAD = 128
 A branch on the result costs more than to write a few narrow rows.
 """
 
-FEW_BLOCKS = 6
-"""Number of blocks up to which all maxima over blocks are renewed.
-
-That is faster than to detect which of them change.
-"""
-
 
 class Form(NamedTuple):
     """Constants by which the compiler unrolls loops and leaves out code.
@@ -25,14 +19,12 @@ class Form(NamedTuple):
         rounds: cells of a panel per lane, in registers.
         subtrees: 1 if there are maxima over every node's subtree, with sketches: in wide tables.
         broad: 1 if it pays to check whether a row changed.
-        few: 1 if there are so few blocks that their maxima are renewed without a check.
     """
 
     lanes: int
     rounds: int
     subtrees: int
     broad: int
-    few: int
 
     @property
     def lane_bits(self) -> int:
@@ -42,5 +34,4 @@ class Form(NamedTuple):
 
 def form_of(shape: Shape) -> Form:
     """Return the form that suits tables of a shape best."""
-    broad, few = int(shape.cells >= BROAD), int(shape.most_blocks <= FEW_BLOCKS)
-    return Form(shape.lanes, shape.rounds, shape.subtrees, broad, few)
+    return Form(shape.lanes, shape.rounds, shape.subtrees, broad=int(shape.cells >= BROAD))

@@ -16,6 +16,7 @@ class Here(NamedTuple):
         flags: address, likewise of `flagged`; 0 if there is none.
         sizes: Sizes.
         layout: Layout, where rows start.
+        variant: Variant, what the problem needs.
     """
 
     number: Any
@@ -27,3 +28,4 @@ class Here(NamedTuple):
     flags: Any
     sizes: Any
     layout: Any
+    variant: Any

@@ -1,8 +1,8 @@
 """Sizes of a problem's trees and tables in device code.
 
 They are constants of a kernel for one shape, or specialisation constants that the host writes. In both cases
-loops have fixed lengths, and strides fold into addresses. A general kernel instead reads them from an
-argument when it begins, and serves every shape of its form.
+loops have fixed lengths, strides fold into addresses, and what the problem does not need is left out. A
+general kernel instead reads the sizes from an argument when it begins. It serves every problem of its form.
 """
 
 from typing import Any, NamedTuple
@@ -35,6 +35,29 @@ class Sizes(NamedTuple):
     classes: Any
 
 
+class Variant(NamedTuple):
+    """What a problem needs; control integers, 1 for yes and 0 for no, the same in all lanes.
+
+    Attributes:
+        weighted: columns have multiplicities.
+        wide: a lane's share of a score may not fit in 32 bits.
+        few: there are so few blocks that their maxima are renewed without a check.
+    """
+
+    weighted: Any
+    wide: Any
+    few: Any
+
+
+FEW_BLOCKS = 6
+"""Number of blocks up to which all maxima over blocks are renewed.
+
+That is faster than to detect which of them change.
+"""
+
+ANY_PROBLEM = Variant(control(1), control(1), control(0))
+"""Variant that serves every problem."""
+
 SIZES = Argument("sizes", PROBLEM, "int64", ("sizes",), "Sizes, then Layout")
 
 COUNT = len(Sizes._fields) + len(Layout._fields)
@@ -49,21 +72,27 @@ def make_sizes(shape: Shape, classes: int) -> tuple[Sizes, Layout]:
     return Sizes(*map(control, sizes)), Layout(*map(control, make_layout(shape)))
 
 
-def fixed_sizes(shape: Shape, classes: int) -> Any:
-    """Return a device function (given) -> (Sizes, Layout) with the constants of a shape."""
+def make_variant(shape: Shape, weighted: int, wide: int) -> Variant:
+    """Return the variant for a shape, as control integers; `weighted` and `wide` are as in `Variant`."""
+    return Variant(*map(control, (weighted, wide, shape.most_blocks <= FEW_BLOCKS)))
+
+
+def fixed_sizes(shape: Shape, classes: int, weighted: int, wide: int) -> Any:
+    """Return a device function (given) -> (Sizes, Layout, Variant) with the constants of a problem."""
     sizes, layout = make_sizes(shape, classes)
+    variant = make_variant(shape, weighted, wide)
 
     @device_function
     def sizes_of(given):
-        """Return the constants (Sizes, Layout)."""
-        return sizes, layout
+        """Return the constants (Sizes, Layout, Variant)."""
+        return sizes, layout, variant
 
     return sizes_of
 
 
 @device_function
 def read_sizes(given):
-    """Return (Sizes, Layout) from the argument `sizes`."""
+    """Return (Sizes, Layout) from the argument `sizes`, and ANY_PROBLEM."""
     sizes = given.sizes
     return (
         Sizes(
@@ -77,13 +106,15 @@ def read_sizes(given):
             control(sizes[address(13)]), control(sizes[address(14)]), control(sizes[address(15)]),
             control(sizes[address(16)]),
         ),
+        ANY_PROBLEM,
     )  # fmt: skip
 
 
 _specialised_sizes, _specialised_layout = specialised(Sizes), specialised(Layout, first=len(Sizes._fields))
+_specialised_variant = specialised(Variant, first=COUNT)
 
 
 @device_function
 def specialised_sizes(given):
-    """Return (Sizes, Layout) that the host wrote into the kernel."""
-    return _specialised_sizes(), _specialised_layout()
+    """Return (Sizes, Layout, Variant) that the host wrote into the kernel."""
+    return _specialised_sizes(), _specialised_layout(), _specialised_variant()

@@ -31,12 +31,12 @@ def make_learned(
 
     Args:
         inner: evaluation for fixed rates.
-        share_anew: device function (given, here, base, weights) -> the lane's share (int64) of the tree's
+        share_anew: device function (slot, weights) -> the lane's share (int64) of the tree's
             score under other weights; these are (classes,) int32, private. It changes nothing that other
             functions read.
-        reweigh: device function (given, here, base): update what follows from the tree to its new weights,
+        reweigh: device function (slot): update what follows from the tree to its new weights,
             except for rows of weights.
-        put_weights: device function (given, here, base, label): write the row of weights of a mutation.
+        put_weights: device function (slot, label): write the row of weights of a mutation.
         classes: number of classes of observed values, the uninformative one included.
     """
     start, evaluate_edit, follow_edit = inner.start, inner.evaluate, inner.follow
@@ -79,64 +79,62 @@ def make_learned(
 
     @device_function
     def after_jump(
-        given,  # IN the tree, rate_at and the tables of the rates; OUT scratch of `share_anew`
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree, rate_at and the tables of the rates; OUT scratch of `share_anew`
         proposal,  # IN Proposal: a jump
     ):
         """Return the score after a jump (int64)."""
-        fn, fp = places_after(given, here.number, proposal)
+        given = slot.given
+        fn, fp = places_after(given, slot.here.number, proposal)
         weights = private_array(classes, np.int32)
         for code in range(classes):
             weights[code] = np.int32(weight_of(given, fn, fp, code))
-        return lane_sum(share_anew(given, here, base, weights)) + worth_of(given, fn, fp)
+        return lane_sum(share_anew(slot, weights)) + worth_of(given, fn, fp)
 
     @device_function
-    def make_up(given, here, base):
+    def make_up(slot):
         """Update the tables to the rates if these have jumped: once for several jumps."""
+        given, here = slot.given, slot.here
         if given.rates_ahead[here.number] != _ZERO:
-            reweigh(given, here, base)
+            reweigh(slot)
             given.rates_ahead[here.number] = _ZERO
 
     @device_function
-    def finish(given, here, base):
+    def finish(slot):
         """Update the tables to the rates, then finish as for fixed rates."""
-        make_up(given, here, base)
-        finish_tree(given, here, base)
+        make_up(slot)
+        finish_tree(slot)
 
     @device_function
     def evaluate(
-        given,  # IN OUT the kernel's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT the kernel's arguments
         proposal,  # IN Proposal
         current,  # IN int64: score of the state
     ):
         """Return (the score after the edit or the jump, the `change` that `follow` needs)."""
-        number = here.number
+        given = slot.given
+        number = slot.here.number
         if proposal.edit != JUMP_RATE:
-            make_up(given, here, base)
+            make_up(slot)
         if proposal.edit == EXCHANGE_LABELS:
-            put_weights(given, here, base, proposal.v)
-            put_weights(given, here, base, proposal.w)
+            put_weights(slot, proposal.v)
+            put_weights(slot, proposal.w)
         own = worth_of(given, place_of(given, number, _FN), place_of(given, number, _FP))
-        of_tree, change = evaluate_edit(given, here, base, proposal, current - own)
+        of_tree, change = evaluate_edit(slot, proposal, current - own)
         proposed = of_tree + own
         if proposal.edit == JUMP_RATE:
-            proposed = after_jump(given, here, base, proposal)
+            proposed = after_jump(slot, proposal)
         return proposed, change
 
     @device_function
     def follow(
-        given,  # IN OUT the kernel's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT the kernel's arguments
         proposal,  # IN Proposal
         change,  # IN what `evaluate` returned besides the score
     ):
         """Apply the jump to the rates, or the edit to the tree."""
+        given = slot.given
         if proposal.edit == JUMP_RATE:
-            number = here.number
+            number = slot.here.number
             fn, fp = places_after(given, number, proposal)
             own = number * address(classes)
             for code in range(classes):
@@ -145,26 +143,26 @@ def make_learned(
             given.rate_at[number * _RATES + _FP] = np.int64(fp)
             given.rates_ahead[number] = _ONE
         else:
-            follow_edit(given, here, base, proposal, change)
+            follow_edit(slot, proposal, change)
 
     @device_function
-    def keep(given, here, base):
+    def keep(slot):
         """Copy the tree and its rates to the best ones."""
-        keep_tree(given, here, base)
+        given = slot.given
+        keep_tree(slot)
         for rate in range(RATES):
-            at = here.number * _RATES + address(rate)
+            at = slot.here.number * _RATES + address(rate)
             given.best_rate_at[at] = given.rate_at[at]
 
     @device_function
     def tell(
-        given,  # IN rate_at
-        here,  # IN where the slot's parts of them start
+        slot,  # IN rate_at
         events,  # OUT event_rates
         event,  # IN address: number of the event
     ):
         """Write the rates to the event."""
         for rate in range(RATES):
-            at = here.number * _RATES + address(rate)
-            events.event_rates[event * _RATES + address(rate)] = given.rate_at[at]
+            at = slot.here.number * _RATES + address(rate)
+            events.event_rates[event * _RATES + address(rate)] = slot.given.rate_at[at]
 
     return inner._replace(start=start, evaluate=evaluate, follow=follow, keep=keep, finish=finish, tell=tell)

@@ -51,14 +51,13 @@ def _make(rate: int) -> Any:
 
         @device_function
         def propose(
-            given,  # IN the encoding's arguments
-            here,  # IN where the slot's parts of them start
-            base,  # IN address: where the slot's tree starts
+            slot,  # IN the encoding's arguments
             draw,  # IN Draw; its second is the result of `jump_of`
             mutations,  # IN control
         ):
             """Propose a jump; v is the point that the rate jumps to."""
-            place = control(given.rate_at[here.number * rates + of_rate])
+            given = slot.given
+            place = control(given.rate_at[slot.here.number * rates + of_rate])
             length = control(given.rate_jumps[jumps + address(draw.second >> _ONE)])
             is_down = draw.second & _ONE
             jumped = place + length - _TWO * is_down * length

@@ -66,11 +66,7 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
     @device_function
     def record(
         events,  # IN OUT record of the recorders' arguments
-        number,  # IN address: the slot
-        lane,  # IN address
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree
         mutations,  # IN control
         step,  # IN int64: number of the step just done
         score,  # IN int64: of the tree after it
@@ -78,20 +74,21 @@ def make_ring(recorders: Sequence[Recorder], evaluation: Evaluation, **sizes: in
         accepted,  # IN control: 1 if the step was accepted
     ):
         """Put the state in the ring if any recorder wants it."""
+        number, lane = slot.here.number, slot.here.lane
         why = why_of(events, number, step, score, best, accepted)
         if why != _ZERO:
             count = control(events.event_count[number])
             at = number * address(events.ring[_LENGTH]) + address(count)
             rounds = control(events.ring[_ROUNDS])
             tree = at * address(rounds) * address(lanes)
-            parents_to(given, here, base, events.event_parents, tree, rounds)
+            parents_to(slot, events.event_parents, tree, rounds)
             tree = in_step(tree)
             key = key_of(events, number, lane, tree, rounds, address(mutations))
             events.event_step[at] = step + _NEXT
             events.event_score[at] = score
             events.event_why[at] = why
             events.event_key[at] = key
-            tell(given, here, events, at)
+            tell(slot, events, at)
             number = in_step(number)
             events.event_count[number] = count + _ONE
 

@@ -144,7 +144,7 @@ def test_sums_that_a_kernel_has_no_room_for_are_refused() -> None:
     values = np.ones((3, 4000), np.uint8)
     problem = make_problem(matrix_from_array(values), Rates(0.499, 0.499))
     encoding = PreorderEncoding(problem, TRAITS)
-    assert encoding.constants["wide"] == 0
+    assert encoding.variant.wide == 0
     assert encoding.can_score(problem.rates) is None
     assert "2^31" in str(encoding.can_score(SlotRates((-1, 2**20, 0), 0)))
 

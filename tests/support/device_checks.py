@@ -22,6 +22,7 @@ from syclade.kernels.chain.edits import Draw, Proposal
 from syclade.kernels.chain.parents import make_parents_to
 from syclade.kernels.chain.parts import Move, Score
 from syclade.kernels.chain.philox import philox_4x32_10
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.moves.choice import make_propose, make_second
 from syclade.kernels.moves.words import extra_word, first_node
 from syclade.kernels.target import device_function, in_step
@@ -99,7 +100,7 @@ def make_ancestor_check(
         given: Any,  # IN OUT arrays of tests/suites/test_moves_exhaustive.py
     ) -> None:
         base, g, r, p = tree * matrix_size, tree * _4, tree * _4, tree * _5
-        here = Here(tree, lane)
+        slot = Slot(given, Here(tree, lane), base)
         edit = Proposal(
             np.int64(0),
             given.edit[g],
@@ -119,13 +120,13 @@ def make_ancestor_check(
             given.log_sizes,
             np.uint64(0),
         )
-        proposal = propose(given, here, base, np.int64(number), draw, given.mutations[_0])
+        proposal = propose(slot, np.int64(number), draw, given.mutations[_0])
         given.proposed[p] = proposal.kind
         given.proposed[p + _1] = proposal.v
         given.proposed[p + _2] = proposal.w
         given.proposed[p + _3] = proposal.t
         given.proposed[p + _4] = proposal.correction
-        parents_to(given, here, base, given.parents, tree * parent_stride, rounds)
+        parents_to(slot, given.parents, tree * parent_stride, rounds)
         given.shares[tree * lanes_u + lane] = score_mapping(given, tree, given.ancestors, base, lane)
         given.score[tree] = total(given.shares, in_step(tree * lanes_u))
 

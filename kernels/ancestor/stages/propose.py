@@ -16,6 +16,7 @@ from syclade.kernels.ancestor.stages.move_record import write_move
 from syclade.kernels.chain.batch import make_batch
 from syclade.kernels.chain.edits import Draw
 from syclade.kernels.chain.parts import Move, Relations
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.moves.choice import make_propose
 from syclade.kernels.target import address, control, device_function
 from syclade.kernels.words import WORD_SHIFT, bit_of
@@ -64,9 +65,7 @@ def ticket_of(node, inside, rank):
 
 @device_function
 def deferred_select(
-    given,  # IN the kernel's arguments: not used
-    here,  # IN Counted: not used
-    base,  # IN address: not used
+    slot,  # IN not used
     node,  # IN control
     inside,  # IN control: 1 to select in the subtree, 0 to select outside of it
     rank,  # IN control: counted from 0
@@ -77,12 +76,11 @@ def deferred_select(
 
 @device_function
 def counted_size(
-    given,  # IN the kernel's arguments: not used
-    here,  # IN Counted
-    base,  # IN address: not used
+    slot,  # IN Slot; its `here` is Counted
     node,  # IN control: one of the two nodes drawn
 ):
     """Return the number of nodes in the node's subtree, itself included (control)."""
+    here = slot.here
     return here.size_second + (here.size_v - here.size_second) * control(node == here.v)
 
 
@@ -123,15 +121,13 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
 
     @device_function
     def exchange(
-        given,  # IN ancestors (slots, words, nodes) uint64, flat
-        here,  # IN Counted
-        base,  # IN address: where the slot's matrix starts
+        slot,  # IN ancestors (slots, words, nodes) uint64, flat
         t,  # IN control: a node, or a ticket
     ):
         """Run the second loop: return the node that a ticket stands for, or t if it is a node (control)."""
         is_ticket = control(t < control(0))
         code = (-t - control(1)) * is_ticket
-        found = select(given, here, base, code & _MASK, code >> _BOTH, (code >> _BITS) & _MASK)
+        found = select(slot, code & _MASK, code >> _BOTH, (code >> _BITS) & _MASK)
         return found * is_ticket + t * (control(1) - is_ticket)
 
     @device_function
@@ -149,9 +145,9 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
             given.log_sizes,
             number * address(mutations + control(2)),
         )
-        here = count(given, base, draw.v, draw.second)
-        proposal = propose(given, here, base, control(given.draws[at]), draw, mutations)
-        t = exchange(given, here, base, proposal.t)
+        slot = Slot(given, count(given, base, draw.v, draw.second), base)
+        proposal = propose(slot, control(given.draws[at]), draw, mutations)
+        t = exchange(slot, proposal.t)
         write_move(given.move, number, proposal)
         given.move[at + _FOUR] = t
         given.threshold[number] = given.draws[at + _FOUR] + proposal.correction

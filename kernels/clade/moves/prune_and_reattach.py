@@ -25,32 +25,28 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
 
     @device_function
     def stands_aside(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         node,  # IN control
         above,  # IN control: the node's parent
         t,  # IN control: the candidate
     ):
         """Return 1 if t is neither in the node's subtree nor the internal node above it, else 0 (control)."""
-        return (_ONE - is_descendant(given, here, base, t, node)) * control(t != above)
+        return (_ONE - is_descendant(slot, t, node)) * control(t != above)
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         draw,  # IN Draw; v is uniform among all nodes except the root, its second among all nodes
         root,  # IN control: number of nodes except the root
     ):
         """Propose a candidate, or a second one, or nothing if neither is allowed."""
         node, t = draw.v, draw.second
-        above = parent_of(given, here, base, node)
-        if stands_aside(given, here, base, node, above, t) == _ZERO:
+        above = parent_of(slot, node)
+        if stands_aside(slot, node, above, t) == _ZERO:
             t = control(draw_below(draw.extra, np.uint64(root + _ONE)))
-            if stands_aside(given, here, base, node, above, t) == _ZERO:
+            if stands_aside(slot, node, above, t) == _ZERO:
                 return nothing(null, node)
-        if parent_of(given, here, base, t) == above:  # it is already there
+        if parent_of(slot, t) == above:  # it is already there
             return Proposal(pruned, NOTHING, node, node, t, NO_CORRECTION)
         return Proposal(pruned, REATTACH, node, node, t, NO_CORRECTION)
 

@@ -25,9 +25,7 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
 
     @device_function
     def propose(
-        given,  # IN the encoding's arguments
-        here,  # IN where the slot's parts of them start
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the encoding's arguments
         draw,  # IN Draw; its second is uniform among the leaves
         root,  # IN control: number of nodes except the root, 2 * (leaves - 1)
     ):
@@ -35,7 +33,7 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
         one = draw.second
         other = control(draw_below(draw.extra, np.uint64(root >> _ONE)))
         other = other + control(other >= one)
-        if parent_of(given, here, base, one) == parent_of(given, here, base, other):
+        if parent_of(slot, one) == parent_of(slot, other):
             return Proposal(swapped, NOTHING, one, other, one, NO_CORRECTION)
         return Proposal(swapped, EXCHANGE_LABELS, one, other, one, NO_CORRECTION)
 

@@ -11,8 +11,8 @@ class Edit(NamedTuple):
 
     Attributes:
         code: as in chain/edits.py.
-        moved: device function (given, here, base, proposal) -> Moved.
-        rearranged: device function (given, here, base, proposal, moved) -> Rearranged, called on the tree
+        moved: device function (slot, proposal) -> Moved.
+        rearranged: device function (slot, proposal, moved) -> Rearranged, called on the tree
             before the edit; None if positions keep their places.
     """
 
@@ -22,7 +22,7 @@ class Edit(NamedTuple):
 
 
 def make_moved(edits: Sequence[Edit], nothing: Any) -> Any:
-    """Return the device function (given, here, base, proposal) -> Moved, by the proposal's edit.
+    """Return the device function (slot, proposal) -> Moved, by the proposal's edit.
 
     Args:
         edits: the likeliest first.
@@ -39,21 +39,19 @@ def _or_moved(code: control, own: Any, others: Any) -> Any:
 
     @device_function
     def moved(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
     ):
         """Return the shifted intervals (Moved)."""
         if proposal.edit == code:
-            return own(given, here, base, proposal)
-        return others(given, here, base, proposal)
+            return own(slot, proposal)
+        return others(slot, proposal)
 
     return moved
 
 
 def make_rearranged(edits: Sequence[Edit]) -> Any:
-    """Return the device function (given, here, base, proposal, moved) -> Rearranged, by the edit."""
+    """Return the device function (slot, proposal, moved) -> Rearranged, by the edit."""
     *others, last = [edit for edit in edits if edit.rearranged is not None]
     rearranged = last.rearranged
     for edit in reversed(others):
@@ -66,15 +64,13 @@ def _or_rearranged(code: control, own: Any, others: Any) -> Any:
 
     @device_function
     def rearranged(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Return the change of the order (Rearranged)."""
         if proposal.edit == code:
-            return own(given, here, base, proposal, moved)
-        return others(given, here, base, proposal, moved)
+            return own(slot, proposal, moved)
+        return others(slot, proposal, moved)
 
     return rearranged

@@ -35,15 +35,14 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
 
     @device_function
     def moved(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
     ):
         """Return two intervals, x's being the first one (Moved)."""
+        here = slot.here
         v, w = proposal.v, proposal.w
-        place_v, end_v = interval_of(given, base, v)
-        place_w, end_w = interval_of(given, base, w)
+        place_v, end_v = interval_of(slot, v)
+        place_w, end_w = interval_of(slot, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         y = v + w - x
@@ -66,12 +65,11 @@ def make_exchange_labels(_form: Form, _blocks: Blocks) -> Edit:
 
 @device_function
 def relabelled(
-    given,  # IN the tree before the edit
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN the tree before the edit
     moved,  # IN Moved
 ):
     """Return what the tables have to follow (Changes)."""
+    given, base = slot.given, slot.base
     a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
     above_x = control(given.parent[base + address(moved.x)])
     above_y = control(given.parent[base + address(moved.y)])
@@ -79,7 +77,7 @@ def relabelled(
     row_y = row_at(given.places, base + address(a2))
     stop_1, start_2, stop_2, start_3, stop_3 = b1, _ZERO, _ZERO, a2, b2
     later, end_later = a2, b2
-    node_1, node_2, shifted_from = above_x, above_y, here.tree_nodes
+    node_1, node_2, shifted_from = above_x, above_y, slot.here.tree_nodes
     if a2 < b1:  # y is below x
         stop_1, start_2, stop_2, start_3, stop_3 = a2, b2, b1, _ZERO, _ZERO
         later, end_later = b2, b1
@@ -117,14 +115,13 @@ def make_swap_labels(form: Form) -> Any:
 
     @device_function
     def swap_labels(
-        given,  # IN OUT parent, order (where it is kept), position, size, row_of
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT parent, order (where it is kept), position, size, row_of
         moved,  # IN Moved
         above_x,  # IN control: parent of x before the edit
         above_y,  # IN control: parent of y before the edit
     ):
         """Swap x and y: positions keep their rows, labels change."""
+        given, here, base = slot
         x, y, a1, a2 = moved.x, moved.y, moved.a1, moved.a2
         new_above_x = exchanged(above_y, x, y)
         new_above_y = exchanged(above_x, x, y)

@@ -48,17 +48,15 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
 
     @device_function
     def moved(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
     ):
         """Return two separate intervals; x is the node of the first one (Moved)."""
         v, w = proposal.v, proposal.w
-        place_v, end_v = interval_of(given, base, v)
-        above_v = row_above(given, base, v)
-        place_w, end_w = interval_of(given, base, w)
-        above_w = row_above(given, base, w)
+        place_v, end_v = interval_of(slot, v)
+        above_v = row_above(slot, v)
+        place_w, end_w = interval_of(slot, w)
+        above_w = row_above(slot, w)
         w_first = less(place_w, place_v)
         x = choose(w_first, w, v)
         a1 = choose(w_first, place_w, place_v)
@@ -73,13 +71,12 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
 
     @device_function
     def rearranged(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Return the swap of two runs around what is between them (Rearranged)."""
+        given, base = slot.given, slot.base
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
         above_x = control(given.parent[base + address(moved.x)])
         above_y = control(given.parent[base + address(moved.y)])
@@ -90,7 +87,7 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
         middle = a1 + b2 - a2
         last = middle + a2 - b1
         more = (b2 - a2) - (b1 - a1)
-        local = exchange(given, here, base, a1, b1, a2, b2)
+        local = exchange(slot, a1, b1, a2, b2)
         return Rearranged(
             Permutation(a1, middle, last, b2, b2, a2 - a1, b1 - middle, a1 - last, _ZERO),
             Growth(more, place_above_x, _ZERO, -more, place_above_y, _ZERO),
@@ -111,7 +108,7 @@ def make_exchange_subtrees(_form: Form, blocks: Blocks) -> Edit:
                     moved.minus_2,
                 ),
                 touched_blocks(local, last, b2, a1, middle),
-                Climbs(above_x, row_x, row_y, above_y, row_y, row_x, here.tree_nodes),
+                Climbs(above_x, row_x, row_y, above_y, row_y, row_x, slot.here.tree_nodes),
             ),
         )
 

@@ -9,13 +9,11 @@ _TWO = control(2)
 
 @device_function
 def moved_by_nothing(
-    given,  # IN not used
-    here,  # IN Here
-    base,  # IN not used
+    slot,  # IN not used
     proposal,  # IN Proposal
 ):
     """Return any interval, shifted by the row of zeros minus itself (Moved)."""
-    zero = here.layout.zero
+    zero = slot.here.layout.zero
     return Moved(
         ONE_INTERVAL, proposal.v, _ONE, _TWO, proposal.v, _ONE, _ONE, _TWO, _TWO, zero, zero, zero, zero
     )

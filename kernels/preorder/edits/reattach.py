@@ -29,8 +29,7 @@ _ONE = control(1)
 
 @device_function
 def new_place(
-    given,  # IN parent, position, size
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN parent, position, size
     v,  # IN control
     a,  # IN control: start of v's interval
     b,  # IN control: its end
@@ -40,7 +39,8 @@ def new_place(
 
     Any place among t's children is legal; this is the nearest.
     """
-    place_t, end_t = interval_of(given, base, t)
+    given, base = slot.given, slot.base
+    place_t, end_t = interval_of(slot, t)
     if place_t > a:
         return a, place_t + _ONE, _ONE
     if end_t <= a:
@@ -98,32 +98,29 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
 
     @device_function
     def moved(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
     ):
         """Return one interval (Moved)."""
         v, t = proposal.v, proposal.t
-        a, b = interval_of(given, base, v)
-        row_old = row_above(given, base, v)
-        row_t = control(given.row_of[base + address(t)])
-        zero = here.layout.zero
+        a, b = interval_of(slot, v)
+        row_old = row_above(slot, v)
+        row_t = control(slot.given.row_of[slot.base + address(t)])
+        zero = slot.here.layout.zero
         return Moved(ONE_INTERVAL, v, a, b, v, _ZERO, _ZERO, b, b, row_t, row_old, zero, zero)
 
     @device_function
     def rearranged(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Return the swap of a run with what is between it and its new place (Rearranged)."""
+        given, base = slot.given, slot.base
         v, t, a, b = moved.x, proposal.t, moved.a1, moved.b1
         above = control(given.parent[base + address(v)])
         row_v = row_at(given.places, base + address(a))
-        start, stop, to_end = new_place(given, base, v, a, b, t)
+        start, stop, to_end = new_place(slot, v, a, b, t)
         permutation = permuted(start, stop, to_end, a, b)
         run = start
         if to_end == _ONE:
@@ -134,7 +131,7 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
         end_run = run + (b - a)
         place_above = control(given.position[base + address(above)])
         place_t = control(given.position[base + address(t)])
-        local = joins(given, here, base, a, b, neighbour)
+        local = joins(slot, a, b, neighbour)
         return Rearranged(
             permutation,
             Growth(a - b, place_above, _ZERO, b - a, place_t, _ZERO),
@@ -155,7 +152,7 @@ def make_reattach(form: Form, blocks: Blocks) -> Edit:
                     moved.minus_2,
                 ),
                 touched_blocks(local, start, stop, run, end_run),
-                Climbs(above, row_v, row_v, t, row_v, row_v, here.tree_nodes),
+                Climbs(above, row_v, row_v, t, row_v, row_v, slot.here.tree_nodes),
             ),
         )
 

@@ -34,18 +34,16 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
 
     @device_function
     def moved(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
     ):
         """Return v's interval, which is y's, inside w's, which is x's (Moved)."""
         v, w, t = proposal.v, proposal.w, proposal.t
-        place_v, end_v = interval_of(given, base, v)
-        above_v = row_above(given, base, v)
-        place_w, end_w = interval_of(given, base, w)
-        above_w = row_above(given, base, w)
-        row_t = control(given.row_of[base + address(t)])
+        place_v, end_v = interval_of(slot, v)
+        above_v = row_above(slot, v)
+        place_w, end_w = interval_of(slot, w)
+        above_w = row_above(slot, w)
+        row_t = control(slot.given.row_of[slot.base + address(t)])
         return Moved(
             ONE_IN_THE_OTHER, w, place_w, end_w, v, place_v, end_v, place_v, end_w,
             row_t, above_v, above_w, above_v,
@@ -53,13 +51,12 @@ def make_turn_over(_form: Form, _blocks: Blocks) -> Edit:
 
     @device_function
     def rearranged(
-        given,  # IN the tree before the edit
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree before the edit
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Return the order with v's run first and, inside it after t, the rest of w's run (Rearranged)."""
+        given, base = slot.given, slot.base
         a1, b1, a2, b2 = moved.a1, moved.b1, moved.a2, moved.b2
         above_x = control(given.parent[base + address(moved.x)])
         above_y = control(given.parent[base + address(moved.y)])

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.parts import Score, Terms
+from syclade.kernels.chain.slot import after_writes
 from syclade.kernels.preorder.changes import ONE_INTERVAL, Moved
 from syclade.kernels.preorder.form import Form
 from syclade.kernels.preorder.narrow.worth import make_worth
 from syclade.kernels.preorder.tree.renumber import make_fill_order
-from syclade.kernels.target import address, control, device_function, in_step, maximum, private_array
+from syclade.kernels.target import address, control, device_function, maximum, private_array
 
 _ONE = control(1)
 
@@ -22,19 +23,18 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
     rounds, lanes = form.rounds, form.lanes
     fill_order = make_fill_order(form)
     telling = classes - 1
-    add_panel = make_worth(form, score, 1, 1, _make_totals)
+    add_panel = make_worth(form, score, _make_totals)
     row_below = _row_of_level if score.terms is None else _row_of_node
 
     @device_function
     def fill_rows(
         best,  # OUT (cells of a panel / lanes,) int32, private: the best score of each cell
-        given,  # IN the tree, observed; OUT rate_rows, rate_row
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree, observed; OUT rate_rows, rate_row
         weights,  # IN (classes,) int32, private
         panel,  # IN integer: the panel
     ):
         """Compute the scores of a panel at all nodes, parents first."""
+        given, here, base = slot
         cell = address(panel * rounds * lanes) + here.lane
         width = address(here.sizes.cells)
         column = here.number * address(here.sizes.nodes) * width + cell
@@ -62,22 +62,21 @@ def make_anew(form: Form, score: Score, classes: int) -> Any:
 
     @device_function
     def share_anew(
-        given,  # IN the tree, observed, multiplicity, the score's arguments; OUT order, rate_rows, rate_row
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree, observed, multiplicity, the score's arguments; OUT order, rate_rows, rate_row
         weights,  # IN (classes,) int32, private
     ):
         """Return the lane's share of the tree's score (int64)."""
-        fill_order(given, here, base)
-        base = in_step(base)
+        here = slot.here
+        fill_order(slot)
+        slot = after_writes(slot)
         zero = here.layout.zero
         moved = Moved(ONE_INTERVAL, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, _ONE, zero, zero, zero, zero)
         best = private_array(rounds, np.int32)
         others = private_array(rounds, np.int32)
         share = np.int64(0)
         for panel in range(here.sizes.panels):
-            fill_rows(best, given, here, base, weights, panel)
-            share = add_panel(share, best, others, given, here, base, panel, moved)
+            fill_rows(best, slot, weights, panel)
+            share = add_panel(share, best, others, slot, panel, moved)
         return share
 
     return share_anew
@@ -108,13 +107,12 @@ def _make_totals(form: Form, terms: Terms) -> Any:
         totals,  # OUT (cells of a panel / lanes,) int32, private
         best,  # IN, like totals: the scores of the best attachments
         made,  # IN result of `terms.form`
-        given,  # IN rate_rows
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN rate_rows
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         moved,  # IN not used
     ):
         """Compute totals = the sums of the terms of all nodes."""
+        here = slot.here
         width = address(here.sizes.cells)
         first = here.number * address(here.sizes.nodes) * width + (column - here.table)
         for part in range(rounds):
@@ -122,7 +120,7 @@ def _make_totals(form: Form, terms: Terms) -> Any:
         for node in range(here.tree_nodes):
             row = first + address(node) * width
             for part in range(rounds):
-                worth = given.rate_rows[row + address(part * lanes)]
+                worth = slot.given.rate_rows[row + address(part * lanes)]
                 totals[part] = np.int32(totals[part] + term(made, worth, best[part]))
 
     return take_totals

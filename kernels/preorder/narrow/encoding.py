@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.preorder.arguments import NARROW
 from syclade.kernels.preorder.evaluation import compose_evaluation
 from syclade.kernels.preorder.form import Form, form_of
@@ -43,24 +44,24 @@ def make_evaluation(
         wide: 1 if a lane's share of a score may not fit in 32 bits.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=0)
-    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted, wide)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes, weighted, wide))
 
 
 def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, **_others: int
 ) -> Evaluation:
     """Return the evaluation of a score, for every shape of a form.
 
     Args:
-        sizes_of: device function (given) -> (Sizes, Layout).
+        sizes_of: device function (given) -> (Sizes, Layout, Variant).
         score: contribution of a cell.
-        lanes, rounds, broad, few: as in `Form`.
+        lanes, rounds, broad: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 0, broad, few), sizes_of, weighted=1, wide=1)
+    return _evaluation(score, Form(lanes, rounds, 0, broad), sizes_of)
 
 
-def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: int) -> Evaluation:
-    score_mapping = make_score_mapping(form, score, weighted, wide)
+def _evaluation(score: Score, form: Form, sizes_of: Any) -> Evaluation:
+    score_mapping = make_score_mapping(form, score)
 
     @device_function
     def place(
@@ -69,24 +70,23 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int, wide: in
         lane,  # IN address
         mutations,  # IN control
     ):
-        """Return (Here, where the slot's tree starts (address))."""
-        sizes, layout = sizes_of(given)
+        """Return the Slot."""
+        sizes, layout, variant = sizes_of(given)
         base = number * address(sizes.nodes)
         table = number * address(layout.rows * sizes.cells)
         fresh = base * _TWO
-        return Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout), base
+        here = Here(number, lane, mutations + _ONE, fresh, table, _NONE, _NONE, sizes, layout, variant)
+        return Slot(given, here, base)
 
     @device_function
     def score_after(
-        given,  # IN tables, places, multiplicity, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places, multiplicity, and the score's arguments
         proposal,  # IN Proposal (not used)
         moved,  # IN Moved
         current,  # IN int64: score of the tree (not used)
     ):
         """Return the score after the edit: the sum of all lanes' shares (int64)."""
-        return lane_sum(score_mapping(given, here, base, moved))
+        return lane_sum(score_mapping(slot, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))
 

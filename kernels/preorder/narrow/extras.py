@@ -15,9 +15,7 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def fill(
-        given,  # IN not used
-        here,  # IN not used
-        base,  # IN not used
+        slot,  # IN not used
         panel,  # IN not used
     ):
         """Fill nothing more."""
@@ -25,19 +23,17 @@ def make_extras(form: Form) -> Extras:
     @device_function
     def shift_row(
         shift,  # IN (cells of a panel / lanes,) int32, private
-        given,  # IN OUT tables
-        here,  # IN Here
+        slot,  # IN OUT tables
         panel,  # IN integer: the panel
         row,  # IN control: where the score row starts
     ):
         """Add a shift to a score row."""
-        add_to_row(shift, given.tables, here.table + address(panel) * panel_size + here.lane, row)
+        here = slot.here
+        add_to_row(shift, slot.given.tables, here.table + address(panel) * panel_size + here.lane, row)
 
     @device_function
     def before_shift(
-        given,  # IN not used
-        here,  # IN not used
-        base,  # IN not used
+        slot,  # IN not used
         panel,  # IN not used
         climbs,  # IN not used
     ):
@@ -46,9 +42,7 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def after_shift(
-        given,  # IN not used
-        here,  # IN not used
-        base,  # IN not used
+        slot,  # IN not used
         panel,  # IN not used
         climbs,  # IN not used
         known,  # IN not used
@@ -57,9 +51,7 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def may_have_lost(
-        given,  # IN not used
-        here,  # IN not used
-        base,  # IN not used
+        slot,  # IN not used
         column,  # IN not used
         number,  # IN not used
         gap,  # IN not used

@@ -46,20 +46,19 @@ def make_form_evaluation(
     lanes: int,
     rounds: int,
     broad: int,
-    few: int,
     classes: int,
     **_others: int,
 ) -> Evaluation:
     """Return the evaluation of a score, for every shape of a form.
 
     Args:
-        sizes_of: device function (given) -> (Sizes, Layout).
+        sizes_of: device function (given) -> (Sizes, Layout, Variant).
         score: contribution of a cell.
-        lanes, rounds, broad, few: as in `Form`.
+        lanes, rounds, broad: as in `Form`.
         classes: number of classes of observed values, the uninformative one included.
     """
-    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad, few=few)
-    return _learned(inner, Form(lanes, rounds, 0, broad, few), score, classes)
+    inner = fixed.make_form_evaluation(sizes_of, score, lanes=lanes, rounds=rounds, broad=broad)
+    return _learned(inner, Form(lanes, rounds, 0, broad), score, classes)
 
 
 def _learned(inner: Evaluation, form: Form, score: Score, classes: int) -> Evaluation:

@@ -40,16 +40,15 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     @device_function
     def take_weights(
         values,  # OUT (cells of a panel / lanes,) int32, private
-        given,  # IN observed
-        here,  # IN Here
+        slot,  # IN observed
         weights,  # IN (classes,) int32, private
         cell,  # IN address: the lane's first cell of the panel
         label,  # IN address
     ):
         """Load values = what a mutation adds to the cells below it."""
-        observed = label * address(here.sizes.cells) + cell
+        observed = label * address(slot.here.sizes.cells) + cell
         for part in range(rounds):
-            code = np.int32(given.observed[observed + address(part * lanes)])
+            code = np.int32(slot.given.observed[observed + address(part * lanes)])
             weight = np.int32(0)
             for one in range(telling):
                 weight = np.int32(weight + np.int32(code == np.int32(one)) * weights[one])
@@ -58,44 +57,41 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     @device_function
     def own_weights(
         weights,  # OUT (classes,) int32, private
-        given,  # IN weights
-        here,  # IN Here
+        slot,  # IN weights
     ):
         """Load the weights of the slot's rates."""
-        own = here.number * address(classes)
+        own = slot.here.number * address(classes)
         for code in range(classes):
-            weights[code] = np.int32(given.weights[own + address(code)])
+            weights[code] = np.int32(slot.given.weights[own + address(code)])
 
     @device_function
     def put_weights(
-        given,  # IN observed, weights; OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN observed, weights; OUT tables
         label,  # IN control: the mutation
     ):
         """Write the row of weights of a mutation."""
+        here = slot.here
         values = private_array(rounds, np.int32)
         weights = private_array(classes, np.int32)
-        own_weights(weights, given, here)
+        own_weights(weights, slot)
         row = here.layout.weights + label * here.sizes.cells
         for panel in range(here.sizes.panels):
             cell = address(panel * rounds * lanes) + here.lane
-            take_weights(values, given, here, weights, cell, address(label))
-            put_row(values, given.tables, here.table + cell, row)
+            take_weights(values, slot, weights, cell, address(label))
+            put_row(values, slot.given.tables, here.table + cell, row)
 
     @device_function
     def put_forwards(
         best,  # OUT (cells of a panel / lanes,) int32, private
         values,  # OUT (cells of a panel / lanes,) int32, private: scratch
-        given,  # IN the tree and its order, observed, places; IN OUT tables
-        here,  # IN Here
+        slot,  # IN the tree and its order, observed, places; IN OUT tables
         weights,  # IN (classes,) int32, private
-        base,  # IN address: where the slot's tree starts
         cell,  # IN address: the lane's first cell of the panel
         first,  # IN control: start of the block
         stop,  # IN control: its end
     ):
         """Write the scores of a block, and the maxima from its start; `best` gets that of the block."""
+        given, here, base = slot
         column = here.table + cell
         for part in range(rounds):
             best[part] = _LEAST
@@ -103,7 +99,7 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
             label = address(control(given.order[base + address(place)]))
             above = address(control(given.position[base + address(control(given.parent[base + label]))]))
             row, row_above = row_at(given.places, base + address(place)), row_at(given.places, base + above)
-            take_weights(values, given, here, weights, cell, label)
+            take_weights(values, slot, weights, cell, label)
             if place != _ZERO:
                 add_row(values, given.tables, column, row_above)
             put_row(values, given.tables, column, row)
@@ -114,30 +110,29 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
     @device_function
     def put_backwards(
         best,  # OUT (cells of a panel / lanes,) int32, private: scratch
-        given,  # IN places; IN OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN places; IN OUT tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         first,  # IN control: start of the block
         stop,  # IN control: its end
     ):
         """Write the maxima to the end of a block."""
+        given = slot.given
         for part in range(rounds):
             best[part] = _LEAST
         for done in range(stop - first):
-            row = row_at(given.places, base + address(stop - _ONE - done))
+            row = row_at(given.places, slot.base + address(stop - _ONE - done))
             raise_by_row(best, given.tables, column, row)
-            put_row(best, given.tables, column, here.layout.suffix + row)
+            put_row(best, given.tables, column, slot.here.layout.suffix + row)
 
     @device_function
     def put_after(
         outside,  # OUT (cells of a panel / lanes,) int32, private: scratch
-        given,  # IN OUT tables
-        here,  # IN Here
+        slot,  # IN OUT tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         blocks,  # IN control: number of blocks
     ):
         """Write the maxima over all later blocks."""
+        given, here = slot.given, slot.here
         for part in range(rounds):
             outside[part] = np.int32(0)
         for done in range(blocks):
@@ -147,16 +142,15 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
 
     @device_function
     def reweigh(
-        given,  # IN the tree and its order, observed, weights; OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree and its order, observed, weights; OUT tables
     ):
         """Update scores and maxima, and leave rows of weights."""
+        given, here, base = slot
         best = private_array(rounds, np.int32)
         outside = private_array(rounds, np.int32)
         values = private_array(rounds, np.int32)
         weights = private_array(classes, np.int32)
-        own_weights(weights, given, here)
+        own_weights(weights, slot)
         width = here.sizes.cells
         blocks = ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE
         for panel in range(here.sizes.panels):
@@ -168,11 +162,11 @@ def make_reweigh(form: Form, classes: int) -> tuple[Any, Any]:
                 at = base + address(number)
                 first, stop = control(given.block_start[at]), control(given.block_start[at + address(1)])
                 put_row(outside, given.tables, column, here.layout.before + control(number) * width)
-                put_forwards(best, values, given, here, weights, base, cell, first, stop)
+                put_forwards(best, values, slot, weights, cell, first, stop)
                 put_row(best, given.tables, column, here.layout.top + control(number) * width)
                 for part in range(rounds):
                     outside[part] = maximum(outside[part], best[part])
-                put_backwards(best, given, here, base, column, first, stop)
-            put_after(outside, given, here, column, blocks)
+                put_backwards(best, slot, column, first, stop)
+            put_after(outside, slot, column, blocks)
 
     return reweigh, put_weights

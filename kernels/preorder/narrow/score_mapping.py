@@ -20,35 +20,31 @@ from syclade.kernels.target import address, control, device_function, private_ar
 _ONE = control(1)
 
 
-def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> Any:
+def make_score_mapping(form: Form, score: Score) -> Any:
     """Return a device function that gives the lane's share of the proposal's score.
 
     Args:
         form: form of the tables.
         score: contribution of a cell.
-        weighted: 1 if columns have multiplicities.
-        wide: 1 if a lane's share may not fit in 32 bits.
     """
     rows = make_rows(form)
     take_row, raise_by_row, raise_by_shifted = rows.take_row, rows.raise_by_row, rows.raise_by_shifted
     _range_rows, take_range, _range_of_cell = make_range_maximum(form)
     rounds, lanes = form.rounds, form.lanes
-    long = int(wide or score.wide)
-    add_panel = make_worth(form, score, weighted, long)
+    add_panel = make_worth(form, score)
 
     @device_function
     def score_mapping(
-        given,  # IN tables, places, multiplicity, and the score's arguments
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places, multiplicity, and the score's arguments
         moved,  # IN Moved
     ):
         """Return the sum over the lane's columns of multiplicity * contribution of the cell (int64)."""
+        given, here, base = slot
         before, prefix, after = here.layout.before, here.layout.prefix, here.layout.after
         suffix, width = here.layout.suffix, here.sizes.cells
         best = private_array(rounds, np.int32)
         others = private_array(rounds, np.int32)
-        share = np.int64(0) if long or weighted else np.int32(0)
+        share = np.int64(0)
         left = base + address(moved.a1 - _ONE)
         right = base + address(moved.end)
         for panel in range(here.sizes.panels):
@@ -58,15 +54,15 @@ def make_score_mapping(form: Form, score: Score, weighted: int, wide: int) -> An
             raise_by_row(best, given.tables, column, prefix + row_at(given.places, left))
             raise_by_row(best, given.tables, column, after + block_at(given.places, right) * width)
             raise_by_row(best, given.tables, column, suffix + row_at(given.places, right))
-            take_range(others, given, here, base, column, moved.a1, moved.end_first)
+            take_range(others, slot, column, moved.a1, moved.end_first)
             raise_by_shifted(best, others, given.tables, column, moved.plus_1, moved.minus_1)
             if moved.shape != ONE_INTERVAL:
-                take_range(others, given, here, base, column, moved.a2, moved.b2)
+                take_range(others, slot, column, moved.a2, moved.b2)
                 raise_by_shifted(best, others, given.tables, column, moved.plus_2, moved.minus_2)
                 third, end_third, plus_3 = third_interval(moved)
-                take_range(others, given, here, base, column, third, end_third)
+                take_range(others, slot, column, third, end_third)
                 raise_by_shifted(best, others, given.tables, column, plus_3, moved.minus_1)
-            share = add_panel(share, best, others, given, here, base, panel, moved)
-        return np.int64(share)
+            share = add_panel(share, best, others, slot, panel, moved)
+        return share
 
     return score_mapping

@@ -61,21 +61,20 @@ def make_totals(form: Form, terms: Terms) -> Any:
         totals,  # OUT (cells of a panel / lanes,) int32, private
         best,  # IN, like totals: the scores of the best attachments after the proposal
         made,  # IN result of `terms.form`
-        given,  # IN tables, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         moved,  # IN Moved
     ):
         """Compute totals = the sums of the terms of all positions."""
+        given = slot.given
         shift = private_array(rounds, np.int32)
         for part in range(rounds):
             totals[part] = np.int32(0)
         for number in range(_RUNS):
-            start, stop, plus, minus = run_of(moved, here, control(number))
+            start, stop, plus, minus = run_of(moved, slot.here, control(number))
             take_shift(shift, given.tables, column, plus, minus)
             for place in range(start, stop):
-                row = column + address(row_at(given.places, base + address(place)))
+                row = column + address(row_at(given.places, slot.base + address(place)))
                 for part in range(rounds):
                     worth = np.int32(given.tables[row + address(part * lanes)] + shift[part])
                     totals[part] = np.int32(totals[part] + term(made, worth, best[part]))

@@ -7,11 +7,11 @@ class Extras(NamedTuple):
     """Device functions; those that take a panel work on the lane's cells of it.
 
     Attributes:
-        fill: (given, here, base, panel): fill all of a new tree, once scores and weights are there.
-        shift_row: (shift, given, here, panel, row): add a shift to a score row, and to what belongs to it.
-        before_shift: (given, here, base, panel, climbs) -> any value that `after_shift` needs.
-        after_shift: (given, here, base, panel, climbs, known): repair what the shifts have changed.
-        may_have_lost: (given, here, base, column, number, gap, climbs, shift) -> mask: whether a block may
+        fill: (slot, panel): fill all of a new tree, once scores and weights are there.
+        shift_row: (shift, slot, panel, row): add a shift to a score row, and to what belongs to it.
+        before_shift: (slot, panel, climbs) -> any value that `after_shift` needs.
+        after_shift: (slot, panel, climbs, known): repair what the shifts have changed.
+        may_have_lost: (slot, column, number, gap, climbs, shift) -> mask: whether a block may
             have lost a maximum with the run that has left it. `gap` is the position that followed the run.
     """
 

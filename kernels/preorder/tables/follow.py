@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from syclade.kernels.chain.edits import EXCHANGE_LABELS, Proposal
+from syclade.kernels.chain.slot import after_writes
 from syclade.kernels.preorder.changes import Changes, Moved
 from syclade.kernels.preorder.edits.edit import Edit, make_rearranged
 from syclade.kernels.preorder.edits.exchange_labels import make_swap_labels, relabelled
@@ -16,7 +17,7 @@ from syclade.kernels.preorder.tree.blocks import Blocks
 from syclade.kernels.preorder.tree.permute import make_permute
 from syclade.kernels.preorder.tree.renumber import make_renumber
 from syclade.kernels.preorder.tree.touched import touched_by_everything
-from syclade.kernels.target import address, apart_from, control, device_function, in_step
+from syclade.kernels.target import address, apart_from, control, device_function
 
 _ZERO = control(0)
 _ONE = control(1)
@@ -44,25 +45,24 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
 
     @device_function
     def change_blocks(
-        given,  # IN OUT places, block_start
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT places, block_start
         rearranged,  # IN Rearranged
     ):
         """Put runs into their new blocks, or cut the order into blocks again.
 
         Returns what the tables have to follow (Changes).
         """
+        here = slot.here
         local, runs, touched = rearranged.local, rearranged.changes.runs, rearranged.changes.touched
         if local.fits != _ZERO:
-            base = in_step(base)
+            slot = after_writes(slot)
             if runs.start_3 < runs.stop_3:
-                move_to_block(given, here, base, runs.start_3, runs.stop_3, local.new, local.old)
-                base = in_step(base)
-            move_to_block(given, here, base, runs.start_1, runs.stop_1, local.old, local.new)
+                move_to_block(slot, runs.start_3, runs.stop_3, local.new, local.old)
+                slot = after_writes(slot)
+            move_to_block(slot, runs.start_1, runs.stop_1, local.old, local.new)
         else:
-            base = in_step(base)
-            cut_anew(given, here, base)
+            slot = after_writes(slot)
+            cut_anew(slot)
             touched = touched_by_everything(
                 ((here.tree_nodes - _ONE) >> here.sizes.block_bits) + _ONE, here.tree_nodes
             )
@@ -70,43 +70,39 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
 
     @device_function
     def rearrange(
-        given,  # IN OUT the tree
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT the tree
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Give nodes new parents and runs of the order new places; return Changes."""
-        rearranged = rearranged_by(given, here, base, proposal, moved)
+        given = slot.given
+        rearranged = rearranged_by(slot, proposal, moved)
         permutation = rearranged.permutation
-        permute(given, here, base, permutation)
-        renumber(given, here, base, permutation, rearranged.growth)
-        base = in_step(base)
-        take_permuted(given, here, base, permutation.start_1, permutation.stop)
-        given.parent[base + address(moved.x)] = np.int32(rearranged.above_x)
-        given.parent[base + address(moved.y)] = np.int32(rearranged.above_y)
-        return change_blocks(given, here, base, rearranged)
+        permute(slot, permutation)
+        renumber(slot, permutation, rearranged.growth)
+        slot = after_writes(slot)
+        take_permuted(slot, permutation.start_1, permutation.stop)
+        given.parent[slot.base + address(moved.x)] = np.int32(rearranged.above_x)
+        given.parent[slot.base + address(moved.y)] = np.int32(rearranged.above_y)
+        return change_blocks(slot, rearranged)
 
     @device_function
     def relabel(
-        given,  # IN OUT the tree
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT the tree
         moved,  # IN Moved
     ):
         """Swap two nodes, while all positions keep their places; return Changes."""
-        changes = relabelled(given, here, base, moved)
-        above_x = control(given.parent[base + address(moved.x)])
-        above_y = control(given.parent[base + address(moved.y)])
-        base = in_step(base)
-        swap_labels(given, here, base, moved, above_x, above_y)
+        given = slot.given
+        changes = relabelled(slot, moved)
+        above_x = control(given.parent[slot.base + address(moved.x)])
+        above_y = control(given.parent[slot.base + address(moved.y)])
+        slot = after_writes(slot)
+        swap_labels(slot, moved, above_x, above_y)
         return changes
 
     @device_function
     def follow(
-        given,  # IN OUT the tree and the tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT the tree and the tables
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
@@ -122,10 +118,10 @@ def make_follow(form: Form, edits: Sequence[Edit], blocks: Blocks, extras: Extra
                 proposal.correction,
             )
             if proposal.edit == EXCHANGE_LABELS:
-                changes = relabel(given, here, base, moved)
+                changes = relabel(slot, moved)
             else:
-                changes = rearrange(given, here, base, proposal, moved)
-            base = in_step(base)
-            rebuild(given, here, base, changes)
+                changes = rearrange(slot, proposal, moved)
+            slot = after_writes(slot)
+            rebuild(slot, changes)
 
     return follow

@@ -19,9 +19,7 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
 
     @device_function
     def range_rows(
-        places,  # IN (slots, nodes) int64, flat
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN places
         start,  # IN control: first position
         stop,  # IN control: end of the positions, > start
     ):
@@ -29,6 +27,7 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
 
         The part between consists of positions if all are in one block, else of whole blocks.
         """
+        places, here, base = slot.given.places, slot.here, slot.base
         last = stop - _ONE
         low = block_at(places, base + address(start))
         high = block_at(places, base + address(last))
@@ -46,20 +45,19 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
     @device_function
     def take_range(
         best,  # OUT (cells of a panel / lanes,) int32, private
-        given,  # IN tables, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         start,  # IN control: first position
         stop,  # IN control: end of the positions, > start
     ):
         """Compute best = the maximum over positions start … stop-1."""
-        one_block, first_row, last_row, inner, end_inner = range_rows(given.places, here, base, start, stop)
+        given, here = slot.given, slot.here
+        one_block, first_row, last_row, inner, end_inner = range_rows(slot, start, stop)
         take_row(best, given.tables, column, first_row)
         raise_by_row(best, given.tables, column, last_row)
         for between in range(inner, end_inner):
             other = control(between)
-            place = row_at(given.places, base + address(other))
+            place = row_at(given.places, slot.base + address(other))
             raise_by_row(
                 best,
                 given.tables,
@@ -69,9 +67,7 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
 
     @device_function
     def range_of_cell(
-        given,  # IN tables, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, places
         at,  # IN address: the cell in the first row of the slot's tables
         one_block,  # IN control: result of `range_rows`: mask, all in one block
         first_row,  # IN control: likewise, first row
@@ -80,10 +76,11 @@ def make_range_maximum(form: Form) -> tuple[Any, Any, Any]:
         end_inner,  # IN control: likewise, end of the part between
     ):
         """Return the maximum for one cell of the lane (int32)."""
+        given, here = slot.given, slot.here
         best = maximum(given.tables[at + address(first_row)], given.tables[at + address(last_row)])
         for between in range(inner, end_inner):
             other = control(between)
-            place = row_at(given.places, base + address(other))
+            place = row_at(given.places, slot.base + address(other))
             row = choose(one_block, place, here.layout.top + other * here.sizes.cells)
             best = maximum(best, given.tables[at + address(row)])
         return best

@@ -38,9 +38,7 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
 
     @device_function
     def shift_run(
-        given,  # IN places; IN OUT tables and their extras
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN places; IN OUT tables and their extras
         panel,  # IN integer: the panel
         shift,  # IN (cells of a panel / lanes,) int32, private
         start,  # IN control: start of the run
@@ -48,16 +46,15 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
     ):
         """Add a shift to the score rows of a run of positions."""
         for place in range(start, stop):
-            shift_row(shift, given, here, panel, row_at(given.places, base + address(place)))
+            shift_row(shift, slot, panel, row_at(slot.given.places, slot.base + address(place)))
 
     @device_function
     def rebuild(
-        given,  # IN the tree after the edit; IN OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree after the edit; IN OUT tables
         changes,  # IN Changes
     ):
         """Shift the moved rows, then renew the blocks with changed positions."""
+        given, here = slot.given, slot.here
         runs, touched = changes.runs, changes.touched
         shift = private_array(rounds, np.int32)
         other_shift = private_array(rounds, np.int32)
@@ -67,14 +64,14 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
         parted = equal(touched.change_1, touched.end_change_1)  # a run has left block 1 and joined block 2
         for panel in range(here.sizes.panels):
             column = here.table + address(panel * rounds * lanes) + here.lane
-            known = before_shift(given, here, base, panel, changes.climbs)
+            known = before_shift(slot, panel, changes.climbs)
             # Copied first: the rows that define the shifts may be shifted themselves.
             take_shift(shift, given.tables, column, runs.plus_1, runs.minus_1)
             take_shift(other_shift, given.tables, column, runs.plus_2, runs.minus_2)
-            shift_run(given, here, base, panel, shift, runs.start_1, runs.stop_1)
-            shift_run(given, here, base, panel, shift, runs.start_2, runs.stop_2)
-            shift_run(given, here, base, panel, other_shift, runs.start_3, runs.stop_3)
-            after_shift(given, here, base, panel, changes.climbs, known)
+            shift_run(slot, panel, shift, runs.start_1, runs.stop_1)
+            shift_run(slot, panel, shift, runs.start_2, runs.stop_2)
+            shift_run(slot, panel, other_shift, runs.start_3, runs.stop_3)
+            after_shift(slot, panel, changes.climbs, known)
             first_block, last_block = blocks, -_ONE
             for count in range(first + second):
                 # One loop for both ranges of blocks: a second copy would double the compile time of the code.
@@ -84,12 +81,12 @@ def make_rebuild(form: Form, extras: Extras) -> Any:
                 stop = choose(one, touched.end_change_1, touched.end_change_2)
                 changed = -_ONE
                 if one & parted != _ZERO:
-                    changed = may_have_lost(given, here, base, column, number, start, changes.climbs, shift)
+                    changed = may_have_lost(slot, column, number, start, changes.climbs, shift)
                 if changed != _ZERO:
-                    changed = renew_block(given, here, base, column, number, start, stop, parted & ~one)
+                    changed = renew_block(slot, column, number, start, stop, parted & ~one)
                 first_block = choose(changed, lesser(first_block, number), first_block)
                 last_block = choose(changed, greater(last_block, number), last_block)
             if first_block <= last_block:
-                renew_around(given.tables, here, column, first_block, last_block, blocks)
+                renew_around(slot, column, first_block, last_block, blocks)
 
     return rebuild

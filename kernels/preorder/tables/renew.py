@@ -31,13 +31,11 @@ def make_renew(form: Form) -> tuple[Any, Any]:
     rows = make_rows(form)
     take_row, raise_by_row, replace_row = rows.take_row, rows.raise_by_row, rows.replace_row
     put_row, differs = rows.put_row, rows.differs
-    rounds, broad, few = form.rounds, form.broad, form.few
+    rounds, broad = form.rounds, form.broad
 
     @device_function
     def renew_block(
-        given,  # IN places, block_start; IN OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN places, block_start; IN OUT tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         number,  # IN control: the block
         start,  # IN control: start of the positions that changed; there are none where a run has left
@@ -45,6 +43,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
         joined,  # IN control: mask: the changed positions have joined the block, which is unchanged otherwise
     ):
         """Renew the maxima of one block; return a mask: whether that of the whole block changed."""
+        given, here, base = slot
         best = private_array(rounds, np.int32)
         prefix, suffix = here.layout.prefix, here.layout.suffix
         at = base + address(number)
@@ -90,8 +89,7 @@ def make_renew(form: Form) -> tuple[Any, Any]:
 
     @device_function
     def renew_around(
-        tables,  # IN OUT (slots, rows, cells) int32, flat
-        here,  # IN Here
+        slot,  # IN OUT tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         first,  # IN control: first block whose maximum changed
         last,  # IN control: last block whose maximum changed
@@ -101,10 +99,11 @@ def make_renew(form: Form) -> tuple[Any, Any]:
 
         If there are few blocks, renew all.
         """
+        tables, here = slot.given.tables, slot.here
         best = private_array(rounds, np.int32)
         top, before, after = here.layout.top, here.layout.before, here.layout.after
         width, most_blocks = here.sizes.cells, here.sizes.blocks
-        if few:
+        if here.variant.few != control(0):
             take_row(best, tables, column, before)
             for number in range(most_blocks - 1):
                 raise_by_row(best, tables, column, top + control(number) * width)

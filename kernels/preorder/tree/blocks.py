@@ -29,12 +29,12 @@ class Blocks(NamedTuple):
 
 @device_function
 def length_of(
-    given,  # IN block_start
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN block_start
     number,  # IN control: the block
 ):
     """Return the number of positions of a block (control)."""
-    at = base + address(number)
+    given = slot.given
+    at = slot.base + address(number)
     return control(given.block_start[at + address(1)]) - control(given.block_start[at])
 
 
@@ -44,50 +44,46 @@ def make_blocks(form: Form) -> Blocks:
 
     @device_function
     def joins(
-        given,  # IN block_start, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN block_start, places
         a,  # IN control: start of the run that moves
         b,  # IN control: its end
         neighbour,  # IN control: position that will precede it
     ):
         """Return whether the run can move from its block to its new neighbour's (Local)."""
+        given, base = slot.given, slot.base
         old = block_at(given.places, base + address(a))
         new = block_at(given.places, base + address(neighbour))
-        old_length = length_of(given, base, old)
-        new_length = length_of(given, base, new)
+        old_length = length_of(slot, old)
+        new_length = length_of(slot, new)
         one_block = control(old == block_at(given.places, base + address(b - _ONE)))
-        longest = _TWO << here.sizes.block_bits
+        longest = _TWO << slot.here.sizes.block_bits
         fits = control(old_length > b - a) * control(new_length + b - a <= longest)
         return Local(one_block * max(fits, control(old == new)), old, new)
 
     @device_function
     def exchange(
-        given,  # IN block_start, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN block_start, places
         a1,  # IN control: start of the first run
         b1,  # IN control: its end
         a2,  # IN control: start of the second run
         b2,  # IN control: its end
     ):
         """Return whether each run can move from its block to the other's (Local)."""
+        given, base = slot.given, slot.base
         first = block_at(given.places, base + address(a1))
         second = block_at(given.places, base + address(a2))
-        first_length = length_of(given, base, first)
-        second_length = length_of(given, base, second)
+        first_length = length_of(slot, first)
+        second_length = length_of(slot, second)
         one_block = control(first == block_at(given.places, base + address(b1 - _ONE)))
         other_one = control(second == block_at(given.places, base + address(b2 - _ONE)))
         more = (b2 - a2) - (b1 - a1)
-        longest = _TWO << here.sizes.block_bits
+        longest = _TWO << slot.here.sizes.block_bits
         fits = control(first_length + more <= longest) * control(second_length - more <= longest)
         return Local(one_block * other_one * max(fits, control(first == second)), first, second)
 
     @device_function
     def move_to_block(
-        given,  # IN OUT places, block_start
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT places, block_start
         run,  # IN control: where the run starts now
         end_run,  # IN control: its end
         old,  # IN control: the block that it has left
@@ -97,6 +93,7 @@ def make_blocks(form: Form) -> Blocks:
 
         Each lane does its own part.
         """
+        given, here, base = slot
         length = end_run - run
         for part in range((here.sizes.blocks >> lane_bits) + _ONE):
             at = address(part * lanes) + here.lane
@@ -111,11 +108,10 @@ def make_blocks(form: Form) -> Blocks:
 
     @device_function
     def cut_anew(
-        given,  # IN OUT places; OUT block_start
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT places; OUT block_start
     ):
         """Cut the order into equal blocks; padding belongs to the last one."""
+        given, here, base = slot
         block_bits = here.sizes.block_bits
         last = (here.tree_nodes - _ONE) >> block_bits
         for part in range(here.sizes.nodes >> lane_bits):

@@ -12,13 +12,12 @@ def make_keep(form: Form) -> Any:
 
     @device_function
     def keep(
-        given,  # IN parent; OUT best_parent
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN parent; OUT best_parent
     ):
         """Copy the tree to the best tree."""
+        given, here = slot.given, slot.here
         for part in range(here.sizes.labels >> lane_bits):
-            at = base + address(part * lanes) + here.lane
+            at = slot.base + address(part * lanes) + here.lane
             given.best_parent[at] = given.parent[at]
 
     return keep

@@ -20,12 +20,11 @@ def make_permute(form: Form) -> tuple[Any, Any]:
 
     @device_function
     def permute(
-        given,  # IN order, places; OUT fresh
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN order, places; OUT fresh
         runs,  # IN Permutation
     ):
         """Write the lane's part of the changed places to `fresh`."""
+        given, here = slot.given, slot.here
         first = np.int32(apart_from(runs.start_1))
         second = np.int32(apart_from(runs.start_2))
         third = np.int32(apart_from(runs.start_3))
@@ -42,20 +41,19 @@ def make_permute(form: Form) -> tuple[Any, Any]:
             offset = np.int32(offset + np.int32(np.int32(place >= third) * add_3))
             offset = np.int32(offset + np.int32(np.int32(place >= fourth) * add_4))
             inside = np.int32(np.int32(place >= first) & np.int32(place < behind))
-            source = base + address(control(np.int32(place + np.int32(inside * offset))))
+            source = slot.base + address(control(np.int32(place + np.int32(inside * offset))))
             given.fresh[here.fresh + at] = given.places[source]
             if keeps_order:
                 given.fresh[here.fresh + address(here.sizes.nodes) + at] = np.int64(given.order[source])
 
     @device_function
     def take_permuted(
-        given,  # IN fresh; OUT order, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN fresh; OUT order, places
         start,  # IN control: start of the change
         stop,  # IN control: end of the change
     ):
         """Make the changed places the current ones."""
+        given, here, base = slot
         for part in range(start >> lane_bits, (stop + all_lanes) >> lane_bits):
             at = address(part * lanes) + here.lane
             given.places[base + at] = given.fresh[here.fresh + at]

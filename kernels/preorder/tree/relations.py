@@ -9,9 +9,7 @@ from syclade.kernels.target import address, apart_from, control, device_function
 
 @device_function
 def is_descendant(
-    given,  # IN position, size
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN position, size
     node,  # IN control
     ancestor,  # IN control
 ):
@@ -19,6 +17,7 @@ def is_descendant(
 
     This is one comparison of intervals.
     """
+    given, base = slot.given, slot.base
     start = control(given.position[base + address(ancestor)])
     offset = control(given.position[base + address(node)]) - start
     return control(np.uint64(offset) < np.uint64(given.size[base + address(ancestor)]))
@@ -26,24 +25,20 @@ def is_descendant(
 
 @device_function
 def subtree_size(
-    given,  # IN size
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN size
     node,  # IN control
 ):
     """Return the number of nodes in the subtree, itself included (control)."""
-    return control(given.size[base + address(node)])
+    return control(slot.given.size[slot.base + address(node)])
 
 
 @device_function
 def parent_of(
-    given,  # IN parent
-    here,  # IN Here
-    base,  # IN address: where the slot's tree starts
+    slot,  # IN parent
     node,  # IN control; may differ between lanes
 ):
     """Return the parent (control)."""
-    return control(given.parent[base + address(node)])
+    return control(slot.given.parent[slot.base + address(node)])
 
 
 def make_relations(form: Form) -> Relations:
@@ -52,14 +47,13 @@ def make_relations(form: Form) -> Relations:
 
     @device_function
     def select(
-        given,  # IN position, size
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN position, size
         node,  # IN control
         inside,  # IN control: 1 for nodes in its subtree, 0 for the others
         rank,  # IN control: counted from 0
     ):
         """Return the rank-th node inside or outside the subtree, in order of node numbers (control)."""
+        given, here, base = slot
         start = np.int32(apart_from(control(given.position[base + address(node)])))
         length = np.uint32(apart_from(control(given.size[base + address(node)])))
         wanted = np.int32(apart_from(inside))

@@ -17,13 +17,12 @@ def make_renumber(form: Form) -> Any:
 
     @device_function
     def renumber(
-        given,  # IN OUT position, size
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN OUT position, size
         runs,  # IN Permutation
         growth,  # IN Growth
     ):
         """Update positions and sizes of the lane's nodes."""
+        given, here = slot.given, slot.here
         run_1 = np.int32(apart_from(runs.start_1 + runs.offset_1))
         run_2 = np.int32(apart_from(runs.start_2 + runs.offset_2))
         run_3 = np.int32(apart_from(runs.start_3 + runs.offset_3))
@@ -43,7 +42,7 @@ def make_renumber(form: Form) -> Any:
         under_2 = np.int32(apart_from(growth.place_2))
         from_2 = np.int32(apart_from(growth.floor_2))
         for part in range(here.sizes.labels >> lane_bits):
-            at = base + address(part * lanes) + here.lane
+            at = slot.base + address(part * lanes) + here.lane
             begin = given.position[at]
             length = given.size[at]
             over_1 = np.int32(np.uint32(np.int32(under_1 - begin)) < np.uint32(length))
@@ -66,11 +65,10 @@ def make_fill_order(form: Form) -> Any:
 
     @device_function
     def fill_order(
-        given,  # IN position; OUT order
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN position; OUT order
     ):
         """Fill the order from the nodes' positions."""
+        given, here, base = slot
         for part in range(here.sizes.labels >> lane_bits):
             label = address(part * lanes) + here.lane
             given.order[base + address(given.position[base + label])] = np.int32(label)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
 from syclade.kernels.preorder.arguments import WIDE
 from syclade.kernels.preorder.evaluation import compose_evaluation
 from syclade.kernels.preorder.form import Form, form_of
@@ -40,24 +41,24 @@ def make_evaluation(
         weighted: 1 if columns have multiplicities.
     """
     shape = Shape(nodes, labels, cells, block, lanes, panels, subtrees=1)
-    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes), weighted)
+    return _evaluation(score, form_of(shape), fixed_sizes(shape, classes, weighted, wide=1))
 
 
 def make_form_evaluation(
-    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, few: int, **_others: int
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, broad: int, **_others: int
 ) -> Evaluation:
     """Return the evaluation of a score, for every shape of a form.
 
     Args:
-        sizes_of: device function (given) -> (Sizes, Layout).
+        sizes_of: device function (given) -> (Sizes, Layout, Variant).
         score: contribution of a cell.
-        lanes, rounds, broad, few: as in `Form`.
+        lanes, rounds, broad: as in `Form`.
     """
-    return _evaluation(score, Form(lanes, rounds, 1, broad, few), sizes_of, weighted=1)
+    return _evaluation(score, Form(lanes, rounds, 1, broad), sizes_of)
 
 
-def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evaluation:
-    score_change = make_score_change(form, score, weighted)
+def _evaluation(score: Score, form: Form, sizes_of: Any) -> Evaluation:
+    score_change = make_score_change(form, score)
 
     @device_function
     def place(
@@ -66,29 +67,27 @@ def _evaluation(score: Score, form: Form, sizes_of: Any, weighted: int) -> Evalu
         lane,  # IN address
         mutations,  # IN control
     ):
-        """Return (Here, where the slot's tree starts (address))."""
-        sizes, layout = sizes_of(given)
+        """Return the Slot."""
+        sizes, layout, variant = sizes_of(given)
         base = number * address(sizes.nodes)
         here = Here(
             number, lane, mutations + _ONE, base * _TWO,
             number * address(layout.rows * sizes.cells),
             number * address(layout.sketched * sizes.cells),
             number * address(sizes.cells),
-            sizes, layout,
+            sizes, layout, variant,
         )  # fmt: skip
-        return here, base
+        return Slot(given, here, base)
 
     @device_function
     def score_after(
-        given,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
         proposal,  # IN Proposal
         moved,  # IN Moved
         current,  # IN int64: score of the tree
     ):
         """Return the score after the edit: the current one plus all lanes' shares of its change (int64)."""
-        return current + lane_sum(score_change(given, here, base, proposal, moved))
+        return current + lane_sum(score_change(slot, proposal, moved))
 
     return compose_evaluation(form, place, score_after, make_extras(form))
 

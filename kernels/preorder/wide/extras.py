@@ -34,29 +34,28 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def fill(
-        given,  # IN the tree; IN OUT tables; OUT sketch
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree; IN OUT tables; OUT sketch
         panel,  # IN integer: the panel
     ):
         """Fill all sketches and the subtree maxima."""
+        given, here = slot.given, slot.here
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
         sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.zero)
         for gene in range(here.sizes.nodes):
             weights = here.layout.weights + control(gene) * here.sizes.cells
             sketch_row(given.tables, given.sketch, column, sketch_column, weights)
-        fill_subtrees(given, here, base, column, sketch_column)
+        fill_subtrees(slot, column, sketch_column)
 
     @device_function
     def shift_row(
         shift,  # IN (cells of a panel / lanes,) int32, private
-        given,  # IN OUT tables; OUT sketch
-        here,  # IN Here
+        slot,  # IN OUT tables; OUT sketch
         panel,  # IN integer: the panel
         row,  # IN control: where the score row starts
     ):
         """Add a shift to a score row and to the maxima of its node's subtree."""
+        given, here = slot.given, slot.here
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
         add_to_sketched(shift, given.tables, given.sketch, column, sketch_column, row)
@@ -64,29 +63,27 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def upper_rows(
-        given,  # IN position, places
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN position, places
         climbs,  # IN Climbs
     ):
         """Return the rows of the subtree maxima of the nodes to climb from (two control integers)."""
+        given, base = slot.given, slot.base
         place_1 = address(given.position[base + address(climbs.node_1)])
         place_2 = address(given.position[base + address(greater(climbs.node_2, _ZERO))])
-        subtree = here.layout.subtree
+        subtree = slot.here.layout.subtree
         upper_1 = subtree + row_at(given.places, base + place_1)
         return upper_1, subtree + row_at(given.places, base + place_2)
 
     @device_function
     def before_shift(
-        given,  # IN position, places, tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN position, places, tables
         panel,  # IN integer: the panel
         climbs,  # IN Climbs
     ):
         """Return two masks: whether a subtree that leaves had a maximum of the node above it."""
+        given, here = slot.given, slot.here
         column = here.table + address(panel) * panel_size + here.lane
-        upper_1, upper_2 = upper_rows(given, here, base, climbs)
+        upper_1, upper_2 = upper_rows(slot, climbs)
         subtree = here.layout.subtree
         everywhere = less(climbs.shifted_from, here.tree_nodes)
         due_1 = everywhere | reaches(given.tables, column, subtree + climbs.loses_1, upper_1, np.int32(1))
@@ -95,17 +92,16 @@ def make_extras(form: Form) -> Extras:
 
     @device_function
     def after_shift(
-        given,  # IN the tree; IN OUT tables; OUT sketch
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree; IN OUT tables; OUT sketch
         panel,  # IN integer: the panel
         climbs,  # IN Climbs
         known,  # IN masks that `before_shift` returned
     ):
         """Climb where maxima were lost, or where a subtree that has come brings higher ones."""
+        given, here = slot.given, slot.here
         column = here.table + address(panel) * panel_size + here.lane
         sketch_column = here.sketch + address(panel) * panel_size + here.lane
-        upper_1, upper_2 = upper_rows(given, here, base, climbs)
+        upper_1, upper_2 = upper_rows(slot, climbs)
         subtree = here.layout.subtree
         due_1, due_2 = known
         due_1 = due_1 | reaches(given.tables, column, subtree + climbs.gains_1, upper_1, np.int32(0))
@@ -113,13 +109,11 @@ def make_extras(form: Form) -> Extras:
         due_2 = due_2 & less(-_ONE, climbs.node_2)
         for count in range(choose(due_1, _ZERO, _ONE), choose(due_2, control(2), _ONE)):
             node = choose(less(_ZERO, control(count)), climbs.node_2, climbs.node_1)
-            climb(given, here, base, column, sketch_column, node, climbs.shifted_from)
+            climb(slot, column, sketch_column, node, climbs.shifted_from)
 
     @device_function
     def may_have_lost(
-        given,  # IN places, block_start, tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN places, block_start, tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         number,  # IN control: the block
         gap,  # IN control: position that followed the run
@@ -130,6 +124,7 @@ def make_extras(form: Form) -> Extras:
 
         The run's own maxima are shifted now.
         """
+        given, here, base = slot
         block = base + address(number)
         first = control(given.block_start[block])
         last = control(given.block_start[block + address(1)]) - _ONE

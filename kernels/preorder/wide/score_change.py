@@ -25,13 +25,12 @@ _ONE = control(1)
 _WORD_BITS = 32
 
 
-def make_score_change(form: Form, score: Score, weighted: int) -> Any:
+def make_score_change(form: Form, score: Score) -> Any:
     """Return a device function that gives the lane's share of what the edit adds to the score.
 
     Args:
         form: form of the tables.
         score: contribution of a cell.
-        weighted: 1 if columns have multiplicities.
     """
     may_change = make_sketches(form).may_change
     range_rows, _take_range, range_of_cell = make_range_maximum(form)
@@ -78,13 +77,12 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
 
     @device_function
     def flag_cells(
-        given,  # IN sketch, places; OUT flagged
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN sketch, places; OUT flagged
         moved,  # IN Moved
         spare,  # IN int32: as in `may_change`
     ):
         """Set a bit in `flagged` for each of the lane's cells whose best score may change."""
+        given, here, base = slot
         subtree, panels = here.layout.subtree, here.sizes.panels
         now_row = subtree + row_at(given.places, base)
         first = subtree + row_at(given.places, base + address(moved.a1))
@@ -103,13 +101,12 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
 
     @device_function
     def score_change(
-        given,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN tables, sketch, places, multiplicity, weights, the score's arguments; OUT flagged
         proposal,  # IN Proposal
         moved,  # IN Moved
     ):
         """Return the sum over the lane's columns of multiplicity * change of the contribution (int64)."""
+        given, here, base = slot
         share = np.int64(0)
         tables = given.tables
         layout, width = here.layout, here.sizes.cells
@@ -122,16 +119,16 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
         now_row = subtree + row_at(given.places, base)
         first = subtree + row_at(given.places, base + address(moved.a1))
         second = subtree + row_at(given.places, base + address(moved.a2))
-        one_1, low_1, high_1, inner_1, end_1 = range_rows(given.places, here, base, moved.a1, moved.end_first)
+        one_1, low_1, high_1, inner_1, end_1 = range_rows(slot, moved.a1, moved.end_first)
         third, end_third, plus_3 = third_interval(moved)
-        one_3, low_3, high_3, inner_3, end_3 = range_rows(given.places, here, base, third, end_third)
+        one_3, low_3, high_3, inner_3, end_3 = range_rows(slot, third, end_third)
         # Equal sketches do not imply equal score rows; for weights they may imply equal rows.
         of_weights = equal(proposal.edit, EXCHANGE_LABELS)
         spare = np.int32(
             of_weights
             & slack_of_equals(given.weights, here.number * address(here.sizes.classes), here.sizes.classes)
         )
-        flag_cells(given, here, base, moved, spare)
+        flag_cells(slot, moved, spare)
         flags_base = in_step(here.flags)
         for word in range(words_of(here)):
             first_cell = address(control(word) * word_cells) + here.lane
@@ -145,18 +142,18 @@ def make_score_change(form: Form, score: Score, weighted: int) -> Any:
                 best = maximum(best, maximum(cell_of(tables, at, after_row), cell_of(tables, at, suffix_row)))
                 own = cell_of(tables, at, first)
                 if moved.shape == ONE_IN_THE_OTHER:
-                    own = range_of_cell(given, here, base, at, one_1, low_1, high_1, inner_1, end_1)
+                    own = range_of_cell(slot, at, one_1, low_1, high_1, inner_1, end_1)
                 best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_1, moved.minus_1)))
                 if moved.shape != ONE_INTERVAL:
                     own = cell_of(tables, at, second)
                     best = maximum(best, np.int32(own + shift_of(tables, at, moved.plus_2, moved.minus_2)))
-                    own = range_of_cell(given, here, base, at, one_3, low_3, high_3, inner_3, end_3)
+                    own = range_of_cell(slot, at, one_3, low_3, high_3, inner_3, end_3)
                     best = maximum(best, np.int32(own + shift_of(tables, at, plus_3, moved.minus_1)))
                 now = cell_of(tables, at, now_row)
                 change = np.int64(of_cell(given, here.number, best)) - np.int64(
                     of_cell(given, here.number, now)
                 )
-                if weighted:
+                if here.variant.weighted != control(0):
                     change = change * given.multiplicity[cell]
                 share = share + change
         return share

@@ -28,16 +28,15 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
 
     @device_function
     def renew_node(
-        given,  # IN order, size, places; IN OUT tables
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN order, size, places; IN OUT tables
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         place,  # IN control: the node's position
         end,  # IN control: end of its subtree
     ):
         """Renew a node's maxima from its children's; return a mask: whether they changed."""
+        given, base = slot.given, slot.base
         best = private_array(rounds, np.int32)
-        subtree = here.layout.subtree
+        subtree = slot.here.layout.subtree
         node = row_at(given.places, base + address(place))
         take_row(best, given.tables, column, node)
         child = place + _ONE
@@ -49,26 +48,23 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
 
     @device_function
     def fill_subtrees(
-        given,  # IN order, size, places; IN OUT tables, sketch
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN order, size, places; IN OUT tables, sketch
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         sketch_column,  # IN address: likewise, of the slot's sketches
     ):
         """Fill the maxima of all nodes, leaves first, and all sketches except those of weights."""
+        given, here, base = slot
         for done in range(here.tree_nodes):
             place = here.tree_nodes - _ONE - control(done)
             node = row_at(given.places, base + address(place))
             end = place + control(given.size[base + address(given.order[base + address(place)])])
-            renew_node(given, here, base, column, place, end)
+            renew_node(slot, column, place, end)
             sketch_row(given.tables, given.sketch, column, sketch_column, node)
             sketch_row(given.tables, given.sketch, column, sketch_column, here.layout.subtree + node)
 
     @device_function
     def climb(
-        given,  # IN the tree; IN OUT tables, sketch
-        here,  # IN Here
-        base,  # IN address: where the slot's tree starts
+        slot,  # IN the tree; IN OUT tables, sketch
         column,  # IN address: the lane's first cell of the panel in the first row of the slot's tables
         sketch_column,  # IN address: likewise, of the slot's sketches
         node,  # IN control: the first one to renew
@@ -78,13 +74,14 @@ def make_subtree_maxima(form: Form) -> tuple[Any, Any, Any]:
 
         For a shifted node it cannot be seen whether the move changed its maxima, so the climb goes on.
         """
+        given, base = slot.given, slot.base
         going = _ONE
         while going != _ZERO:
             place = control(given.position[base + address(node)])
             end = place + control(given.size[base + address(node)])
-            changed = renew_node(given, here, base, column, place, end)
+            changed = renew_node(slot, column, place, end)
             if changed != _ZERO:
-                at = here.layout.subtree + row_at(given.places, base + address(place))
+                at = slot.here.layout.subtree + row_at(given.places, base + address(place))
                 sketch_row(given.tables, given.sketch, column, sketch_column, at)
             going = less(_ZERO, place) & (changed | ~less(place, shifted_from))
             node = control(given.parent[base + address(node)])

@@ -31,9 +31,9 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
     exchanged, null = np.int64(kinds.first), np.int64(kinds.null)
 
     @device_function
-    def propose(given: Any, here: Any, base: Any, draw: Any, mutations: Any) -> Any:
+    def propose(slot: Any, draw: Any, mutations: Any) -> Any:
         """Propose v and its parent, or nothing if the parent is the root."""
-        above = parent_of(given, here, base, draw.v)
+        above = parent_of(slot, draw.v)
         if above == mutations:
             return nothing(null, draw.v)
         return Proposal(exchanged, EXCHANGE_LABELS, draw.v, above, draw.v, _ZERO)
