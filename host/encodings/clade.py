@@ -12,6 +12,7 @@ from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 from syclade.host.trees.leaf import leaf_children
+from syclade.kernels.arguments import Argument
 from syclade.kernels.clade.arguments import ARGUMENTS, LEARNED
 from syclade.kernels.clade.sizes import COUNT, SIZES, Sizes
 from syclade.kernels.preorder.shape import count_panels, padded_cells
@@ -28,6 +29,13 @@ FORM_ROUNDS = (2, 4, 6, MADE_FOR.panel_rounds)
 """Mutations of a panel per lane, in the kernels for all sizes."""
 
 
+_Kernels = tuple[str, tuple[Argument, ...], tuple[str, ...]]
+"""Module of kernels, their arguments, and the sizes that are constants in kernels for all other sizes."""
+
+_FIXED: _Kernels = ("syclade.kernels.clade.encoding", ARGUMENTS, ())
+_LEARNED: _Kernels = ("syclade.kernels.clade.learned", LEARNED, ("classes",))
+
+
 class CladeEncoding(Encoding):
     """Parents, children and order of the nodes; the device computes the rows of a tree."""
 
@@ -38,14 +46,9 @@ class CladeEncoding(Encoding):
         super().__init__(problem, traits)
         assert isinstance(problem, LeafProblem)
         self.leaf_problem = problem
+        self._module, self.arguments, self._read_in_form = _LEARNED if problem.learns else _FIXED
         self.device = f"{self._module}:ENCODING"
-        self.arguments = LEARNED if problem.learns else ARGUMENTS
         self.constants = {**self._shape(problem, traits), "classes": problem.classes, "lanes": traits.lanes}
-
-    @property
-    def _module(self) -> str:
-        """Module of the kernels' encodings."""
-        return f"syclade.kernels.clade.{'learned' if self.problem.learns else 'encoding'}"
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:
@@ -115,9 +118,8 @@ class _FormEncoding(CladeEncoding):
         self.device = f"{self._module}:{self._kernel}"
         self._shape_here = self.constants
         rounds = self._shape_here["genes"] // (traits.lanes * self._shape_here["panels"])
-        self.constants = {"lanes": traits.lanes, "rounds": rounds, "classes": problem.classes}
-        if not problem.learns:
-            del self.constants["classes"]
+        read = {name: self._shape_here[name] for name in self._read_in_form}
+        self.constants = {"lanes": traits.lanes, "rounds": rounds, **read}
 
     @staticmethod
     def _shape(problem: LeafProblem, traits: Traits) -> dict[str, int]:

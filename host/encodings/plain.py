@@ -30,13 +30,12 @@ class PlainEncoding(Encoding):
         WEIGHTS,
         Argument("parent", STATE, "int32", ("slots", "nodes"), "parent of each node"),
         Argument("best_parent", STATE, "int32", ("slots", "nodes"), "parents in the best tree yet"),
+        *PLACES,
     )
 
     def __init__(self, problem: Problem, traits: Traits = _NO_TARGET, nodes: int | None = None) -> None:
         super().__init__(problem, traits)
         nodes = problem.nodes if nodes is None else nodes
-        if problem.learns:
-            self.arguments = (*self.arguments, *PLACES)
         self.constants = {"nodes": nodes, "classes": problem.classes, "lanes": 1}
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:

@@ -144,9 +144,8 @@ def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) 
     else:
         panels = count_panels(problem.columns, lanes, panel_rounds)
         cells = panels * panel_rounds * lanes
-    # If all attachments count, each is read, and sketches cannot narrow down which have changed.
-    # Learned rates are the same case: a change of rates changes every score.
-    wide = cells > traits.sketches_beyond and not problem.octaves and not problem.learns
+    # Sketches narrow down which scores have changed.
+    wide = cells > traits.sketches_beyond and not problem.reads_all_scores
     return Shape(
         nodes=round_up(problem.nodes + 1, lanes),
         labels=round_up(problem.nodes, lanes),

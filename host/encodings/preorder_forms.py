@@ -92,7 +92,7 @@ class SpecialisedPreorderEncoding(_FormEncoding):
     @staticmethod
     def _has_more_forms(problem: Problem) -> bool:
         """Return whether the score is the maximum and the rates are fixed."""
-        return not problem.octaves and not problem.learns
+        return not problem.reads_all_scores
 
     @property
     def specialisation(self) -> tuple[int, ...]:

@@ -95,6 +95,11 @@ class Problem:
         return self.rate_tables.model.learns
 
     @property
+    def reads_all_scores(self) -> bool:
+        """True if scores need all attachments of a cell, or a proposal may change all scores at once."""
+        return self.octaves or self.learns
+
+    @property
     def unit(self) -> float:
         """Value of a score of 1, in nats."""
         return math.ldexp(math.log(2.0) if self.octaves else 1.0, -self.scale_bits)

@@ -72,7 +72,7 @@ def check_plan(plan: Plan) -> None:
     unknown = [move.name for move in plan.moves if move.device not in _MOVES]
     if unknown:
         raise OptionError(f"separate stages do not know the move {unknown[0]}", hint=hint)
-    if plan.recorders or plan.problem.learns or plan.score.device != BEST_ATTACHMENT:
+    if plan.recorders or plan.score.device != BEST_ATTACHMENT:
         raise OptionError(
             "separate stages run chains of the maximum score with fixed rates, without samples", hint=hint
         )
