@@ -19,7 +19,7 @@ from syclade.quality.oracle.draws import Words4, step_words
 from syclade.quality.oracle.leaf import Clades, clades_below, leaf_proposal, leaf_score
 from syclade.quality.posterior.learned_target import walked
 from tests.support.backends import Seen, assert_equal_chains, assert_scores_are_right, seen
-from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase, on_every_leaf_backend
+from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, LeafCase, marked
 
 STEPS = 150
 CASES = [
@@ -30,9 +30,40 @@ CASES = [
 LARGE = [LeafCase(33, 65, gamma=0.3), LeafCase(300, 20, "zygosity", gamma=0.3)]
 
 
-def learned(case: LeafCase, recorders: int = 0) -> Plan:
+BOTH = 0.2
+"""Probability of jumps of the second rate; None for the chains that learn the first alone."""
+
+
+def learned(case: LeafCase, learn_fp: float | None, recorders: int = 0) -> Plan:
     chosen = (every(recorders),) if recorders else ()
-    return case.plan(learn_fn=0.25, learn_fp=0.2, recorders=chosen, events=8)
+    return case.plan(learn_fn=0.25, learn_fp=learn_fp, recorders=chosen, events=8)
+
+
+def on_backends_with(*cases: LeafCase) -> pytest.MarkDecorator:
+    """Parametrise with backends, cases and rates.
+
+    The package has native kernels of the first rate alone, without zygosity; `make verify` compiles others.
+    """
+
+    def is_at_hand(backend: LeafBackend, case: LeafCase, learn_fp: float | None) -> bool:
+        return backend.general and case.kind != "zygosity" and learn_fp is None
+
+    return pytest.mark.parametrize(
+        ("backend", "case", "learn_fp"),
+        [
+            pytest.param(
+                *one.values,
+                learn_fp,
+                id=f"{one.id}-{case.kind}-{'both' if learn_fp else 'fn'}",
+                marks=[*one.marks, *([pytest.mark.verification] if apart else [])],
+            )
+            for case in cases
+            for backend in (*LEAF_BACKENDS, LEAF_NUMPY)
+            for learn_fp in ((BOTH, None) if backend.device == "native" else (BOTH,))
+            for one in [marked(backend, case)]
+            for apart in [backend.device == "native" and not is_at_hand(backend, case, learn_fp)]
+        ],
+    )
 
 
 @dataclass
@@ -77,10 +108,9 @@ def begun(runner: Runner, plan: Plan, chains: int, seed: int) -> Runner:
     return runner
 
 
-@on_every_leaf_backend
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.n}x{case.m}-{case.kind}")
-def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None:
-    plan = learned(case)
+@on_backends_with(*CASES)
+def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase, learn_fp: float | None) -> None:
+    plan = learned(case, learn_fp)
     made = log_tables(plan.labels, plan.problem.unit, plan.gamma)
     logs = Tables(tuple(made.log_table.tolist()), tuple(made.log_sizes.tolist()))
     with backend.runner(plan, 1, case.seed) as runner:
@@ -99,16 +129,16 @@ def test_every_step_is_the_oracles(backend: LeafBackend, case: LeafCase) -> None
             before = after
         best = frozenset(clades_below(before.best_parents.tolist()))
         assert oracle.score_of(best, before.best_rate_at) == before.best_score
-    assert min(oracle.jumps) > 10
+    assert min(oracle.jumps[: 2 if learn_fp else 1]) > 10
 
 
 @cache
-def of_numpy(case: LeafCase) -> list[list[Seen]]:
-    return _seen_at_stops(LEAF_NUMPY, case)
+def of_numpy(case: LeafCase, learn_fp: float | None) -> list[list[Seen]]:
+    return _seen_at_stops(LEAF_NUMPY, case, learn_fp)
 
 
-def _seen_at_stops(backend: LeafBackend, case: LeafCase) -> list[list[Seen]]:
-    plan = learned(case)
+def _seen_at_stops(backend: LeafBackend, case: LeafCase, learn_fp: float | None) -> list[list[Seen]]:
+    plan = learned(case, learn_fp)
     found: list[list[Seen]] = []
     with backend.runner(plan, 3, case.seed) as runner:
         begun(runner, plan, 3, case.seed)
@@ -120,18 +150,17 @@ def _seen_at_stops(backend: LeafBackend, case: LeafCase) -> list[list[Seen]]:
     return found
 
 
-@on_every_leaf_backend
-@pytest.mark.parametrize("case", LARGE, ids=lambda case: f"{case.n}x{case.m}")
-def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase) -> None:
-    for ours, theirs in zip(_seen_at_stops(backend, case), of_numpy(case), strict=True):
+@on_backends_with(*LARGE)
+def test_large_trees_are_those_of_numpy(backend: LeafBackend, case: LeafCase, learn_fp: float | None) -> None:
+    numpys = of_numpy(case, learn_fp)
+    for ours, theirs in zip(_seen_at_stops(backend, case, learn_fp), numpys, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             assert_equal_chains(one, other)
 
 
-@on_every_leaf_backend
-def test_events_tell_the_rates(backend: LeafBackend) -> None:
-    case = LeafCase(9, 8, gamma=0.3)
-    plan = learned(case, recorders=7)
+@on_backends_with(CASES[0])
+def test_events_tell_the_rates(backend: LeafBackend, case: LeafCase, learn_fp: float | None) -> None:
+    plan = learned(case, learn_fp, recorders=7)
     found: dict[tuple[int, int], Event] = {}
     with backend.runner(plan, 2, case.seed) as runner:
         begun(runner, plan, 2, case.seed)
