@@ -13,6 +13,7 @@ from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_dev
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
 from syclade.host.options import flag_of
+from syclade.host.workarounds import prepare
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
 
@@ -151,8 +152,6 @@ def _tried_again(found: Survey, devices: Sequence[Device]) -> Survey:
 def _resolve(wanted: str) -> str | None:
     """Return the full filter string for a shorter one, such as `cpu:0` or `opencl:cpu`; None if invalid."""
     try:
-        from syclade.host.workarounds import prepare
-
         return str(prepare().SyclDevice(wanted).filter_string)
     except Exception:  # dpctl's exceptions differ between versions
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 
 __all__ = ["command"]
 
@@ -30,11 +32,8 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     Writes tost-chain.json, tost-search.json, posterior.json, a PNG figure for each, and summary.json to DIR.
     Results of earlier runs are not reused.
     """
-    import json
-
     from syclade.host.common.files import check_output
     from syclade.quality.check_all import FILES, check_all
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

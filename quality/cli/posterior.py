@@ -10,6 +10,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 from syclade.quality.posterior.api import DEFAULT_GAMMA
 
 __all__ = ["command"]
@@ -53,7 +54,6 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """
     from syclade.host.common.files import check_output
     from syclade.quality import posterior
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

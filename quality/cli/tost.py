@@ -10,6 +10,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 from syclade.quality.tost.api import CHAINS, FN_RATE, FP_RATE, METHODS, STEPS
 
 __all__ = ["command"]
@@ -54,7 +55,6 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     """
     from syclade.host.common.files import check_output
     from syclade.quality import tost
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

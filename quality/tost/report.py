@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from syclade.quality.tost.result import TostResult
 from syclade.quality.tost.test import POWER, TOLERANCE, Equivalence
 from syclade.quality.work import work_text
+
+if TYPE_CHECKING:
+    from syclade.quality.tost.result import TostResult
 
 __all__ = ["mean_interval", "tost_lines", "tost_report"]
 

@@ -181,6 +181,10 @@ def test_score_reads_what_infer_wrote(run: Any, matrix: Path, tmp_path: Path) ->
     assert run(*arguments) == (0, f"{result.log_likelihood!r}\n", "")
     assert json.loads(run(*arguments, "--json")[1])["log_likelihood"] == result.log_likelihood
     np.testing.assert_array_equal(read_leaf_tree(file, NAMES, 8), result.parents)
+    given: dict[str, Any] = {**RATES, "cell_names": NAMES, "kind": "leaf"}
+    assert syclade.score(CASE.matrix(), file, **given) == result.log_likelihood
+    with pytest.raises(OptionError, match="--score sum"):
+        syclade.score(CASE.matrix(), file, **given, score="sum")
 
 
 @pytest.mark.parametrize(

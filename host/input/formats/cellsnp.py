@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -75,8 +76,6 @@ def _sites(folder: Path) -> list[str]:
 
 def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Read a table of read counts; entries that are not in the file are 0."""
-    import io
-
     import scipy.io
 
     data = _bytes(path)

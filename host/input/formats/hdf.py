@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,8 +30,6 @@ def require(*names: str) -> None:
     Raises:
         OptionError: a package is not installed.
     """
-    import importlib.util
-
     absent = [name for name in names if importlib.util.find_spec(name) is None]
     if absent:
         raise OptionError(f"this format needs {' and '.join(absent)}", hint=install_command("io"))
