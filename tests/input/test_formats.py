@@ -139,6 +139,11 @@ def test_traps_are_refused_and_their_option_is_named(
         ("sphyr", "1 #cells\n3 #SNVs\n0 1\n", "3 mutations"),
         ("sasc", "0 3\n", "no value"),
         ("vcf", "##source=SCIPhI\n#CHROM\t\t\t\t\t\t\t\t\tc\n", "--min-depth"),
+        (
+            "bcf",
+            "##fileformat=VCFv4.1\n##source=SCIPhI\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tc\n",
+            "--min-depth",
+        ),
         ("vcf", "#CHROM\t\t\t\t\t\t\t\t\tc\n1\t2\t.\tA\tG\t.\t.\t.\tDP\t3\n", "no record"),
         ("vcf", "#CHROM\t\t\t\t\t\t\t\t\tc\n1\t2\t.\tA\tG\t.\t.\t.\tGT\tx\n", "no genotype"),
         ("compass", "NAME,c\na,3:1\n", "--min-depth"),

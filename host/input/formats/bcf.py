@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require
+from syclade.host.input.formats.vcf import NO_ALLELES, check_caller
 from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["read_bcf"]
-
-_NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
 
 
 def read_bcf(path: Path, asked: Asked) -> Grid:
     """Read one row per alternate allele, named CHROM:POS:REF/ALT, with values as in `read_vcf`.
 
     Raises:
-        MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele.
+        MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele; a file
+            from SCIPhI, and ``min_depth`` is not given.
     """
     refuse_two(asked, "mutations", str(path))
     require("cyvcf2")
@@ -33,6 +33,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
     rows: list[NDArray[np.uint8]] = []
     try:
         reader = cyvcf2.VCF(str(path))
+        check_caller(str(reader.raw_header).splitlines(), asked, str(path))
         cells = [str(name) for name in reader.samples]
         for record in reader:
             if "GT" in record.FORMAT:
@@ -65,7 +66,7 @@ def _take(
         few = np.asarray(depths)[:, 0] < min_depth
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
     for number, allele in enumerate(record.ALT, 1):
-        if allele in _NO_ALLELES:
+        if allele in NO_ALLELES:
             continue
         seen = (alleles == number).sum(axis=1)
         row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))
