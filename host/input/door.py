@@ -12,13 +12,7 @@ from syclade.host.common.values import shown
 from syclade.host.input.apart import read_apart
 from syclade.host.input.beside import names_beside
 from syclade.host.input.formats import FORMATS, Asked
-from syclade.host.input.matrix import (
-    Matrix,
-    Names,
-    matrix_from_array,
-    with_cell_names,
-    with_names,
-)
+from syclade.host.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.input.names import default_names
 from syclade.host.input.sniff import sniff, sniff_folder
 from syclade.host.input.source import Source
@@ -168,14 +162,8 @@ def _of_file(
     matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
     if format != "scite" or source.path is None:
         return matrix
-    if (
-        beside[0]
-        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "mutation")) is not None
-    ):
+    if beside[0] and (found := names_beside(source.path, grid.values.shape, "mutation")):
         matrix = replace(matrix, names_from=found[0], mutations=found[1])
-    if (
-        beside[1]
-        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "cell")) is not None
-    ):
+    if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
     return matrix

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.array import values_from_array
+from syclade.host.input.formats.h5ad import CODINGS
 from syclade.host.input.matrix import Matrix
 from syclade.host.input.names import check_names
 
 __all__ = ["is_anndata", "is_frame", "of_anndata", "of_frame"]
-
-_CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 
 
 def is_frame(source: Any) -> bool:
@@ -75,7 +74,7 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
             hint='for the calls that scphylo has there: layer="genotype", coding="cyvcf2"',
         )
     if "coding" in said:
-        values = np.array(_CODINGS[said["coding"]], np.uint8)[values]
+        values = np.array(CODINGS[said["coding"]], np.uint8)[values]
         said = {"two": "homozygous", **said}
     return _matrix(
         values.T, [str(name) for name in data.var_names], [str(name) for name in data.obs_names], said

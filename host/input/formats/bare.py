@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, with_two
+from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, refuse_rows, with_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.reader import values_of
 from syclade.host.options import flag_of
@@ -22,7 +22,7 @@ def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
         MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
             "cells".
     """
-    _refuse_rows(asked, "mutations", path)
+    refuse_rows(asked, "mutations", path)
     return Grid(
         with_two(values_of(data, path), asked, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
     )
@@ -34,7 +34,7 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    _refuse_rows(asked, "cells", path)
+    refuse_rows(asked, "cells", path)
     if asked.two == "homozygous":
         raise MatrixError(
             "2 is missing in this format, not homozygous", path=path, hint=f"{flag_of('two')} missing"
@@ -51,7 +51,7 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
     """
-    _refuse_rows(asked, "cells", path)
+    refuse_rows(asked, "cells", path)
     lines = lines_of(data, path)
     sizes = []
     for number, what in enumerate(("cells", "SNVs")):
@@ -71,12 +71,3 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
             path=path,
         )
     return Grid(np.ascontiguousarray(values.T))
-
-
-def _refuse_rows(asked: Asked, rows: str, path: str) -> None:
-    if asked.rows not in (None, rows):
-        raise MatrixError(
-            f"rows are {rows} in this format",
-            path=path,
-            hint=f"leave out {flag_of('rows')}, or say {flag_of('rows')} {rows}",
-        )

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import require
 from syclade.host.input.formats.vcf import NO_ALLELES, check_caller
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["read_bcf"]
@@ -44,9 +43,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
         raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
     if not rows or not cells:
         raise MatrixError("no record has genotypes (GT) of an alternate allele", path=str(path))
-    check_names(cells, what="cell")
-    check_names(names, what="mutation")
-    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+    return named_grid(rows, names, cells)
 
 
 def _take(

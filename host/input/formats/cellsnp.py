@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import require
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.source import Source
 from syclade.host.options import flag_of
 
@@ -48,14 +47,12 @@ def read_cellsnp(path: Path, asked: Asked) -> Grid:
     require("scipy")
     names, cells = _sites(path), lines_of(_bytes(path / FILES[0]), str(path / FILES[0]))
     cells = [name.strip() for name in cells if name.strip()]
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
     shape = (len(names), len(cells))
     alternate, depth = (_counts(path / name, shape) for name in FILES[1:])
     least = (HOMOZYGOUS if asked.vaf_hom is None else asked.vaf_hom) / 100.0
     called = np.where(alternate < 1, 0, np.where(alternate >= least * depth, 2, 1))
     values = np.where(depth < asked.min_depth, 3, called).astype(np.uint8)
-    return Grid(np.ascontiguousarray(values), tuple(names), tuple(cells))
+    return named_grid(values, names, cells)
 
 
 def _sites(folder: Path) -> list[str]:

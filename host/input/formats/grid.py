@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
-__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "refuse_two", "with_two"]
+__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "named_grid", "refuse_rows", "refuse_two", "with_two"]
 
 PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3, "0.0": 0, "1.0": 1, "2.0": 2, "3.0": 3}
 MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
@@ -60,6 +61,21 @@ class Grid:
     values: NDArray[np.uint8]
     mutations: tuple[str, ...] | None = None
     cells: tuple[str, ...] | None = None
+
+
+def named_grid(values: ArrayLike, mutations: Sequence[str], cells: Sequence[str]) -> Grid:
+    """Return a grid with checked names.
+
+    Args:
+        values: shape (n_mutations, n_cells); 0, 1, 2 or 3.
+        mutations, cells: names of the rows and columns; empty if the file has none.
+
+    Raises:
+        MatrixError: an invalid name.
+    """
+    check_names(mutations, what="mutation")
+    check_names(cells, what="cell")
+    return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None)
 
 
 def code(
@@ -133,5 +149,18 @@ def refuse_two(asked: Asked, rows: str, path: str) -> None:
     """
     if asked.two is not None:
         raise MatrixError("this format says itself what 2 is", path=path, hint=f"leave out {flag_of('two')}")
+    refuse_rows(asked, rows, path)
+
+
+def refuse_rows(asked: Asked, rows: str, path: str, hint: str = "") -> None:
+    """Raise a MatrixError if the option `rows` differs from the rows of the format.
+
+    Args:
+        asked: the options.
+        rows: the rows of the format: "cells" or "mutations".
+        path: the file, for messages.
+        hint: what to do; by default, to leave out the option.
+    """
     if asked.rows not in (None, rows):
-        raise MatrixError(f"rows are {rows} in this format", path=path, hint=f"leave out {flag_of('rows')}")
+        leave_out = f"leave out {flag_of('rows')}, or give {flag_of('rows', rows)}"
+        raise MatrixError(f"rows are {rows} in this format", path=path, hint=hint or leave_out)

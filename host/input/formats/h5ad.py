@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
-from syclade.host.input.formats.grid import Asked, Grid, with_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["CODINGS", "read_h5ad"]
@@ -32,10 +31,7 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
             `coding`; 2 occurs, and neither `two` nor `coding` is given.
     """
-    if asked.rows not in (None, "cells"):
-        raise MatrixError(
-            "rows are cells in this format", path=str(path), hint=f"leave out {flag_of('rows')}"
-        )
+    refuse_rows(asked, "cells", str(path))
     require("h5py", "anndata", "scipy")
     with opened(path) as file:
         for part in ("obs", "var"):
@@ -52,12 +48,10 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
             hint="for the calls that scphylo has there: "
             f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
         )
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    grid = np.ascontiguousarray(np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T)
+    grid = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
     if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
         grid = with_two(grid, asked, str(path))
-    return Grid(grid, tuple(names), tuple(cells))
+    return named_grid(grid, names, cells)
 
 
 def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:

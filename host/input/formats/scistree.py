@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 
 __all__ = ["read_scistree"]
@@ -47,9 +44,7 @@ def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
     if not rows or not sizes[1]:
         raise MatrixError("the file has no values", path=path)
     names = [row[0] for row in rows] if named else []
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    return Grid(np.array(values, np.uint8), tuple(names) or None, tuple(cells) or None)
+    return named_grid(values, names, cells)
 
 
 def _values(row: list[str], size: int, path: str, line: int) -> list[int]:

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, texts
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
@@ -43,7 +42,7 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(np.ascontiguousarray(values.T), names, barcodes)
+    return named_grid(values.T, names, barcodes)
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
@@ -59,7 +58,7 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(values, names, barcodes)
+    return named_grid(values, names, barcodes)
 
 
 def _part(of: Any, name: str, path: Path) -> Any:
@@ -110,9 +109,3 @@ def _unlikely(
     if least_hom is not None:
         bad |= (found == 2) & (fraction < least_hom)
     return bad
-
-
-def _grid(values: NDArray[np.uint8], names: list[str], cells: list[str]) -> Grid:
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    return Grid(values, tuple(names), tuple(cells))

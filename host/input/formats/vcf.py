@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
@@ -40,7 +37,6 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
     if head is None:
         raise MatrixError("the file has no line #CHROM", path=path, hint="is it a VCF, with tabs?")
     cells = [name.strip() for name in lines[head].split("\t")[_FIXED:]]
-    check_names(cells, what="cell")
     check_caller(lines[:head], asked, path)
     names: list[str] = []
     rows: list[list[int]] = []
@@ -59,8 +55,7 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
                 rows.append([_value(call, str(which)) for call in calls])
     if not rows or not cells:
         raise MatrixError("no record has genotypes (GT) of an alternate allele", path=path)
-    check_names(names, what="mutation")
-    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+    return named_grid(rows, names, cells)
 
 
 def check_caller(header: Iterable[str], asked: Asked, path: str) -> None:
