@@ -77,7 +77,7 @@ MUTATION_TREES = Space(
 """Rooted trees of mutations: parent vectors of shape (n + 1,); the root is node n."""
 
 CELL_LEAF_TREES = Space(
-    "cell-leaf trees",
+    "cell trees",
     initial_leaf_parents,
     _leaf_tree,
     tree_key,

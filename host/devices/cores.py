@@ -33,7 +33,7 @@ def usable_cores() -> int:
     if not said:
         return min(allowed, _quota() or allowed)
     if not said.isdecimal() or not 1 <= int(said) < 2**31:
-        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="a number of threads, from 1 on")
+        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="give a number of threads, at least 1")
     return min(allowed, int(said))
 
 

@@ -112,7 +112,7 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
             f"{flag_of('format')} {format} is for files", hint=f"leave it out for a {type(source).__name__}"
         )
     if source is None or isinstance(source, (bool, int, float, bytes)):
-        raise MatrixError(f"the matrix is {shown(source)}, which is no path, no stream and no array")
+        raise MatrixError(f"the matrix is {shown(source)}, which is not a path, a stream or an array")
     if is_anndata(source):
         return of_anndata(source, said)
     if is_frame(source):

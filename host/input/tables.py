@@ -37,12 +37,12 @@ def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
     if "rows" not in said:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
-            hint='say which: syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
+            hint='call syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
     try:
         values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as problem:
-        raise MatrixError(f"the DataFrame has what is no number: {problem}") from None
+        raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
     if said["rows"] == "cells":
         return _matrix(values.T, columns, rows, said)
@@ -63,8 +63,8 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
         raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(data.layers) or 'none'}")
     if layer is not None and "coding" not in said:
         raise MatrixError(
-            f"what 2 and 3 are in the layer {layer} is not said",
-            hint='say coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
+            f"the meaning of 2 and 3 in the layer {layer} is not given",
+            hint='give coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
         )
     table = data.X if layer is None else data.layers[layer]
     values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
@@ -104,7 +104,7 @@ def _matrix(
     if "two" not in said and (values == 2).any():
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
-            hint='say which: two="homozygous" or two="missing"',
+            hint='give two="homozygous" or two="missing"',
         )
     if said.get("two") == "missing":
         values = np.where(values == 2, np.uint8(3), values)

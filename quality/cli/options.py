@@ -47,7 +47,7 @@ def mutations_option() -> Callable[[Command], Command]:
         default=DEFAULT_MUTATIONS,
         show_default=True,
         metavar="N",
-        help="Size of the trees that are enumerated, 2 to 5 (cells of cell-leaf trees, 3 to 5); may be given "
+        help="Size of the trees that are enumerated, 2 to 5 (cells of cell trees, 3 to 5); may be given "
         "more than once.",
     )
 

@@ -36,7 +36,7 @@ FILES = ("posterior.json", "posterior.png")
     nargs=3,
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without. "
-    "Those of cell-leaf trees are 0.4 and 0.6 always.",
+    "Those of cell trees are 0.4 and 0.6 always.",
 )
 @options.take("tree")
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")

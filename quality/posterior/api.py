@@ -131,7 +131,7 @@ def _plans(
         raise OptionError(f"tree (--tree) is {tree!r}", hint="use mutation or leaf")
     if learn or score != "max" or move_probabilities is not None:
         raise OptionError(
-            "cell-leaf trees have their own score and moves, and no learned rates",
+            "cell trees have their own score and moves, and no learned rates",
             hint="leave out --learn, --score and --move-probs, or --tree leaf",
         )
     return [small_leaf_plan(size, gamma, zygosity=zygosity) for size in sizes]

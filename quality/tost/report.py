@@ -78,7 +78,7 @@ def tost_lines(result: TostResult) -> list[str]:
         f"{test.inputs} inputs: {test.equal} equal, {test.better} better, {test.worse} worse than SCITE",
         f"mean difference {test.mean:+.4f} nats = {test.mean_flips:+.4f} bit flips "
         f"(margin {test.delta:.4f} nats = 1 bit flip, standard deviation {test.deviation:.4f} nats)",
-        f"the mean lies between {low:+.4f} and {high:+.4f} bit flips "
+        f"the mean is between {low:+.4f} and {high:+.4f} bit flips "
         f"({1 - 2 * test.significance:.0%} confidence interval)",
         f"p = {test.p_worse:.2e} against worse by a bit flip, "
         f"{test.p_better:.2e} against better by one (significance {test.significance} each)",

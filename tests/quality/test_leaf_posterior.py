@@ -124,4 +124,4 @@ def test_what_does_not_go_with_cell_leaf_trees_is_refused(
     with pytest.raises(SystemExit) as caught:
         main_module.main(["quality", "posterior", "--tree", "leaf", *more, "--out", str(tmp_path)])
     assert caught.value.code == 2
-    assert "cell-leaf trees have their own score and moves" in capsys.readouterr().err
+    assert "cell trees have their own score and moves" in capsys.readouterr().err

@@ -59,14 +59,14 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
             re.fullmatch(rf"([0-9]{{1,9}})\s*#\s*{what}\s*", lines[number]) if number < len(lines) else None
         )
         if said is None:
-            raise MatrixError(f"the line is no number of {what}", path=path, line=number + 1,
+            raise MatrixError(f"the line is not a number of {what}", path=path, line=number + 1,
                               hint="SPhyR's files begin with 'n #cells' and 'm #SNVs'")  # fmt: skip
         sizes.append(int(said[1]))
     symbols = {"0": PLAIN["0"], "1": PLAIN["1"], "-1": 3}
     values = code([line.split() for line in lines[2:]], symbols, range(3, len(lines) + 1), path)
     if values.shape != tuple(sizes):
         raise MatrixError(
-            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines say "
+            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines give "
             f"{sizes[0]} cells and {sizes[1]} mutations",
             path=path,
         )

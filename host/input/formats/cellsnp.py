@@ -42,7 +42,7 @@ def read_cellsnp(path: Path, asked: Asked) -> Grid:
         raise MatrixError(
             "there are numbers of reads, and no genotypes",
             path=str(path),
-            hint=f"say how many reads a call needs, 1 or more: {flag_of('min_depth')} N",
+            hint=f"give the number of reads that a call needs, 1 or more: {flag_of('min_depth')} N",
         )
     require("scipy")
     names, cells = _sites(path), lines_of(_bytes(path / FILES[0]), str(path / FILES[0]))
@@ -79,7 +79,7 @@ def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
     head = next((line for line in data[: 2**16].splitlines() if not line.startswith(b"%")), b"")
     sizes = _SIZE.match(head)
     if sizes is None or (int(sizes[1]), int(sizes[2])) != shape or shape[0] * shape[1] > MOST_BYTES:
-        raise MatrixError(f"it is no table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
+        raise MatrixError(f"it is not a table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
     try:
         table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
     except Exception as problem:  # the parser may raise anything

@@ -55,7 +55,7 @@ def _value(text: str, min_depth: int | None, path: str, line: int) -> int:
             "there are reads but no genotypes",
             path=path,
             line=line,
-            hint=f"say how many reads a call needs: {flag_of('min_depth')} N, 1 or more",
+            hint=f"give the number of reads that a call needs: {flag_of('min_depth')} N, 1 or more",
         )
     if min_depth and ref + alt < min_depth:
         return 3

@@ -105,7 +105,7 @@ def code(
         for number, symbol in enumerate(row, 1):
             if symbol.strip() not in symbols:
                 raise MatrixError(
-                    f"{excerpt(symbol)} (value {number} of the row) is no value of this format",
+                    f"{excerpt(symbol)} (value {number} of the row) is not a value of this format",
                     path=path,
                     line=line,
                     hint=f"values are {', '.join(name for name in symbols if name)}",
@@ -131,7 +131,7 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "")
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             path=path,
-            hint=f"say which: {flag_of('two')} homozygous or {flag_of('two')} missing{hint}",
+            hint=f"give {flag_of('two')} homozygous or {flag_of('two')} missing{hint}",
         )
     return values
 
@@ -148,7 +148,9 @@ def refuse_two(asked: Asked, rows: str, path: str) -> None:
         MatrixError: `two` is given, or `rows` differs from the format.
     """
     if asked.two is not None:
-        raise MatrixError("this format says itself what 2 is", path=path, hint=f"leave out {flag_of('two')}")
+        raise MatrixError(
+            "this format defines the meaning of 2", path=path, hint=f"leave out {flag_of('two')}"
+        )
     refuse_rows(asked, rows, path)
 
 

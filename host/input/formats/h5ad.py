@@ -59,14 +59,14 @@ def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
     if asked.layer is None:
         what, at = "X", "X"
         if "X" not in file:
-            raise MatrixError("there is no X", path=str(path), hint=f"say which layer: {_layers(file)}")
+            raise MatrixError("there is no X", path=str(path), hint=f"give one: {_layers(file)}")
     else:
         what, at = f"layer {asked.layer}", f"layers/{asked.layer}"
         if asked.layer not in file.get("layers", ()):
             raise MatrixError(f"there is no {what}", path=str(path), hint=f"there is {_layers(file)}")
         if asked.coding is None:
             raise MatrixError(
-                f"what 2 and 3 are in the {what} is not said",
+                f"the meaning of 2 and 3 in the {what} is not given",
                 path=str(path),
                 hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
                 f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous)",
@@ -85,7 +85,7 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
     """Read a sparse table with anndata: uint8, shape (cells, mutations)."""
     shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
-        raise MatrixError(f"{what} is no table, or too large", path=str(path))
+        raise MatrixError(f"{what} is not a table, or is too large", path=str(path))
     for part in ("data", "indices", "indptr"):
         if part not in element or len(element[part]) > MOST_BYTES:
             raise MatrixError(f"{what} has no {part}", path=str(path))

@@ -37,7 +37,7 @@ def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
     if len(rows) != sizes[0] or (cells and len(cells) != sizes[1]):
         raise MatrixError(
             f"{len(rows)} rows and {len(cells)} names of cells, "
-            f"but the first line says {sizes[0]} and {sizes[1]}",
+            f"but the first line gives {sizes[0]} and {sizes[1]}",
             path=path,
         )
     values = [_values(row[named:], sizes[1], path, number) for number, row in enumerate(rows, 2)]
@@ -53,7 +53,7 @@ def _values(row: list[str], size: int, path: str, line: int) -> list[int]:
     values = []
     for symbol in row:
         if not _PROBABILITY.fullmatch(symbol) or float(symbol) > 1:
-            raise MatrixError(f"{excerpt(symbol)} is no probability", path=path, line=line)
+            raise MatrixError(f"{excerpt(symbol)} is not a probability", path=path, line=line)
         wild = float(symbol)
         values.append(3 if wild == 0.5 else int(wild < 0.5))
     return values

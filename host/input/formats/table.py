@@ -90,12 +90,15 @@ def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
         raise MatrixError(
             "rows may be cells or mutations",
             path=path,
-            hint=f"say which: {flag_of('rows')} cells or {flag_of('rows')} mutations",
+            hint=f"give {flag_of('rows')} cells or {flag_of('rows')} mutations",
         )
     header, below = [name.strip() for name in rows[0][1:]], rows[1:]
     if _CLUSTER in header:
         raise MatrixError(
-            f"the column {_CLUSTER} is no mutation", path=path, line=1, hint=f"use {flag_of('format')} condor"
+            f"the column {_CLUSTER} is not a mutation",
+            path=path,
+            line=1,
+            hint=f"use {flag_of('format')} condor",
         )
     across = asked.rows == "cells"
     names = [row[0].strip() if row else "" for row in below]

@@ -82,7 +82,7 @@ def _called(
             hint = f"leave out {', '.join(map(flag_of, asking))}"
             raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
         if least is not None and layers[name].shape != shape:
-            raise MatrixError(f"{name} is no table of {shape[0]} × {shape[1]}", path=str(path))
+            raise MatrixError(f"{name} is not a table of {shape[0]} × {shape[1]}", path=str(path))
     values = np.empty(shape, np.uint8)
     for rows in blocks(shape):
         found = coded(layers[calls][rows], calls, rows.start, path)

@@ -59,7 +59,7 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
 
 
 def check_caller(header: Iterable[str], asked: Asked, path: str) -> None:
-    """Check that calls without reads can be told from others: raise a MatrixError for SCIPhI's files.
+    """Check that it is known which calls have reads: raise a MatrixError for SCIPhI's files.
 
     Args:
         header: the lines before the records.
@@ -88,10 +88,10 @@ def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -
         values = dict(zip(keys, sample.split(":"), strict=False))  # trailing fields may be omitted
         genotype = values["GT"].strip() if "GT" in values else "."
         if not _GENOTYPE.fullmatch(genotype):
-            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is no genotype", path=path, line=line)
+            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is not a genotype", path=path, line=line)
         depth = values.get("DP", ".").strip()
         if depth != "." and not re.fullmatch("[0-9]{1,9}", depth):
-            raise MatrixError(f"{excerpt(depth)} (cell {number}) is no DP", path=path, line=line)
+            raise MatrixError(f"{excerpt(depth)} (cell {number}) is not a DP", path=path, line=line)
         few = min_depth and (depth == "." or int(depth) < min_depth)
         calls.append(["."] if few else re.split("[/|]", genotype))
     return calls
