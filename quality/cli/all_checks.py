@@ -17,12 +17,12 @@ __all__ = ["command"]
 
 
 @click.command("all")
-@check_options.reference_option()
+@check_options.reference_option
 @options.take("device", "threads")
-@check_options.limit_option()
+@check_options.limit_option
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
-@check_options.mutations_option()
-@check_options.samples_option()
+@check_options.mutations_option
+@check_options.samples_option
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

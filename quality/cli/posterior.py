@@ -20,8 +20,8 @@ FILES = ("posterior.json", "posterior.png")
 
 @click.command("posterior")
 @options.take("device", "threads")
-@check_options.mutations_option()
-@check_options.samples_option()
+@check_options.mutations_option
+@check_options.samples_option
 @click.option(
     "--gamma",
     type=click.FloatRange(0.01, 10),

@@ -20,7 +20,7 @@ KEPT = "inputs"
 
 
 @click.command("tost")
-@check_options.reference_option()
+@check_options.reference_option
 @options.take("device", "threads")
 @click.option(
     "--method",
@@ -42,7 +42,7 @@ KEPT = "inputs"
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
 @options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "seed")
-@check_options.limit_option()
+@check_options.limit_option
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(reference: Path | None, out: Path, force: bool, as_json: bool, **settings: Any) -> int:

@@ -158,7 +158,7 @@ def _checked(counts: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.fl
     visits = np.asarray(counts, dtype=np.float64)
     exact = np.asarray(probabilities, dtype=np.float64)
     if visits.ndim != 1 or visits.shape != exact.shape:
-        raise ValueError(f"one count a tree, not {visits.shape} for {exact.shape}")
+        raise ValueError(f"one count per tree, not {visits.shape} for {exact.shape}")
     if not (visits >= 0).all() or not visits.sum() > 0:
         raise ValueError("counts are not negative and not all 0")
     if not (exact >= 0).all() or abs(exact.sum() - 1) > 1e-9:
