@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.starts import state_at
 from syclade.host.model.problem import make_problem, problem_at
+from syclade.host.output.compose import make_result
 from syclade.host.request import Request
+from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
@@ -33,7 +37,6 @@ def answer(asked: Request, task: Task) -> Result:
     """
     problem = asked.plan.problem
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
-    from syclade.host.output.compose import make_result  # slow import, delayed until the chains are done
 
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     result = make_result(
@@ -96,9 +99,6 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     Returns:
         A function from a chain's number to its first state, and the work of the searches.
     """
-    from syclade.host.chains.plan import make_plan
-    from syclade.host.chains.starts import state_at
-    from syclade.host.runs.task import Task
     from syclade.host.search.portfolio import find
 
     sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)

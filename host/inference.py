@@ -7,16 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from syclade.host.answer import answer
+from syclade.host.checkpoints.asked import what_decides
+from syclade.host.checkpoints.keeper import make_keeper
 from syclade.host.input.matrix import Names
 from syclade.host.model.rates import Rates
 from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.request import Learning, make_request
+from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
     from syclade.host.runs.pipeline import Progress
     from syclade.host.runs.task import Stop
 
-__all__ = ["InferenceProgress", "infer", "infer_leaf", "progress_of", "score", "score_leaf"]
+__all__ = ["InferenceProgress", "infer", "infer_leaf", "progress_of"]
 
 
 @dataclass(frozen=True)
@@ -153,12 +158,6 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    from syclade.host.answer import answer
-    from syclade.host.checkpoints.asked import what_decides
-    from syclade.host.checkpoints.keeper import make_keeper
-    from syclade.host.request import Learning, make_request
-    from syclade.host.runs.task import Stop, Task
-
     asked = make_request(
         matrix,
         Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
@@ -221,74 +220,3 @@ def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferencePr
         state.steps_done / max(state.seconds, 1e-9),
         state.acceptance,
     )
-
-
-def score(
-    matrix: Any,
-    tree: Any,
-    *,
-    fp_rate: float,
-    fn_rate: float,
-    fn_rate_hom: float | None = None,
-    hom_rate: float | None = None,
-    merge_homozygous: bool = False,
-    names: Names = None,
-    cell_names: Names = None,
-    score: str = "max",
-) -> float:
-    """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
-
-    Args:
-        matrix: as for `infer`.
-        tree: a path to a Newick or GraphViz file (ours or SCITE's; cells in it are ignored), or a parent
-            vector of shape (n + 1,).
-        fp_rate: probability of observing a mutation that is absent.
-        fn_rate: probability of not observing a mutation.
-        fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
-        names, cell_names: as for `infer`.
-        score: max or sum, as for `infer`.
-
-    Raises:
-        SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
-    """
-    from syclade.host.input.door import read_matrix
-    from syclade.host.model.summed import log_likelihood_by
-    from syclade.host.options import checked
-    from syclade.host.request import tree_of
-
-    checked("score", score)
-    observed = read_matrix(matrix, names, cell_names=cell_names)
-    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    return log_likelihood_by(score, observed, rates, tree_of(tree, observed))
-
-
-def score_leaf(
-    matrix: Any,
-    tree: str | os.PathLike[str],
-    *,
-    fp_rate: float,
-    fn_rate: float,
-    fn_rate_hom: float | None = None,
-    hom_rate: float | None = None,
-    merge_homozygous: bool = False,
-    names: Names = None,
-    cell_names: Names = None,
-) -> float:
-    """Return the log-likelihood of a cell tree: natural log, float64, every mutation on its best edge.
-
-    Args:
-        tree: a path to a Newick file, ours or SCITE's, whose leaves are the cells.
-        matrix, fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous, names, cell_names: as for `infer`.
-
-    Raises:
-        SycladeError: MatrixError, RatesError or TreeError, with what to do.
-    """
-    from syclade.host.input.door import read_matrix
-    from syclade.host.model.leaf_problem import make_leaf_problem
-    from syclade.host.model.placement import place
-    from syclade.host.trees.leaf_treefile import read_leaf_tree
-
-    observed = read_matrix(matrix, names, cell_names=cell_names)
-    rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
-    parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
-    return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]

@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syclade.host.common.errors import TreeError
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
+from syclade.host.kinds.kind import PlanOptions
+from syclade.host.kinds.named import kind_named
 from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.options import checked
 from syclade.host.options.defaults import DEFAULT_CHAINS
 from syclade.host.supported import check_together, excluded_by
 from syclade.host.trees.cells import check_cell_names, default_cell_names
+from syclade.host.trees.treefile import tree_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.samples.sampling import Sampling
 
-__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "tree_of"]
+__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of"]
 
 
 class Learning(NamedTuple):
@@ -127,9 +129,6 @@ def make_request(
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    from syclade.host.kinds.kind import PlanOptions
-    from syclade.host.kinds.named import kind_named
-
     kind = kind_named(tree)
     given: dict[str, Any] = {
         "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "method": method,
@@ -156,7 +155,7 @@ def make_request(
     observed = read_matrix(matrix, names, cell_names=cell_names)
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
-    true = None if true_tree is None else tree_of(true_tree, observed)
+    true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
     model = learning.of(rates)
     sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)
@@ -203,26 +202,6 @@ def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
     from syclade.host.backends.stages.options import separate_stages
 
     return separate_stages(trace, force)
-
-
-def tree_of(tree: Any, observed: Matrix) -> NDArray[np.int32]:
-    """Return the parent vector, int32, shape (n + 1,), of a tree file or a parent vector.
-
-    Raises:
-        TreeError: the tree is invalid, or does not match the matrix.
-    """
-    from syclade.host.trees.tree import validate_parents
-    from syclade.host.trees.treefile import read_tree
-
-    if isinstance(tree, (str, os.PathLike)):
-        return read_tree(tree, observed.mutations, observed.cells or ())
-    parents = validate_parents(tree)
-    if len(parents) != observed.n_mutations + 1:
-        raise TreeError(
-            f"the tree has {len(parents) - 1} mutations, and the matrix {observed.n_mutations}",
-            hint="a parent vector has a number for each mutation and one for the root",
-        )
-    return parents
 
 
 def sampling_of(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:

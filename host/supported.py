@@ -89,7 +89,7 @@ EXCLUSIONS = (
         f"only the maximum score has co-optimal trees; {flag_of('samples')} shows other likely trees"),
     Exclusion("merge_homozygous", ("fn_rate_hom", "hom_rate"),
         "either 2 is treated as 1, or it has rates of its own"),
-    Exclusion("quiet", ("verbose",), "one asks for less output, the other for more"),
+    Exclusion("quiet", ("verbose",), "one reduces the output, the other extends it"),
 )
 """Features that do not go together. The first rule that applies gives the message."""
 

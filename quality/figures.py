@@ -22,7 +22,12 @@ DOTS_PER_INCH = 150
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure (sizes in inches) that uses no window system and no global state."""
+    """Return an empty figure (sizes in inches) that uses no window system and no global state.
+
+    Raises:
+        OptionError: matplotlib is not installed.
+    """
+    require_extras("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -55,7 +60,6 @@ def drawn_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None
         OptionError: matplotlib is not installed.
         OutputError: the path is invalid, or see `write_figure`.
     """
-    require_extras("matplotlib")
     figure = draw()
     if path is not None:
         write_figure(figure, path_of("the figure", path, OutputError), force)

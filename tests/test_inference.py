@@ -132,11 +132,11 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
         ({"seed": -1}, OptionError, "--seed is -1"),
         ({"seed": 2**64}, OptionError, "--seed"),
         ({"slots": 0}, OptionError, "--slots is 0"),
-        ({"chains": 2.5}, OptionError, "2.5, which is no whole number"),
-        ({"steps": "9"}, OptionError, "'9', which is no whole number"),
+        ({"chains": 2.5}, OptionError, "2.5, which is not a whole number"),
+        ({"steps": "9"}, OptionError, "'9', which is not a whole number"),
         ({"gamma": 0.0}, OptionError, "--gamma"),
-        ({"gamma": None}, OptionError, "--gamma is None, which is no number"),
-        ({"gamma": "1"}, OptionError, "--gamma is '1', which is no number"),
+        ({"gamma": None}, OptionError, "--gamma is None, which is not a number"),
+        ({"gamma": "1"}, OptionError, "--gamma is '1', which is not a number"),
         ({"gamma": 10**400}, OptionError, "--gamma is inf"),
         ({"fp_rate": 10**400}, RatesError, "--fp-rate"),
         ({"fn_rate": None}, RatesError, "--fn-rate"),
@@ -151,7 +151,7 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
         ({"device": None}, DeviceError, "the device is None"),
         ({"device": ["cpu"]}, DeviceError, "the device is "),
         ({"encoding": ["ancestor"]}, OptionError, "there is no encoding"),
-        ({"image": 5}, OptionError, "--image is 5, which is no path"),
+        ({"image": 5}, OptionError, "--image is 5, which is not a path"),
         ({"chains": 10**5000}, OptionError, "--chains is of type int"),
         ({"names": ["a"] * 8}, MatrixError, "a"),
         ({"device": "nonsense"}, DeviceError, "nonsense"),
@@ -176,9 +176,9 @@ def test_trees_that_are_none(tree: Any) -> None:
 
 @pytest.mark.parametrize("path", [5, None, b"matrix", [1], ""])
 def test_paths_that_are_none(result: syclade.Result, path: Any) -> None:
-    with pytest.raises(MatrixError, match=r"which is no path|an empty name|1 dimensions"):
+    with pytest.raises(MatrixError, match=r"which is not a path|an empty name|1 dimensions"):
         syclade.read_matrix(path)
-    with pytest.raises(OutputError, match=r"which is no path|an empty name"):
+    with pytest.raises(OutputError, match=r"which is not a path|an empty name"):
         result.write(path)
 
 

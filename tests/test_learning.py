@@ -14,12 +14,12 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError
-from syclade.host.inference import score_leaf
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.task import Stop
+from syclade.host.scoring import score
 from tests.support.did_all import assert_did_all
 
 SIMULATED = simulate(cells=120, mutations=12, fp_rate=1e-3, fn_rate=0.35, missing=0.1, seed=3)
@@ -145,7 +145,7 @@ def test_cell_trees_learn_rates(tmp_path: Path) -> None:
     assert found.rates.fn_rate == found.learned["fn_rate"]["value"]
     at_these: dict[str, Any] = {"fp_rate": found.rates.fp_rate, "fn_rate": found.rates.fn_rate}
     found.write(tmp_path)
-    again = score_leaf(CELL_MATRIX, tmp_path / "tree.newick", **at_these)
+    again = score(CELL_MATRIX, tmp_path / "tree.newick", kind="leaf", **at_these)
     assert found.log_likelihood == pytest.approx(again, abs=1e-6)
     best = found.chain_log_likelihoods.max() - found.learned["log_prior"]
     assert found.log_likelihood == pytest.approx(best, abs=1e-3)
@@ -154,7 +154,7 @@ def test_cell_trees_learn_rates(tmp_path: Path) -> None:
         assert float(fn) == pytest.approx(rates[chain, sample], rel=1e-5)
         (tmp_path / "sample.newick").write_text(newick)
         rates_of_line: dict[str, Any] = {"fp_rate": float(fp), "fn_rate": float(fn)}
-        scored = score_leaf(CELL_MATRIX, tmp_path / "sample.newick", **rates_of_line)
+        scored = score(CELL_MATRIX, tmp_path / "sample.newick", kind="leaf", **rates_of_line)
         assert float(likelihood) == pytest.approx(scored, rel=2e-5)
         assert float(with_prior) > float(likelihood) - 50
 

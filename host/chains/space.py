@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
+from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.host.trees.tree import validate_parents
 from syclade.host.trees.uniform import initial_leaf_parents, initial_parents
 
@@ -52,8 +53,6 @@ def _nodes_but_root(problem: Problem) -> int:
 
 
 def _leaf_tree(parents: ArrayLike) -> NDArray[np.int32]:
-    from syclade.host.trees.leaf import validate_leaf_parents
-
     return validate_leaf_parents(parents)
 
 
@@ -78,7 +77,7 @@ MUTATION_TREES = Space(
 """Rooted trees of mutations: parent vectors of shape (n + 1,); the root is node n."""
 
 CELL_LEAF_TREES = Space(
-    "cell-leaf trees",
+    "cell trees",
     initial_leaf_parents,
     _leaf_tree,
     tree_key,

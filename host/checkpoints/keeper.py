@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from syclade.host.checkpoints.asked import check_asked
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.options import checked, flag_of
 
@@ -92,7 +93,6 @@ class Keeper:
                 path=path,
                 hint="give the options of the run that wrote it",
             )
-        from syclade.host.checkpoints.asked import check_asked
 
         check_asked(path, told.get("asked"), self.asked)
 

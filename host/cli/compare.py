@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,6 @@ def command(tree: Path, true: Path, as_json: bool) -> None:
     ignored. Precision is the share of TREE's pairs that TRUE also has; recall is the share of TRUE's pairs
     that TREE also has.
     """
-    import json
-
     from syclade.host.trees.truth import compare_files
 
     told = compare_files(tree, true)

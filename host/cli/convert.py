@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,6 @@ def command(
     written = [str(out / name) for name in files]
     told = _told(read)
     if as_json:
-        import json
-
         click.echo(json.dumps({**told, "files": written}, indent=2))
         return
     counts = ", ".join(f"{count} {name}" for name, count in told["values"].items())

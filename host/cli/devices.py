@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from syclade.host.cli import options
@@ -23,8 +25,6 @@ def command(as_json: bool) -> None:
     found = known_devices(refresh=True)
     devices = [*found.devices, *own_devices()]
     if as_json:
-        import json
-
         click.echo(
             json.dumps([device.as_dict() | {"kernels": offers(device)} for device in devices], indent=2)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,8 +84,6 @@ def command(
     )
     written = [str(directory / name) for name in names]
     if as_json:
-        import json
-
         click.echo(json.dumps({"files": written}, indent=2))
     else:
         click.echo(f"wrote {', '.join(written)}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+import syclade
 from syclade.host.cli.interrupts import end_at_once, interrupted
 from syclade.host.common.errors import SycladeError
 
@@ -57,8 +58,6 @@ class _LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        import syclade
-
         click.echo(f"syclade {syclade.__version__}")
         ctx.exit()
 

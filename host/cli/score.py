@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import syclade
 from syclade.host.cli import options
 from syclade.host.cli.progress import show_log
 
@@ -56,9 +58,7 @@ def command(
     check_zygosity(observed, rates)  # reported before any error in the tree
     check_together({"tree": kind, "score": score})
     if kind == "leaf":
-        from syclade.host.inference import score_leaf
-
-        _tell(score_leaf(observed, tree, **given), {}, observed, rates, as_json)
+        _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
     if score == "sum":
@@ -76,8 +76,6 @@ def command(
 
 def _tell(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as_json: bool) -> None:
     """Print the log-likelihood; as JSON together with `also`, the sizes and the rates."""
-    import json
-
     if not as_json:
         click.echo(repr(found))
         return

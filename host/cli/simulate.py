@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import syclade
 from syclade.host.cli import options
 
 if TYPE_CHECKING:
@@ -85,9 +87,6 @@ def command(
 
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:
     """Return the text of each of ``FILES``."""
-    import json
-
-    import syclade
     from syclade.host.input.matrix import format_matrix
     from syclade.host.model.likelihood import log_likelihood
     from syclade.host.trees.graphviz import to_graphviz

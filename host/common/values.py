@@ -30,7 +30,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise OptionError(f"{name} is {shown(value)}, which is no whole number")
+        raise OptionError(f"{name} is {shown(value)}, which is not a whole number")
     if not low <= number <= high:
         raise OptionError(f"{name} is {shown(number)}", hint=f"use a whole number from {low} to {high}")
     return number
@@ -48,7 +48,7 @@ def real(name: str, value: Any, error: type[OptionError] = OptionError) -> float
         The number, which may be infinite or NaN.
     """
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise error(f"{name} is {shown(value)}, which is no number")
+        raise error(f"{name} is {shown(value)}, which is not a number")
     try:
         return float(value)
     except OverflowError:
@@ -69,7 +69,7 @@ def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path
     try:
         return Path(value)
     except TypeError:
-        raise error(f"{name} is {shown(value)}, which is no path") from None
+        raise error(f"{name} is {shown(value)}, which is not a path") from None
 
 
 def shown(value: object) -> str:

@@ -15,6 +15,7 @@ from syclade.host.common.cache import read_cached, write_cached
 from syclade.host.common.distributions import version_of
 from syclade.host.common.errors import DeviceError
 from syclade.host.compile.translate import compiler_versions, import_compiler
+from syclade.host.workarounds import prepare
 
 __all__ = ["sycl_compiler_problem"]
 
@@ -64,8 +65,6 @@ def _name() -> str:
 
 
 def _main() -> None:
-    from syclade.host.workarounds import prepare
-
     try:
         prepare()
         import_compiler()

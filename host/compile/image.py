@@ -190,6 +190,10 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
             ) from error
         binary = opencl.binary_of(program)
         opencl.release(program)
+    if not binary:
+        raise DeviceError(
+            f"the driver of {queue.sycl_device.name.strip()} does not return the compiled kernel"
+        )
     line = {
         "syclade_image": 1,
         "kind": kind,

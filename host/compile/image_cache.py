@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,5 +37,9 @@ def keep_image(image: Image) -> None:
 
 def cached_images() -> list[Path]:
     """Return the paths of the cached images, newest first."""
-    files = [path for path in (cache_folder() / _FOLDER).glob("*/*") if path.name != MANIFEST]
-    return sorted(files, key=lambda path: (-path.stat().st_mtime, path))
+    ages = []
+    for path in (cache_folder() / _FOLDER).glob("*/*"):
+        with contextlib.suppress(OSError):  # another process has removed it
+            if path.name != MANIFEST:
+                ages.append((-path.stat().st_mtime, path))
+    return [path for _, path in sorted(ages)]

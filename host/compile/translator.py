@@ -6,11 +6,14 @@ Run as `python -m syclade.host.compile.translator DEVICE` with the pickled kerne
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
 import sys
 from collections.abc import Sequence
 
 from syclade.host.common.errors import SycladeError
 from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.program import load_kernel
 from syclade.host.devices.device import Device
 
 __all__ = ["Translator"]
@@ -20,9 +23,6 @@ class Translator:
     """Subprocess that loads kernels, which translates them into the cache. The owner must call `stop`."""
 
     def __init__(self, device: Device, kernels: Sequence[Kernel]) -> None:
-        import pickle
-        import subprocess
-
         # The subprocess must be able to import the same modules: parts of a kernel may be a user's own.
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
@@ -48,9 +48,6 @@ class Translator:
 
 
 def _main(device: str) -> int:
-    import pickle
-
-    from syclade.host.compile.program import load_kernel
     from syclade.host.devices.queue import open_queue
 
     kernels: list[Kernel] = pickle.load(sys.stdin.buffer)

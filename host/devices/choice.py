@@ -13,6 +13,7 @@ from syclade.host.devices.device import KINDS, NUMPY, PYTHON, Device, native_dev
 from syclade.host.devices.remembered import recall, remember, stack_versions
 from syclade.host.devices.survey import Survey, survey, try_again
 from syclade.host.options import flag_of
+from syclade.host.workarounds import prepare
 
 __all__ = ["choose_device", "known_devices", "list_devices"]
 
@@ -25,7 +26,7 @@ An FPGA card comes before all of them if an image for it is given or cached (`ba
 cannot be used without an image.
 """
 
-_MEND = "`syclade devices` tries every device again and says what is wrong"
+_LOOK_AGAIN = "`syclade devices` tries every device again and reports what is wrong"
 
 
 def known_devices(*, refresh: bool = False) -> Survey:
@@ -67,7 +68,7 @@ def choose_device(wanted: str = "auto") -> Device:
     limit_drivers()
     if not isinstance(wanted, str):
         raise DeviceError(
-            f"the device is {shown(wanted)}, which is no text",
+            f"the device is {shown(wanted)}, which is not a text",
             hint="use auto, or what `syclade devices` lists",
         )
     if wanted in ("numpy", "python"):
@@ -86,7 +87,7 @@ def _matching(wanted: str, found: Survey) -> Device:
     if not names:
         raise DeviceError(
             f"there is no device {wanted!r}" + (f": {found.problem}" if found.problem else ""),
-            hint="`syclade devices` looks again and lists what there is; "
+            hint="`syclade devices` tries every device again and lists them; "
             f"{flag_of('device', 'numpy')} always works",
         )
     matching = [one for one in found.devices if one.filter in names]
@@ -103,7 +104,7 @@ def _first_usable(wanted: str, matching: list[Device]) -> Device:
             f"device {wanted!r} ({matching[0].name}) cannot run: {matching[0].reason}",
             hint=f"{flag_of('device')} auto takes the best that can",
         )
-    logger.info("device %s (%s), as asked", usable[0].filter, usable[0].name)
+    logger.info("device %s (%s), as requested", usable[0].filter, usable[0].name)
     return usable[0]
 
 
@@ -118,7 +119,7 @@ def _best(found: Survey) -> Device:
         reasons = [f"{one.filter}: {one.reason}" for one in passed_over]
         why = "; ".join([*([found.problem] if found.problem else []), *reasons])
         slower = ", which is slower" if device.kind == "numpy" else ""
-        logger.warning("falling back to %s%s: %s (%s)", device.filter, slower, why, _MEND)
+        logger.warning("falling back to %s%s: %s (%s)", device.filter, slower, why, _LOOK_AGAIN)
     else:
         logger.info("device %s (%s): the best usable kind is %s", device.filter, device.name, device.kind)
     return device
@@ -151,8 +152,6 @@ def _tried_again(found: Survey, devices: Sequence[Device]) -> Survey:
 def _resolve(wanted: str) -> str | None:
     """Return the full filter string for a shorter one, such as `cpu:0` or `opencl:cpu`; None if invalid."""
     try:
-        from syclade.host.workarounds import prepare
-
         return str(prepare().SyclDevice(wanted).filter_string)
     except Exception:  # dpctl's exceptions differ between versions
         return None

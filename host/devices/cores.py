@@ -22,18 +22,18 @@ The drivers ignore a container's quota.
 def usable_cores() -> int:
     """Return the number of cores that this process may use.
 
-    If SYCLADE_THREADS is set, use it; otherwise use the container's CPU quota, rounded up, if there is one.
-    The result never exceeds the cores that the process may run on, as set by `taskset` or a batch system.
+    This is SYCLADE_THREADS if it is set, else the container's CPU quota, rounded up, if there is one. It
+    never exceeds the cores that the process may run on, as set by `taskset` or a batch system.
 
     Raises:
-        OptionError: SYCLADE_THREADS is not a whole number from 1 to 999999.
+        OptionError: SYCLADE_THREADS is not a whole number from 1 to 2147483647.
     """
     allowed = _allowed()
     said = os.environ.get(THREADS_VARIABLE, "").strip()
     if not said:
         return min(allowed, _quota() or allowed)
-    if not said.isdecimal() or not 1 <= int(said) < 10**6:
-        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="a number of threads, from 1 on")
+    if not said.isdecimal() or not 1 <= int(said) < 2**31:
+        raise OptionError(f"{THREADS_VARIABLE} is {said!r}", hint="give a number of threads, at least 1")
     return min(allowed, int(said))
 
 

@@ -12,6 +12,9 @@ import struct
 import sys
 from typing import Any
 
+from syclade.host.workarounds import prepare
+from syclade.host.workarounds.stacks import installed_stack
+
 __all__ = ["kind_of", "probe_spirv", "try_device"]
 
 EXPECTED = 0x5C1ADE
@@ -76,8 +79,6 @@ def try_device(filter_string: str) -> str | None:
 
 def _listed() -> list[dict[str, Any]]:
     """Return the devices that the SYCL runtime lists, as plain values."""
-    from syclade.host.workarounds import prepare
-
     return [
         {
             "filter": device.filter_string,
@@ -92,8 +93,6 @@ def _listed() -> list[dict[str, Any]]:
 
 def _absent(devices: list[dict[str, Any]]) -> dict[str, str]:
     """Return filter and reason of a device that users may expect but this stack cannot list."""
-    from syclade.host.workarounds.stacks import installed_stack
-
     problem = installed_stack().emulator_problem
     if problem is None or not devices or any(device["kind"] == "fpga-emu" for device in devices):
         return {}

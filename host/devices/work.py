@@ -177,7 +177,7 @@ def require_executor(executor: Device, device: Device) -> None:
         DeviceError: it executes on another one.
     """
     if executor.filter != device.filter:
-        raise DeviceError(f"{device.filter} was asked for, and the runner executes on {_name(executor)}")
+        raise DeviceError(f"{device.filter} was requested, but the runner executes on {_name(executor)}")
 
 
 def _main_executor(work: Sequence[WorkDone]) -> Device | None:

@@ -52,7 +52,7 @@ def make_encoding(name: object) -> type[Encoding]:
         return PlainEncoding
     if isinstance(name, str) and name in OF_CELL_LEAF_TREES:
         raise OptionError(
-            f"the encoding {name} is for cell-leaf trees",
+            f"the encoding {name} is for cell trees",
             hint=f"use {flag_of('tree')} leaf, or {flag_of('encoding')} auto",
         )
     if not isinstance(name, str) or name not in ENCODINGS:
@@ -108,7 +108,7 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encodi
     own = (PlainEncoding.name,) if device.kind == "numpy" else tuple(OF_CELL_LEAF_TREES)
     if wanted not in ("auto", *own):
         raise OptionError(
-            f"cell-leaf trees have no encoding {wanted!r} on {device.filter}",
+            f"cell trees have no encoding {wanted!r} on {device.filter}",
             hint=f"use {flag_of('encoding')} auto or {' or '.join(own)}",
         )
     if device.kind == "fpga":
@@ -119,7 +119,7 @@ def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encodi
     kind = _loaded(OF_CELL_LEAF_TREES["clade"])
     reason = kind.can_run(problem, traits)
     if reason is not None:
-        raise OptionError(f"cell-leaf trees of this matrix are too large: {reason}", hint="use fewer cells")
+        raise OptionError(f"cell trees of this matrix are too large: {reason}", hint="use fewer cells")
     return for_device(device, kind(problem, traits))
 
 

@@ -24,15 +24,15 @@ _FLATTENING = {
 }
 _DIRECTIONS = {
     "in": "read only",
-    "out": "what the launch has not written itself, it does not read; needs no contents beforehand",
+    "out": "the launch reads only what it has written itself; needs no contents beforehand",
     "inout": "read and written",
 }
 _ROLES = {
     "problem": "the same for all slots, for a whole inference",
-    "setting": "one a slot, set by the host between launches",
+    "setting": "one per slot, set by the host between launches",
     "state": "what a chain's next step needs; copy it in and out to move a chain",
     "info": "diagnostics",
-    "scratch": "from one stage to the next; means nothing between steps",
+    "scratch": "from one stage to the next; has no meaning between steps",
 }
 
 
@@ -75,8 +75,8 @@ def make_manifest(
             "words": "64-bit words of a row of ancestors",
             "cells": "distinct columns of the matrix, padded to a multiple of lanes",
             "lanes": "work-items of a work-group",
-            "values": "observed values that tell something: 0 and 1, and 2 where it occurs",
-            "classes": "the same, and one more for entries that tell nothing",
+            "values": "informative observed values: 0 and 1, and 2 where it occurs",
+            "classes": "the same, and one more for uninformative entries",
             "moves": "moves that a chain makes",
             "tallies": "steps proposed and accepted, by kind of move",
         },

@@ -41,7 +41,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
         raise MatrixError(f"the array of shape {values.shape} is empty")
     if values.dtype.kind not in "biuf":
         raise MatrixError(
-            f"an array of {values.dtype} is no mutation matrix", hint=f"give integers: {MEANING}"
+            f"an array of {values.dtype} is not a mutation matrix", hint=f"give integers: {MEANING}"
         )
     allowed = np.isin(values, ALLOWED)
     if not allowed.all():

@@ -15,14 +15,14 @@ logger = logging.getLogger("syclade.input")
 _ENDINGS = {"mutation": ".geneNames", "cell": ".cellNames"}
 
 
-def names_beside(path: Path, mutations: int, cells: int, what: str) -> tuple[str, tuple[str, ...]] | None:
+def names_beside(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the name file beside a matrix and its names, and log that they are used.
 
     A file whose names do not fit the matrix is ignored with a warning.
 
     Args:
         path: path of the matrix; it may end in `.gz`.
-        mutations, cells: number of rows and columns of the matrix.
+        shape: number of rows and columns of the matrix.
         what: "mutation" or "cell".
 
     Returns:
@@ -37,7 +37,7 @@ def names_beside(path: Path, mutations: int, cells: int, what: str) -> tuple[str
         return None
     try:
         names = read_names(beside, what)
-        match_names(names, mutations, cells, beside, what)
+        match_names(names, shape[0], shape[1], beside, what)
     except MatrixError as error:
         logger.warning("%s: %s; the %ss are numbered", error.location(), error.message, what)
         return None

@@ -12,13 +12,7 @@ from syclade.host.common.values import shown
 from syclade.host.input.apart import read_apart
 from syclade.host.input.beside import names_beside
 from syclade.host.input.formats import FORMATS, Asked
-from syclade.host.input.matrix import (
-    Matrix,
-    Names,
-    matrix_from_array,
-    with_cell_names,
-    with_names,
-)
+from syclade.host.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.input.names import default_names
 from syclade.host.input.sniff import sniff, sniff_folder
 from syclade.host.input.source import Source
@@ -118,7 +112,7 @@ def _of_object(source: Any, format: str, said: dict[str, Any]) -> Matrix:
             f"{flag_of('format')} {format} is for files", hint=f"leave it out for a {type(source).__name__}"
         )
     if source is None or isinstance(source, (bool, int, float, bytes)):
-        raise MatrixError(f"the matrix is {shown(source)}, which is no path, no stream and no array")
+        raise MatrixError(f"the matrix is {shown(source)}, which is not a path, a stream or an array")
     if is_anndata(source):
         return of_anndata(source, said)
     if is_frame(source):
@@ -168,14 +162,8 @@ def _of_file(
     matrix = Matrix(grid.values, mutations, source.name, digest, grid.cells)
     if format != "scite" or source.path is None:
         return matrix
-    if (
-        beside[0]
-        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "mutation")) is not None
-    ):
+    if beside[0] and (found := names_beside(source.path, grid.values.shape, "mutation")):
         matrix = replace(matrix, names_from=found[0], mutations=found[1])
-    if (
-        beside[1]
-        and (found := names_beside(source.path, matrix.n_mutations, matrix.n_cells, "cell")) is not None
-    ):
+    if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
     return matrix

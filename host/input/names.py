@@ -35,7 +35,7 @@ def read_names(path: str | os.PathLike[str], what: str = "mutation") -> tuple[st
     """
     lines = read_text(path, MatrixError).rstrip().split("\n")
     if lines == [""]:
-        raise MatrixError("the file is empty", path=path, hint="write one name a line")
+        raise MatrixError("the file is empty", path=path, hint="write one name per line")
     _refuse_others(lines, path, what)
     names = tuple(line.strip() for line in lines)
     check_names(names, path, what)
@@ -91,7 +91,7 @@ def match_names(
             "rows must be mutations and columns cells"
         )
     else:
-        hint = f"give one name for each {line} of the matrix, one a line"
+        hint = f"give one name for each {line} of the matrix, one per line"
     called = "names" if what == "mutation" else "names of cells"
     raise MatrixError(
         f"{len(names)} {called} for a matrix of {n_mutations} mutations (rows) and {n_cells} cells (columns)",
@@ -103,7 +103,7 @@ def match_names(
 def _problem(name: str) -> str | None:
     """Return why a name is invalid, or None."""
     if not isinstance(name, str):
-        return f"the name {shown(name)} is no text"
+        return f"the name {shown(name)} is not a text"
     if not name.strip():
         return "a name is empty"
     if name != name.strip():
@@ -120,12 +120,12 @@ def _refuse_others(lines: list[str], path: str | os.PathLike[str], what: str) ->
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
             column = line.index("\t", len(line) - len(line.lstrip())) + 1
-            hint = "keep the column of the names only, one name a line"
+            hint = "delete the other columns, and write one name per line"
             raise MatrixError("several columns of names", path=path, line=number, column=column, hint=hint)
     if all(_MATRIX_ROW.fullmatch(line.strip()) for line in lines):
         raise MatrixError(
             "this looks like a matrix, not like names",
             path=path,
             line=1,
-            hint=f"the names of the {what}s stand in a file of their own, one a line",
+            hint=f"the names of the {what}s belong in a separate file, one per line",
         )

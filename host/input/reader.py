@@ -48,7 +48,9 @@ def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
     """
     text = as_lf(data, path, MatrixError).rstrip()
     if not text:
-        raise MatrixError("the file is empty", path=path, hint="write one line a mutation, one column a cell")
+        raise MatrixError(
+            "the file is empty", path=path, hint="write one line per mutation and one column per cell"
+        )
     values = _parse(text)
     if values is None:
         _explain(text, path)

@@ -66,7 +66,7 @@ def _sniff_table(first: bytes, below: list[bytes], path: str) -> str:
                 "this is a table with names, whose rows may be cells or mutations",
                 path=path,
                 line=1,
-                hint=f"say which: {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
+                hint=f"give {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
                 f"{flag_of('rows', 'mutations')}",
             )
     return "scite"
@@ -84,7 +84,7 @@ def _sniff_hdf5(head: bytes, path: str) -> str:
     raise MatrixError(
         "this HDF5 file looks neither like AnnData nor like Tapestri's nor like a loom",
         path=path,
-        hint=f"if it is one, say so: {flag_of('format')} h5ad, tapestri or loom",
+        hint=f"if it is one of these, give {flag_of('format')} h5ad, tapestri or loom",
     )
 
 

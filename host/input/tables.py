@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.array import values_from_array
+from syclade.host.input.formats.h5ad import CODINGS
 from syclade.host.input.matrix import Matrix
 from syclade.host.input.names import check_names
 
 __all__ = ["is_anndata", "is_frame", "of_anndata", "of_frame"]
-
-_CODINGS = {"scite": (0, 1, 2, 3), "cyvcf2": (0, 1, 3, 2)}
 
 
 def is_frame(source: Any) -> bool:
@@ -38,12 +37,12 @@ def of_frame(frame: Any, said: dict[str, Any]) -> Matrix:
     if "rows" not in said:
         raise MatrixError(
             "a DataFrame's rows may be cells or mutations",
-            hint='say which: syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
+            hint='call syclade.read_matrix(frame, rows="cells"), or rows="mutations"',
         )
     try:
         values = _numbers(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError) as problem:
-        raise MatrixError(f"the DataFrame has what is no number: {problem}") from None
+        raise MatrixError(f"the DataFrame has an entry that is not a number: {problem}") from None
     rows, columns = [str(name) for name in frame.index], [str(name) for name in frame.columns]
     if said["rows"] == "cells":
         return _matrix(values.T, columns, rows, said)
@@ -64,8 +63,8 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
         raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(data.layers) or 'none'}")
     if layer is not None and "coding" not in said:
         raise MatrixError(
-            f"what 2 and 3 are in the layer {layer} is not said",
-            hint='say coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
+            f"the meaning of 2 and 3 in the layer {layer} is not given",
+            hint='give coding="scite" (2 homozygous, 3 missing) or coding="cyvcf2" (2 unknown, 3 homozygous)',
         )
     table = data.X if layer is None else data.layers[layer]
     values = _numbers(np.asarray(table.toarray() if hasattr(table, "toarray") else table))
@@ -75,7 +74,7 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
             hint='for the calls that scphylo has there: layer="genotype", coding="cyvcf2"',
         )
     if "coding" in said:
-        values = np.array(_CODINGS[said["coding"]], np.uint8)[values]
+        values = np.array(CODINGS[said["coding"]], np.uint8)[values]
         said = {"two": "homozygous", **said}
     return _matrix(
         values.T, [str(name) for name in data.var_names], [str(name) for name in data.obs_names], said
@@ -105,7 +104,7 @@ def _matrix(
     if "two" not in said and (values == 2).any():
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
-            hint='say which: two="homozygous" or two="missing"',
+            hint='give two="homozygous" or two="missing"',
         )
     if said.get("two") == "missing":
         values = np.where(values == 2, np.uint8(3), values)

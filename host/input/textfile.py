@@ -10,7 +10,7 @@ from syclade.host.common.errors import MatrixError, TreeError
 from syclade.host.common.values import path_of
 from syclade.host.input.bounded import chunks
 
-__all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text"]
+__all__ = ["GZIP", "as_lf", "excerpt", "read_bytes", "read_stream", "read_text", "text_of"]
 
 GZIP = b"\x1f\x8b"
 """First bytes of gzip and bgzip files."""
@@ -58,7 +58,12 @@ def read_text(path: str | os.PathLike[str], error: FileErrorType) -> str:
 
     Raise ``error`` if the file cannot be read, is not text, or is not UTF-8.
     """
-    data = as_lf(read_bytes(path, error), path, error)
+    return text_of(read_bytes(path, error), path, error)
+
+
+def text_of(data: bytes, path: str | os.PathLike[str], error: FileErrorType) -> str:
+    """Return the text of a file's content, as `read_text` does."""
+    data = as_lf(data, path, error)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:

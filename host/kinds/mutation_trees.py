@@ -17,6 +17,7 @@ from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
+from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.trees.cells import attached_cells
 from syclade.host.trees.clones import Clone, clones_of
@@ -47,8 +48,6 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
 def _assign(
     matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: str
 ) -> tuple[Assignment, float]:
-    from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
-
     cells = attach(problem_at(problem, matrix, rates), rates, parents)
     if score == "sum":
         posterior = attachment_posteriors(matrix, rates, parents, cells.node)

@@ -17,7 +17,7 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import depths, preorder, validate_parents
 
-__all__ = ["event_counts", "log_likelihood", "log_likelihood_of_counts"]
+__all__ = ["event_counts", "log_likelihood", "log_likelihood_of_counts", "tree_of_matrix"]
 
 
 def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
@@ -39,6 +39,23 @@ def log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
     return log_likelihood_of_counts(event_counts(matrix, rates, parents), rates)
 
 
+def tree_of_matrix(matrix: Matrix, parents: ArrayLike) -> NDArray[np.int32]:
+    """Return a checked parent vector, int32, shape (n_mutations + 1,).
+
+    Raises:
+        TreeError: the parent vector is invalid.
+        MatrixError: the tree has a different number of mutations.
+    """
+    tree = validate_parents(parents)
+    if tree.size != matrix.n_mutations + 1:
+        raise MatrixError(
+            f"the matrix has {matrix.n_mutations} mutations and the tree {tree.size - 1}",
+            path=matrix.source,
+            hint="give the matrix that the tree is of",
+        )
+    return tree
+
+
 def log_likelihood_of_counts(counts: NDArray[np.int64], rates: Rates) -> float:
     """Return the log-likelihood, in nats, of event counts of shape (4, 2)."""
     return math.fsum((counts * rates.log_table()).ravel().tolist())
@@ -52,19 +69,13 @@ def event_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np
     and nodes with equal counts are equal, whatever the order of the path. Homozygous values count as
     heterozygous ones if the rates merge them.
 
-    Args: as for ``log_likelihood``.
+    Arguments and errors are those of `log_likelihood`.
 
     Returns:
         int64, shape (4, 2): row d, the observed value; column e, 1 if the mutation is on the path from the
         root to the cell's attachment. The entries add up to n_mutations * n_cells.
     """
-    tree = validate_parents(parents)
-    if tree.size != matrix.n_mutations + 1:
-        raise MatrixError(
-            f"the matrix has {matrix.n_mutations} mutations and the tree {tree.size - 1}",
-            path=matrix.source,
-            hint="give the matrix that the tree is of",
-        )
+    tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
     order, level = preorder(tree), depths(tree)
     counts = np.zeros((int(level.max()) + 1, 4, matrix.n_cells), np.int32)

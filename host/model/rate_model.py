@@ -217,7 +217,7 @@ def make_rate_model(
     if sum(prior.probability for prior in (fn, fp) if prior is not None) >= 1.0:
         raise OptionError(
             f"{flag_of('learn_fn')} and {flag_of('learn_fp')} leave no step for the tree",
-            hint="their sum has to be below 1",
+            hint="their sum must be below 1",
         )
     spent = rates.hom_rate or 0.0
     fp_end = rates.fp_rate if fp is None else _end(fp, (1.0 - missed - spent if fn is None else 0.5))
@@ -241,7 +241,7 @@ def _grid(prior: RatePrior, begin: float, end: float) -> RateGrid:
     if not begin < prior.mean < end:
         raise OptionError(
             f"{flag_of(prior.name, f'{prior.mean:g}')} leaves no room to learn the rate",
-            hint="an observed mutation would speak against the mutation: check the rates",
+            hint="an observed mutation would be evidence against the mutation: check the rates",
         )
     grid = RateGrid(prior, end, begin)
     if not grid.spacing / 4 <= prior.step <= end:

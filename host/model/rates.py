@@ -52,7 +52,7 @@ class Rates:
             third = "" if self.fn_rate_hom is None else f" and {self.fn_rate_hom!r}"
             raise RatesError(
                 f"{flag_of('fp_rate')} {self.fp_rate!r} and {flag_of('fn_rate')} {self.fn_rate!r}{third} add "
-                "up to 1 or more: an observed mutation would speak against the mutation",
+                "up to 1 or more: an observed mutation would be evidence against the mutation",
                 hint="check that the two rates are not exchanged, and that both are probabilities of errors",
             )
 

@@ -7,9 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syclade.host.common.errors import MatrixError
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.likelihood import log_likelihood
+from syclade.host.model.likelihood import log_likelihood, tree_of_matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import preorder, validate_parents
@@ -74,13 +73,7 @@ def _sums(
     matrix: Matrix, rates: Rates, parents: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each cell's best score relative to the root's, and Σ_v exp(score - best): float64, (cells,)."""
-    tree = validate_parents(parents)
-    if tree.size != matrix.n_mutations + 1:
-        raise MatrixError(
-            f"the matrix has {matrix.n_mutations} mutations and the tree {tree.size - 1}",
-            path=matrix.source,
-            hint="give the matrix that the tree is of",
-        )
+    tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
     best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)
     score = np.zeros(matrix.n_cells)

@@ -87,7 +87,7 @@ GROUPS = {
         Option("chains", whole(1, 2**32 - 1), None, decides=True, help=
             f"Independent chains; {DEFAULT_CHAINS} by default."),
         Option("steps", whole(1, 2**62 - 1), None, decides=True, help=
-            "Steps of each chain. By default, the chains go on until half of them agree on the best score."),
+            "Steps of each chain. By default, the chains run until half of them agree on the best score."),
         Option("seed", whole(0, 2**64 - 1), DEFAULT_SEED, decides=True, metavar="INTEGER", help=
             "Seed of the random numbers; equal seeds give equal results."),
         Option("gamma", number(1e-6, 1e6), 1.0, decides=True, help="Exponent of the likelihood; 1 is usual."),

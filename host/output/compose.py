@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
@@ -17,6 +18,7 @@ from syclade.host.model.rates import Rates
 from syclade.host.output.result import Result
 from syclade.host.runs.found import Found
 from syclade.host.trees.cells import default_cell_names
+from syclade.host.trees.truth import compare
 
 __all__ = ["make_result"]
 
@@ -44,9 +46,6 @@ def make_result(
         options: the options of `infer`.
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
     """
-    import syclade
-    from syclade.host.trees.truth import compare
-
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, kind.canonical(outcome.best.best_parents)

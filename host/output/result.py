@@ -19,6 +19,7 @@ from syclade.host.kinds.kind import Tree, TreeKind
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.rates import Rates
 from syclade.host.runs.found import Search
+from syclade.host.trees.tree import to_networkx
 
 if TYPE_CHECKING:
     import anndata
@@ -211,8 +212,6 @@ class Result(WithWork):
 
     def to_networkx(self) -> networkx.DiGraph[str]:
         """Return the tree as a directed graph from the root; its nodes are `labels`."""
-        from syclade.host.trees.tree import to_networkx
-
         return to_networkx(self.parents, self.labels)
 
     def to_newick(self, *, attach: bool | None = None) -> str:

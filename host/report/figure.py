@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from syclade.host.cooptimal.consensus import consensus_of
 from syclade.host.report.heat_map import (
     COLOURS,
     MOST_COLUMNS,
@@ -105,7 +106,6 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
         return result.samples.support(result.parents, clones), "the sampled trees"
     if result.co_optimal is None or len(result.co_optimal.trees) == 1:
         return None, ""
-    from syclade.host.cooptimal.consensus import consensus_of
 
     shared = consensus_of(result.co_optimal.trees)
     shares = shared.of_edges(result.parents, [clone.node for clone in clones[1:]])

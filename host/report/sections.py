@@ -123,7 +123,7 @@ def _trust(result: Result) -> Section:
         for start, scores in starts.items()
     ]
     warnings = () if result.converged else ("This may not be the best tree: most runs ended below it.",)
-    return Section("May it be trusted?", tuple(words), _cut(head, rows), warnings)
+    return Section("Convergence", tuple(words), _cut(head, rows), warnings)
 
 
 def _samples(result: Result) -> Section | None:
@@ -186,7 +186,7 @@ def _assignment(result: Result) -> Section:
         )
     )
     head = (item, f"best {place}", f"equally good {place}s", "log-likelihood")
-    return Section(f"Where the {item}s sit", (), _cut(head, rows))
+    return Section(f"Best {place} of each {item}", (), _cut(head, rows))
 
 
 def _provenance(result: Result) -> Section:
@@ -200,7 +200,7 @@ def _provenance(result: Result) -> Section:
         ("syclade", result.version),
         ("command", command_of(result.matrix or "MATRIX", result.options)),
     ]
-    return Section("Where it comes from", (), Table(("", ""), rows))
+    return Section("Provenance", (), Table(("", ""), rows))
 
 
 SECTIONS: tuple[Callable[[Result], Section | None], ...] = (

@@ -15,6 +15,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.compile.image_cache import cached_images, keep_image
+from syclade.host.runs.found import Found
 from syclade.host.runs.long_run import run_long
 from syclade.host.runs.task import Task
 
@@ -76,7 +77,6 @@ def run_plan(
             separate.write_trace(staged)
     finally:
         runner.close()
-    from syclade.host.runs.found import Found  # imported after the chains have run: the import takes time
 
     return Found(
         ran.outcome,

@@ -75,7 +75,7 @@ def _number(flag: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise OptionError(f"{flag} is {text!r}, which is no number", hint="SCITE would read 0") from None
+        raise OptionError(f"{flag} is {text!r}, which is not a number", hint="SCITE would read 0") from None
 
 
 def _whole(flag: str, text: str) -> int:
@@ -84,7 +84,7 @@ def _whole(flag: str, text: str) -> int:
         return int(text)
     number = _number(flag, text)
     if not abs(number) < 2**53 or number != int(number):  # also refuses NaN
-        raise OptionError(f"{flag} is {text!r}, which is no whole number")
+        raise OptionError(f"{flag} is {text!r}, which is not a whole number")
     return int(number)
 
 

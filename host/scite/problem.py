@@ -42,7 +42,7 @@ def _refuse_for_cell_trees(call: SciteCall) -> None:
     if call.move_probabilities is not None and len(call.move_probabilities) != 2:
         raise OptionError(
             f"-move_probs has {len(call.move_probabilities)} values",
-            hint="cell-leaf trees have 2: prune and reattach, swap leaves",
+            hint="cell trees have 2: prune and reattach, swap leaves",
         )
 
 

@@ -26,6 +26,7 @@ from llvmlite import binding
 from syclade.host.common.spirv import header, instructions_without_names, is_spirv
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import MANIFEST, SPIRV, ship_key
+from syclade.host.compile.translate import translate
 from syclade.host.devices.cores import usable_cores
 from syclade.host.ship.kernels import shipped_kernels
 
@@ -46,7 +47,6 @@ def compile_one(name: str, made_for: str) -> tuple[str, bytes]:
     kernel = shipped_kernels()[name].kernel
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]
     if made_for == SPIRV:
-        from syclade.host.compile.translate import translate
         from syclade.host.devices.queue import open_queue
 
         made = translate(open_queue("cpu"), kernel)

@@ -90,7 +90,11 @@ def from_graphviz(
 def graphviz_edges(
     text: str, mutations: Sequence[str], path: str | os.PathLike[str] | None = None
 ) -> list[LabelledEdge]:
-    """Return the edges of a tree in a GraphViz digraph, without those to cells; see `from_graphviz`."""
+    """Return the edges of a tree in a GraphViz digraph, without those to cells; see `from_graphviz`.
+
+    Raises:
+        TreeError: the text is not a digraph, or has no edges.
+    """
     names = frozenset(mutations)
     edges: list[LabelledEdge] = []
     among_cells = False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.recorders.key import tree_keys
+
 __all__ = ["tree_key"]
 
 
@@ -14,6 +16,4 @@ def tree_key(parents: NDArray[np.int32]) -> int:
     Args:
         parents: int32, shape (n + 1,); the root n is its own parent.
     """
-    from syclade.fallback.recorders.key import tree_keys
-
     return int(tree_keys(np.asarray(parents)[None])[0])

@@ -146,7 +146,7 @@ def _check_names(
         raise TreeError(
             f"the mutation {excerpt(root)} is the root",
             path=path,
-            hint="above all mutations there must be a root that is no mutation itself",
+            hint="above all mutations there must be a root that is not a mutation",
         )
 
 

@@ -46,7 +46,7 @@ def validate_leaf_parents(parents: ArrayLike) -> Parents:
     wrong = np.flatnonzero(below != np.where(np.arange(len(vector)) < cells, 0, 2))
     if wrong.size:
         node = int(wrong[0])
-        kind, wanted = ("cell", 0) if node < cells else ("joint", 2)
+        kind, wanted = ("cell", 0) if node < cells else ("internal node", 2)
         raise TreeError(f"{kind} {node} has {below[node]} children", hint=f"every {kind} has {wanted}")
     return vector
 

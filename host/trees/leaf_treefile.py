@@ -51,24 +51,24 @@ def leaf_parents_from_newick(
     unknown = next((edge for edge in leaves if edge.child not in number), None)
     if unknown is not None:
         raise TreeError(
-            f"the leaf {excerpt(unknown.child)} is no cell of the matrix",
+            f"the leaf {excerpt(unknown.child)} is not a cell of the matrix",
             path=path,
             line=unknown.line,
-            hint=f"in a cell-leaf tree all leaves are cells ({flag_of('cell_names')})",
+            hint=f"in a cell tree all leaves are cells ({flag_of('cell_names')})",
         )
     if len(leaves) != count:
         found = {edge.child for edge in leaves}
         missing = next((name for name in number if name not in found), "")
-        raise TreeError(f"the cell {excerpt(missing)} is no leaf of the tree", path=path)
+        raise TreeError(f"the cell {excerpt(missing)} is not a leaf of the tree", path=path)
     # The root is the only internal node without a parent; it gets the last number.
     below = {edge.child for edge in edges}
     ordered = sorted(joints, key=lambda label: (label not in below, label))
     place = {**number, **{label: count + at for at, label in enumerate(ordered)}}
     if len(place) != 2 * count - 1:
         raise TreeError(
-            f"{len(joints)} joints for {count} cells",
+            f"{len(joints)} internal nodes for {count} cells",
             path=path,
-            hint=f"a binary tree has {count - 1}: joints of more than two are to be resolved",
+            hint=f"a binary tree has {count - 1}: resolve nodes with more than two children",
         )
     parents = np.arange(2 * count - 1, dtype=np.int32)
     for edge in edges:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from syclade.host.input.textfile import read_text
 from syclade.host.trees.graphviz import from_graphviz, graphviz_edges
 from syclade.host.trees.labelled import without_cells
 from syclade.host.trees.newick import from_newick, newick_edges
+from syclade.host.trees.tree import validate_parents
 
-__all__ = ["read_labels", "read_tree"]
+__all__ = ["read_labels", "read_tree", "tree_of"]
 
 # There is only one way to match the end of a comment; with two, backtracking over many comments never ends.
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
@@ -44,6 +46,27 @@ def read_tree(
     if _GRAPHVIZ.match(text):
         return from_graphviz(text, mutations, path)
     return from_newick(text, mutations, path, cells)
+
+
+def tree_of(tree: Any, mutations: Sequence[str], cells: Collection[str] = ()) -> NDArray[np.int32]:
+    """Return the parent vector, int32, shape (n + 1,), of a tree file or a parent vector.
+
+    Args:
+        tree: a file or a parent vector.
+        mutations, cells: as for `read_tree`.
+
+    Raises:
+        TreeError: the tree is invalid, or has other mutations.
+    """
+    if isinstance(tree, (str, os.PathLike)):
+        return read_tree(tree, mutations, cells)
+    parents = validate_parents(tree)
+    if len(parents) != len(mutations) + 1:
+        raise TreeError(
+            f"the tree has {len(parents) - 1} mutations, and the matrix {len(mutations)}",
+            hint="a parent vector has a number for each mutation and one for the root",
+        )
+    return parents
 
 
 def read_labels(path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -206,6 +206,9 @@ def load_dpnp_libraries() -> None:
     syclade itself never imports dpnp, and users who pass a dpnp array have already imported it. This is for
     users who have not: call it before `import dpnp`. MKL's libraries need symbols of each other, so they are
     bound lazily, which ctypes does not offer.
+
+    Raises:
+        DeviceError: a library is not installed, or does not load.
     """
     loader = ctypes.CDLL(None)
     loader.dlopen.restype = ctypes.c_void_p

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner, default_slots, make_runner
+from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import state_at
@@ -29,11 +30,13 @@ from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import require_executor
 from syclade.host.encodings import choose_encoding
+from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.runs.pipeline import LAUNCH_SECONDS
+from syclade.host.trees.leaf import leaf_tree_of
 
 if TYPE_CHECKING:
     from syclade.quality.bench.energy import EnergyMeter
@@ -216,9 +219,6 @@ def _plan_of(
         model = make_rate_model(rates, learn_fn=learn_fn)
         problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
         return make_plan(problem, score=score_named(score, problem)), simulation.parents
-    from syclade.host.chains.leaf_plan import make_leaf_plan
-    from syclade.host.model.leaf_problem import make_leaf_problem
-    from syclade.host.trees.leaf import leaf_tree_of
 
     begin = leaf_tree_of(simulation.parents, simulation.attachments.tolist())
     return make_leaf_plan(make_leaf_problem(matrix, rates)), begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,18 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 
 __all__ = ["command"]
 
 
 @click.command("all")
-@check_options.reference_option()
+@check_options.reference_option
 @options.take("device", "threads")
-@check_options.limit_option()
+@check_options.limit_option
 @click.option("--steps", type=click.IntRange(min=1), help="Steps of a chain; as SCITE's runs.")
-@check_options.mutations_option()
-@check_options.samples_option()
+@check_options.mutations_option
+@check_options.samples_option
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
@@ -30,11 +32,8 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     Writes tost-chain.json, tost-search.json, posterior.json, a PNG figure for each, and summary.json to DIR.
     Results of earlier runs are not reused.
     """
-    import json
-
     from syclade.host.common.files import check_output
     from syclade.quality.check_all import FILES, check_all
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

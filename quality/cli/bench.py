@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import click
 from syclade.host.cli import options
 from syclade.host.common.errors import OptionError
 from syclade.quality.cli.energy import energy_meter
+from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +103,6 @@ def command(
         else:
             report, text, figure = _single(device, encoding, seconds, repeats, seed, meter, told, single)
     if as_json:
-        import json
-
         click.echo(json.dumps(report, indent=2))
     else:
         click.echo(text)
@@ -145,7 +146,6 @@ def _check_options(
 def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
     """Raise an error before the measurements start if the plot could not be made after them."""
     from syclade.host.common.files import check_output
-    from syclade.quality.extras import require_extras
 
     if not drawn:
         raise OptionError("--plot is for --scaling and --suite thesis", hint="give one of them too")
@@ -193,8 +193,6 @@ def _suite(device: str, seconds: float, repeats: int) -> Measured:
 
 
 def _scaling(device: str, encoding: str, seconds: float, repeats: int) -> Measured:
-    from dataclasses import asdict
-
     from syclade.host.devices.choice import choose_device
     from syclade.quality.bench.suite import run_scaling
     from syclade.quality.bench.tables import scaling_figure, scaling_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,6 +253,4 @@ def _console() -> Console:
 
 
 def _print_json(value: object) -> None:
-    import json
-
     click.echo(json.dumps(value, indent=2))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,49 +17,35 @@ if TYPE_CHECKING:
 
 __all__ = ["limit_option", "mutations_option", "reference_option", "report", "samples_option"]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+reference_option = click.option(
+    "--reference",
+    type=INPUT_FILE,
+    metavar="DIR",
+    help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
+)
 
+limit_option = click.option(
+    "--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only."
+)
 
-def reference_option() -> Callable[[Command], Command]:
-    """Return the option ``--reference``."""
-    return click.option(
-        "--reference",
-        type=INPUT_FILE,
-        metavar="DIR",
-        help="Reference folder; without it, SCITE's results on 64 inputs that come with syclade.",
-    )
+mutations_option = click.option(
+    "--mutations",
+    type=click.IntRange(2, 5),
+    multiple=True,
+    default=DEFAULT_MUTATIONS,
+    show_default=True,
+    metavar="N",
+    help="Size of the trees that are enumerated, 2 to 5 (cells of cell trees, 3 to 5); may be given "
+    "more than once.",
+)
 
-
-def limit_option() -> Callable[[Command], Command]:
-    """Return the option ``--limit``."""
-    return click.option(
-        "--limit", type=click.IntRange(min=2), metavar="K", help="Take the first K inputs only."
-    )
-
-
-def mutations_option() -> Callable[[Command], Command]:
-    """Return the option ``--mutations``, which takes several sizes."""
-    return click.option(
-        "--mutations",
-        type=click.IntRange(2, 5),
-        multiple=True,
-        default=DEFAULT_MUTATIONS,
-        show_default=True,
-        metavar="N",
-        help="Size of the trees that are enumerated, 2 to 5 (cells of cell-leaf trees, 3 to 5); may be given "
-        "more than once.",
-    )
-
-
-def samples_option() -> Callable[[Command], Command]:
-    """Return the option ``--samples``."""
-    return click.option(
-        "--samples",
-        type=click.IntRange(min=1000),
-        default=DEFAULT_SAMPLES,
-        show_default=True,
-        help="Independent reads for each size, each with the step that follows it.",
-    )
+samples_option = click.option(
+    "--samples",
+    type=click.IntRange(min=1000),
+    default=DEFAULT_SAMPLES,
+    show_default=True,
+    help="Independent reads for each size, each with the step that follows it.",
+)
 
 
 def report(

@@ -10,6 +10,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 from syclade.quality.posterior.api import DEFAULT_GAMMA
 
 __all__ = ["command"]
@@ -19,8 +20,8 @@ FILES = ("posterior.json", "posterior.png")
 
 @click.command("posterior")
 @options.take("device", "threads")
-@check_options.mutations_option()
-@check_options.samples_option()
+@check_options.mutations_option
+@check_options.samples_option
 @click.option(
     "--gamma",
     type=click.FloatRange(0.01, 10),
@@ -35,7 +36,7 @@ FILES = ("posterior.json", "posterior.png")
     nargs=3,
     metavar="P L S",
     help="Weights of prune and reattach, swap labels, swap subtrees; 0.3, 0.3, 0.4 without. "
-    "Those of cell-leaf trees are 0.4 and 0.6 always.",
+    "Those of cell trees are 0.4 and 0.6 always.",
 )
 @options.take("tree")
 @click.option("--zygosity", is_flag=True, help="Let some observations be homozygous, with their own rates.")
@@ -57,7 +58,6 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """
     from syclade.host.common.files import check_output
     from syclade.quality import posterior
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from syclade.quality.race.answers import Contestant
@@ -95,7 +97,6 @@ def command(
     from syclade.host.common.files import check_output
     from syclade.host.devices.choice import choose_device
     from syclade.quality.bench.measure import versions
-    from syclade.quality.extras import require_extras
     from syclade.quality.race.answers import judge
     from syclade.quality.race.inputs import SUITE, input_of
     from syclade.quality.race.report import round_of, table_of, unbeaten
@@ -145,8 +146,6 @@ def _contestants(
 
 def _write(rounds: list[Round], settings: dict[str, object], plot: bool, out: Path, force: bool) -> str:
     """Write the files and return the text of the report."""
-    import json
-
     from syclade.host.common.files import write_files
     from syclade.quality.race.report import plot_rounds, report_of
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,6 @@ def command(
             progress=lambda done, total: show(f"{done} of {total} inputs", done, total),
         )
     if as_json:
-        import json
-
         click.echo(json.dumps({"inputs": len(inputs), "earlier": earlier, "folder": str(out)}, indent=2))
         return
     click.echo(f"{len(inputs)} inputs in {out}, {earlier} of them done before")

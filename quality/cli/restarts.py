@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from syclade.quality.bench.restarts import Row, Trial
@@ -58,7 +61,6 @@ def command(
     """
     from syclade.host.input.door import read_matrix
     from syclade.quality.bench.restarts import rows_of, run_trials
-    from syclade.quality.extras import require_extras
 
     require_extras()
     observed = read_matrix(matrix)
@@ -82,9 +84,6 @@ def command(
 
 
 def _print_json(trials: list[Trial], rows: list[Row], settings: dict[str, Any]) -> None:
-    import json
-    from dataclasses import asdict
-
     report = {
         "settings": settings,
         "rows": [asdict(row) for row in rows],

@@ -10,6 +10,7 @@ import click
 from syclade.host.cli import options
 from syclade.quality.cli import options as check_options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.extras import require_extras
 from syclade.quality.tost.api import CHAINS, FN_RATE, FP_RATE, METHODS, STEPS
 
 __all__ = ["command"]
@@ -19,7 +20,7 @@ KEPT = "inputs"
 
 
 @click.command("tost")
-@check_options.reference_option()
+@check_options.reference_option
 @options.take("device", "threads")
 @click.option(
     "--method",
@@ -41,7 +42,7 @@ KEPT = "inputs"
     help=f"SCITE's -ad, where the folder has no reference.json; {FN_RATE:g} by default.",
 )
 @options.take("fn_rate_hom", "hom_rate", "merge_homozygous", "encoding", "seed")
-@check_options.limit_option()
+@check_options.limit_option
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(reference: Path | None, out: Path, force: bool, as_json: bool, **settings: Any) -> int:
@@ -54,7 +55,6 @@ def command(reference: Path | None, out: Path, force: bool, as_json: bool, **set
     """
     from syclade.host.common.files import check_output
     from syclade.quality import tost
-    from syclade.quality.extras import require_extras
 
     require_extras()
     check_output(out, FILES, force)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OptionError, OutputError
-from syclade.host.common.install import install_command
 from syclade.quality.design.model import Design
 from syclade.quality.design.simulation import Run, UtilisationPoint
 from syclade.quality.design.sweep import Point, Sweep
+from syclade.quality.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,13 +89,7 @@ def plot_simulation(design: Design, run: Run, points: Sequence[UtilisationPoint]
 
 def _figure(rows: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
     """Return a figure and its axes, one below the other; it uses no window system."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise OptionError("plots need matplotlib", hint=install_command("quality")) from error
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(*size)
     return figure, [figure.add_subplot(rows, 1, row + 1) for row in range(rows)]
 
 

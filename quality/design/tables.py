@@ -127,7 +127,7 @@ def show_sweep(console: Console, sweep: Sweep, prediction: Prediction) -> None:
         console.print(f"all of them with {same}")
     for point in sweep.published:
         console.print(
-            f"{point.design} as published lies {point.verdict} the front: {point.ksteps_per_s:.2f} ksteps/s "
+            f"{point.design} as published is {point.verdict} the front: {point.ksteps_per_s:.2f} ksteps/s "
             f"with {point.logic:.1%} of the logic"
         )
     for name in sweep.not_comparable:

@@ -10,7 +10,7 @@ def prune_and_reattach(parents: ParentsLike, v: int, t: int) -> ParentVector:
     """Attach the subtree of v below t. ValueError if v is the root or t is in the subtree of v."""
     tree = _movable(parents, v)
     if is_ancestor(tree, v, t):
-        raise ValueError(f"{t} lies in the subtree of {v}")
+        raise ValueError(f"{t} is in the subtree of {v}")
     return _with_parents(tree, {v: t})
 
 
@@ -39,9 +39,9 @@ def swap_subtrees_related(parents: ParentsLike, v: int, w: int, t: int) -> Paren
     """
     tree = _movable(parents, v, w)
     if not is_ancestor(tree, w, v):
-        raise ValueError(f"{w} is no ancestor of {v}")
+        raise ValueError(f"{w} is not an ancestor of {v}")
     if not is_ancestor(tree, v, t):
-        raise ValueError(f"{t} is no descendant of {v}")
+        raise ValueError(f"{t} is not a descendant of {v}")
     return _with_parents(tree, {v: tree[w], w: t})
 
 

@@ -56,7 +56,7 @@ def move_cuts(prune: float, labels: float, subtrees: float) -> Cuts:
     """
     total = prune + labels + subtrees
     if min(prune, labels, subtrees) < 0 or total <= 0:
-        raise ValueError(f"move weights {prune}, {labels}, {subtrees} are no probabilities")
+        raise ValueError(f"move weights {prune}, {labels}, {subtrees} are not probabilities")
     return Cuts(round(65536 * prune / total), round(65536 * (prune + labels) / total))
 
 

@@ -24,7 +24,7 @@ def parent_vector(parents: ParentsLike) -> ParentVector:
     if root < 1 or vector[root] != root:
         raise ValueError(f"a parent vector ends in its root, which is its own parent: {vector}")
     if any(not 0 <= parent <= root for parent in vector):
-        raise ValueError(f"a parent is no node of the tree: {vector}")
+        raise ValueError(f"a parent is not a node of the tree: {vector}")
     for node in range(root):
         if path_to_root(vector, node)[-1] != root:
             raise ValueError(f"node {node} does not reach the root: {vector}")

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import syclade
 from syclade.host.common.errors import OptionError
+from syclade.host.common.values import whole
 from syclade.host.options.defaults import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -75,8 +77,6 @@ def posterior(
 
     Source: Billingsley 1961 for the test of single steps.
     """
-    import syclade
-    from syclade.host.common.values import whole
     from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import choose_encoding
     from syclade.quality.posterior.result import PosteriorResult

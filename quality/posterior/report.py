@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syclade.quality.posterior.check import PosteriorCase
-from syclade.quality.posterior.result import PosteriorResult
 from syclade.quality.posterior.stats import POWER
 from syclade.quality.work import work_text
+
+if TYPE_CHECKING:
+    from syclade.quality.posterior.result import PosteriorResult
 
 __all__ = ["posterior_lines", "posterior_report"]
 

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.quality.figures import drawn_figure
+from syclade.quality.posterior.plot import posterior_figure
+from syclade.quality.posterior.report import posterior_lines, posterior_report
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -56,14 +60,10 @@ class PosteriorResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in posterior.json."""
-        from syclade.quality.posterior.report import posterior_report
-
         return posterior_report(self)
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text, as the command prints it."""
-        from syclade.quality.posterior.report import posterior_lines
-
         return posterior_lines(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
@@ -80,7 +80,4 @@ class PosteriorResult:
             OptionError: matplotlib is not installed (the extra `quality`).
             OutputError: the file exists and `force` is not set, or it cannot be written.
         """
-        from syclade.quality.figures import drawn_figure
-        from syclade.quality.posterior.plot import posterior_figure
-
         return drawn_figure(lambda: posterior_figure(self.cases), path, force)

@@ -1,10 +1,9 @@
 """Agreement of visit frequencies with an exact posterior: total variation distance and goodness of fit.
 
-Both tests need independent samples, so a chain must first be thinned by its autocorrelation time.
+Both tests need independent samples, so a chain must first be thinned.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +17,6 @@ POWER = 0.95
 
 LEAST_EXPECTED = 5.0
 """Minimum number of expected visits per cell of the chi-square test (Cochran 1954)."""
-
-WINDOW = 5.0
-"""Autocorrelations are summed up to this many autocorrelation times (Sokal 1997)."""
-
-THINNING = 4.0
-"""Autocorrelation times between independent samples; by then an exponential decay is down to exp(-8)."""
 
 
 @dataclass(frozen=True)
@@ -138,43 +131,6 @@ def verdict(counts: ArrayLike, probabilities: ArrayLike, significance: float = S
     )
 
 
-def integrated_autocorrelation_time(series: ArrayLike) -> float:
-    """Return 1 + 2 Σ ρ(k) in steps, at least 1, of an observable; shape (steps,) or (chains, steps).
-
-    The window follows Sokal 1997: up to the first lag k >= 5 τ(k). The mean is that of all chains, so that
-    chains which stay apart are detected. ValueError if the series never changes, because the time is unknown.
-    """
-    values = np.atleast_2d(np.asarray(series, dtype=np.float64))
-    covariance = _autocovariance(values - values.mean())
-    if not covariance[0] > 0:
-        raise ValueError("the observable never changes: take another one")
-    times = 2 * np.cumsum(covariance / covariance[0]) - 1
-    beyond = np.arange(len(times)) >= WINDOW * times
-    window = int(np.argmax(beyond)) if beyond.any() else len(times) - 1
-    return max(1.0, float(times[window]))
-
-
-def thinning_interval(observables: Sequence[ArrayLike]) -> int:
-    """Return the number of steps between independent samples, from the slowest of several observables.
-
-    Use the score and the indicators of some probable trees: the score alone does not show moves between trees
-    with similar scores.
-    """
-    return math.ceil(THINNING * max(integrated_autocorrelation_time(series) for series in observables))
-
-
-def _autocovariance(centred: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the autocovariance by lag, up to half the steps, as the mean over the chains.
-
-    It uses the Fourier transform, padded against wrap-around.
-    """
-    steps = centred.shape[1]
-    size = 1 << (2 * steps - 1).bit_length()
-    power = np.abs(np.fft.rfft(centred, size, axis=1)) ** 2
-    covariance = np.fft.irfft(power.mean(axis=0), size)[: max(1, steps // 2)]
-    return np.asarray(covariance / (steps - np.arange(len(covariance))), dtype=np.float64)
-
-
 def _pooled(
     observed: NDArray[np.float64], expected: NDArray[np.float64], least: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -202,7 +158,7 @@ def _checked(counts: ArrayLike, probabilities: ArrayLike) -> tuple[NDArray[np.fl
     visits = np.asarray(counts, dtype=np.float64)
     exact = np.asarray(probabilities, dtype=np.float64)
     if visits.ndim != 1 or visits.shape != exact.shape:
-        raise ValueError(f"one count a tree, not {visits.shape} for {exact.shape}")
+        raise ValueError(f"one count per tree, not {visits.shape} for {exact.shape}")
     if not (visits >= 0).all() or not visits.sum() > 0:
         raise ValueError("counts are not negative and not all 0")
     if not (exact >= 0).all() or abs(exact.sum() - 1) > 1e-9:

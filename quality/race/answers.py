@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.errors import SycladeError
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.simulate import Simulation
 from syclade.host.trees.distances import tree_distances
@@ -66,8 +67,6 @@ def processor_seconds() -> float:
 
 def judge(name: str, contestant: Contestant, given: RaceInput, simulation: Simulation) -> Answer:
     """Run a contestant and evaluate its result; a failure is reported as an answer too."""
-    from syclade.host.common.errors import SycladeError
-
     began = processor_seconds()
     try:
         found = contestant(given, simulation)

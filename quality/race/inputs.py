@@ -74,5 +74,5 @@ def input_of(size: str, rates: tuple[float, float, float], seed: int) -> RaceInp
     """
     cells, _, mutations = size.partition("x")
     if not (cells.isdecimal() and mutations.isdecimal() and int(cells) and int(mutations)):
-        raise OptionError(f"{size!r} is no size", hint="give CELLSxMUTATIONS, such as 200x300")
+        raise OptionError(f"{size!r} is not a size", hint="give CELLSxMUTATIONS, such as 200x300")
     return RaceInput(int(cells), int(mutations), *rates, seed)

@@ -32,6 +32,8 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
         name: one of PEERS.
         python: an interpreter that can import the program.
         seconds: time limit in seconds.
+
+    The contestant raises an OptionError if the program fails, or gives a matrix of another size.
     """
 
     def run(given: RaceInput, simulation: Simulation) -> Found:

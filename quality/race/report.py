@@ -9,6 +9,7 @@ from pathlib import Path
 
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.simulate import Simulation
+from syclade.quality.figures import new_figure, write_figure
 from syclade.quality.race.answers import Answer
 from syclade.quality.race.bound import MOST_MUTATIONS, upper_bound
 from syclade.quality.race.inputs import RaceInput
@@ -101,13 +102,9 @@ def _words(one: Answer, best: float) -> str:
 
 def plot_rounds(rounds: Sequence[Round], path: Path) -> None:
     """Plot the distance to the best log-likelihood against processor time, one panel per input (PNG)."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(4, len(rounds))
     rows = math.ceil(len(rounds) / columns)
-    figure = Figure(figsize=(4 * columns, 3.2 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(4 * columns, 3.2 * rows)
     for number, each in enumerate(rounds, start=1):
         axes = figure.add_subplot(rows, columns, number)
         for one, marker in zip(each.answers, "os^vDP", strict=False):
@@ -121,4 +118,4 @@ def plot_rounds(rounds: Sequence[Round], path: Path) -> None:
         axes.set_xlabel("processor time / s")
         axes.set_ylabel("nats below the best")
         axes.legend(fontsize="x-small")
-    figure.savefig(path)
+    write_figure(figure, path)

@@ -69,8 +69,8 @@ class Reference:
         if given is not None and given != recorded:
             option = "--" + name.replace("_", "-")
             raise ReferenceFolderError(
-                f"{option} is {given}, but {self.folder / SETTINGS_FILE} says {recorded}",
-                hint=f"leave {option} away",
+                f"{option} is {given}, but {self.folder / SETTINGS_FILE} has {recorded}",
+                hint=f"leave {option} out",
             )
         return float(recorded)
 
@@ -104,7 +104,7 @@ def _find_input(place: Path, name: str) -> ReferenceInput:
     if absent:
         raise ReferenceFolderError(
             f"{place} has no {', '.join(absent)}",
-            hint="`syclade quality reference` goes on where it was interrupted",
+            hint="`syclade quality reference` resumes where it was interrupted",
         )
     return ReferenceInput(name, matrix, tree, log)
 
@@ -117,5 +117,5 @@ def _read_settings(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         raise ReferenceFolderError(f"{path} cannot be read: {problem}") from problem
     if not isinstance(settings, dict):
-        raise ReferenceFolderError(f"{path} is no JSON object")
+        raise ReferenceFolderError(f"{path} is not a JSON object")
     return settings

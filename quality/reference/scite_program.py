@@ -123,9 +123,9 @@ class Scite:
         else:
             what = f"wrote no {tree.name}"
         tail = complaints.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-TAIL_LINES:]
-        said = "; it said:\n  " + "\n  ".join(tail) if tail else ", saying nothing on standard error"
+        said = "; its last lines:\n  " + "\n  ".join(tail) if tail else ", with nothing on standard error"
         return SciteError(
-            f"SCITE {what} ({' '.join(arguments)}){said}", hint="the runs that are done are kept; try again"
+            f"SCITE {what} ({' '.join(arguments)}){said}", hint="finished runs are stored; try again"
         )
 
 

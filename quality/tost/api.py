@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OptionError
+from syclade.host.common.values import whole
 from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates
@@ -90,10 +92,8 @@ def tost(
 
     Source: Schuirmann 1987; ffSCITE thesis, section 4.4.
     """
-    from syclade.host.common.values import whole
     from syclade.host.devices.choice import choose_device
     from syclade.host.encodings import encoding_name
-    from syclade.quality.extras import require_extras
     from syclade.quality.reference.packaged import reference_at
     from syclade.quality.reference.scores import score_reference
     from syclade.quality.tost.result import TostResult
@@ -129,8 +129,6 @@ def tost(
 
 
 def _check_method(method: str, chains: int | None, steps: int | None) -> None:
-    from syclade.host.common.values import whole
-
     if method not in METHODS:
         raise OptionError(f"method (--method) is {method!r}", hint=f"use {' or '.join(METHODS)}")
     for name, value in (("chains", chains), ("steps", steps)):

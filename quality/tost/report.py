@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from syclade.quality.tost.result import TostResult
 from syclade.quality.tost.test import POWER, TOLERANCE, Equivalence
 from syclade.quality.work import work_text
+
+if TYPE_CHECKING:
+    from syclade.quality.tost.result import TostResult
 
 __all__ = ["mean_interval", "tost_lines", "tost_report"]
 
@@ -76,7 +78,7 @@ def tost_lines(result: TostResult) -> list[str]:
         f"{test.inputs} inputs: {test.equal} equal, {test.better} better, {test.worse} worse than SCITE",
         f"mean difference {test.mean:+.4f} nats = {test.mean_flips:+.4f} bit flips "
         f"(margin {test.delta:.4f} nats = 1 bit flip, standard deviation {test.deviation:.4f} nats)",
-        f"the mean lies between {low:+.4f} and {high:+.4f} bit flips "
+        f"the mean is between {low:+.4f} and {high:+.4f} bit flips "
         f"({1 - 2 * test.significance:.0%} confidence interval)",
         f"p = {test.p_worse:.2e} against worse by a bit flip, "
         f"{test.p_better:.2e} against better by one (significance {test.significance} each)",

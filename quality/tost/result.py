@@ -6,6 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from syclade.quality.figures import drawn_figure
+from syclade.quality.tost.plot import tost_figure
+from syclade.quality.tost.report import tost_lines, tost_report
+from syclade.quality.work import mean_work
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -48,8 +53,6 @@ class TostResult:
     @property
     def work(self) -> dict[str, float]:
         """Share of our work by the executor that did it; mean over the inputs."""
-        from syclade.quality.work import mean_work
-
         return mean_work([each.work for each in self.comparisons])
 
     def __repr__(self) -> str:
@@ -63,14 +66,10 @@ class TostResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in tost.json; log-likelihoods in nats."""
-        from syclade.quality.tost.report import tost_report
-
         return tost_report(self)
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text, as the command prints it."""
-        from syclade.quality.tost.report import tost_lines
-
         return tost_lines(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
@@ -88,7 +87,4 @@ class TostResult:
             OptionError: matplotlib is not installed (the extra `quality`).
             OutputError: the file exists and `force` is not set, or it cannot be written.
         """
-        from syclade.quality.figures import drawn_figure
-        from syclade.quality.tost.plot import tost_figure
-
         return drawn_figure(lambda: tost_figure(self.test, self.comparisons), path, force)

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
     from syclade.host.common.errors import SycladeError
-    from syclade.host.inference import infer, infer_leaf, score
+    from syclade.host.inference import infer, infer_leaf
     from syclade.host.input.door import read_matrix
     from syclade.host.model.simulate import simulate
     from syclade.host.output.result import Result
+    from syclade.host.scoring import score
 
     __version__: str
 
@@ -43,7 +44,7 @@ _HOME = {
     "infer_leaf": "syclade.host.inference",
     "prepare_sycl": "syclade.host.backends.stages.access",
     "read_matrix": "syclade.host.input.door",
-    "score": "syclade.host.inference",
+    "score": "syclade.host.scoring",
     "simulate": "syclade.host.model.simulate",
     "stage_kernel": "syclade.host.backends.stages.access",
     "stage_problem": "syclade.host.backends.stages.access",

@@ -15,6 +15,7 @@ import pytest
 
 import syclade
 from syclade.host.backends import images as precompiled
+from syclade.host.common import opencl
 from syclade.host.common.errors import DeviceError, OptionError, SycladeError
 from syclade.host.compile import program
 from syclade.host.compile.image import make_image, packed, read_image
@@ -369,3 +370,21 @@ def test_a_cached_image_that_will_not_do_is_passed_over(
 def test_images_of_other_devices_are_not_kept(images: dict[str, Path], own_cache: Path) -> None:
     syclade.infer(CASE.values, image=images["cpu"], **SETTINGS)
     assert cached_images() == []
+
+
+def test_a_cached_image_that_vanishes_is_passed_over(own_cache: Path) -> None:
+    """Another process may remove a file between the listing and the look at its age."""
+    folder = own_cache / "images" / "a"
+    folder.mkdir(parents=True)
+    (folder / "gone.image").symlink_to(folder / "nowhere")
+    (folder / "kept.image").write_bytes(b"")
+    assert cached_images() == [folder / "kept.image"]
+
+
+@pytest.mark.sycl
+def test_no_image_is_made_without_the_drivers_binary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl, "binary_of", lambda _program: b"")
+    kernel, queue = exported_kernel(), prepare().SyclQueue(choose_device("cpu").filter)
+    module = exported_module(queue, kernel)
+    with pytest.raises(DeviceError, match="does not return the compiled kernel"):
+        make_image(queue, "cpu", "ancestor", kernel.kernel, module)

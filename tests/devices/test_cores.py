@@ -23,9 +23,9 @@ def sixteen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("said", "quota", "expected"),
-    [(None, None, 16), (None, 3, 3), ("4", None, 4), ("99", 2, 16), ("1", 8, 1)],
+    [(None, None, 16), (None, 3, 3), ("4", None, 4), ("2147483647", 2, 16), ("1", 8, 1)],
 )
-def test_the_least_of_all(
+def test_the_users_number_replaces_the_quota_within_the_allowed_cores(
     monkeypatch: pytest.MonkeyPatch, said: str | None, quota: int | None, expected: int
 ) -> None:
     monkeypatch.setattr(cores, "_quota", lambda: quota)

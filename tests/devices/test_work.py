@@ -98,5 +98,5 @@ def test_what_another_executor_did_is_refused() -> None:
         with pytest.raises(DeviceError, match="opencl:cpu:0 did not do all of the work"):
             require_all(work, "opencl:cpu:0")
     require_executor(CPU, CPU)
-    with pytest.raises(DeviceError, match=r"native was asked for, and the runner executes on opencl:cpu:0"):
+    with pytest.raises(DeviceError, match=r"native was requested, but the runner executes on opencl:cpu:0"):
         require_executor(CPU, NATIVE)

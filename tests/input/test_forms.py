@@ -91,7 +91,7 @@ def test_data_frames(rows: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"), [("x", "could not convert|no number"), (7, "is 7"), (1.5, "is 1.5")]
+    ("entry", "words"), [("x", "could not convert|not a number"), (7, "is 7"), (1.5, "is 1.5")]
 )
 def test_data_frames_with_other_values(entry: Any, words: str) -> None:
     import pandas
@@ -115,7 +115,7 @@ def test_anndata() -> None:
     data = anndata.AnnData(np.zeros(calls.shape, np.float32), obs, var, layers={"genotype": calls})
     with pytest.raises(MatrixError, match="X is all 0"):
         syclade.read_matrix(data)
-    with pytest.raises(MatrixError, match="is not said"):
+    with pytest.raises(MatrixError, match="is not given"):
         syclade.read_matrix(data, layer="genotype")
     with pytest.raises(MatrixError, match="no layer other"):
         syclade.read_matrix(data, layer="other", coding="scite")

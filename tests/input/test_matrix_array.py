@@ -42,9 +42,9 @@ def test_an_array_is_copied_and_may_be_a_view() -> None:
         ([[[0]]], "3 dimensions"),
         (np.zeros((0, 3)), "empty"),
         (np.zeros((3, 0)), "empty"),
-        ([["0", "1"]], "no mutation matrix"),
+        ([["0", "1"]], "not a mutation matrix"),
         ([[0, 1], [0]], "cannot be read as an array"),
-        (np.array([[0, 1j]]), "no mutation matrix"),
+        (np.array([[0, 1j]]), "not a mutation matrix"),
     ],
 )
 def test_arrays_refused(array: Any, words: str) -> None:

@@ -168,7 +168,7 @@ def test_weights_of_moves_are_taken(run: Any, matrix: Path, tmp_path: Path) -> N
 
 
 def test_the_encoding_of_cell_leaf_trees_is_for_them_only() -> None:
-    with pytest.raises(OptionError, match="for cell-leaf trees"):
+    with pytest.raises(OptionError, match="for cell trees"):
         syclade.infer(CASE.matrix(), **QUICK, encoding="clade")
 
 
@@ -181,6 +181,10 @@ def test_score_reads_what_infer_wrote(run: Any, matrix: Path, tmp_path: Path) ->
     assert run(*arguments) == (0, f"{result.log_likelihood!r}\n", "")
     assert json.loads(run(*arguments, "--json")[1])["log_likelihood"] == result.log_likelihood
     np.testing.assert_array_equal(read_leaf_tree(file, NAMES, 8), result.parents)
+    given: dict[str, Any] = {**RATES, "cell_names": NAMES, "kind": "leaf"}
+    assert syclade.score(CASE.matrix(), file, **given) == result.log_likelihood
+    with pytest.raises(OptionError, match="--score sum"):
+        syclade.score(CASE.matrix(), file, **given, score="sum")
 
 
 @pytest.mark.parametrize(
@@ -188,12 +192,12 @@ def test_score_reads_what_infer_wrote(run: Any, matrix: Path, tmp_path: Path) ->
     [
         ("((s0,s1)a,s2)b;", None),
         ("((1,2)4,3)5", None),
-        ("(s0,s1,s2)b;", "1 joints for 3 cells"),
-        ("((s0,s1)a,x)b;", "the leaf 'x' is no cell"),
-        ("((1,s1)4,3)5", "the leaf '1' is no cell"),
-        ("(s0,s1)b;", "the cell 's2' is no leaf"),
-        ("((s0,s1)s2,s3)b;", "the leaf 's3' is no cell"),
-        ("((s0,s1,s2)a)b;", "joint 3 has 3 children"),
+        ("(s0,s1,s2)b;", "1 internal nodes for 3 cells"),
+        ("((s0,s1)a,x)b;", "the leaf 'x' is not a cell"),
+        ("((1,s1)4,3)5", "the leaf '1' is not a cell"),
+        ("(s0,s1)b;", "the cell 's2' is not a leaf"),
+        ("((s0,s1)s2,s3)b;", "the leaf 's3' is not a cell"),
+        ("((s0,s1,s2)a)b;", "internal node 3 has 3 children"),
         ("((s0,s1)a,s2", "not closed"),
     ],
 )

@@ -100,7 +100,7 @@ def test_shares_are_those_of_the_clades(sampled: syclade.Result) -> None:
 
 def test_the_report_of_a_cell_tree(sampled: syclade.Result) -> None:
     page = sampled.report()
-    assert "Where the mutations sit" in page
+    assert "Best edge of each mutation" in page
     assert "best edge" in page
     assert "each edge of the cell tree with mutations begins one" in page
     assert "the share of the sampled trees that have the clade of the clone" in page

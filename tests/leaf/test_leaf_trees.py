@@ -42,9 +42,9 @@ def test_there_are_as_many_trees_as_the_formula_says(cells: int) -> None:
     ("parents", "message"),
     [
         ([2, 2, 3, 3], "4 nodes"),
-        ([3, 3, 3, 4, 4], "joint 3 has 3 children"),
+        ([3, 3, 3, 4, 4], "internal node 3 has 3 children"),
         ([1, 4, 4, 4, 4], "cell 1 has 1 children"),
-        ([4, 4, 4, 4, 4], "joint 3 has 0 children"),
+        ([4, 4, 4, 4, 4], "internal node 3 has 0 children"),
         ([3, 3, 4, 3, 4], "own parent"),
     ],
 )

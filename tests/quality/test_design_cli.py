@@ -103,7 +103,7 @@ def test_sweep_writes_points_and_figure(tmp_path: Path) -> None:
         "--plot",
         str(figure),
     )
-    assert "ffscite-64 as published lies on the front" in text
+    assert "ffscite-64 as published is on the front" in text
     assert figure.stat().st_size > 1000
     with points.open() as file:
         rows = list(csv.DictReader(file))

@@ -49,7 +49,7 @@ def test_move_cuts() -> None:
     assert proposal.move_cuts(1, 0, 0) == (65536, 65536)
     assert proposal.move_cuts(2, 2, 4) == (16384, 32768)
     for weights in [(-1, 1, 1), (0, 0, 0)]:
-        with pytest.raises(ValueError, match="no probabilities"):
+        with pytest.raises(ValueError, match="not probabilities"):
             proposal.move_cuts(*weights)
 
 

@@ -140,7 +140,7 @@ def test_the_work_is_that_of_the_runner_not_of_the_device_asked_for(monkeypatch:
         return make_runner(NUMPY, plan, PlainEncoding(plan.problem), slots, seed)
 
     monkeypatch.setattr(posterior_samples, "make_runner", fallback)
-    with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
+    with pytest.raises(DeviceError, match="native was requested, but the runner executes on numpy"):
         posterior([2], device="native", samples=1000)
 
 
@@ -199,7 +199,7 @@ def test_comparisons_that_make_no_sense_are_refused(change: dict[str, Any], word
         ({"mutations": ()}, "no size"),
         ({"samples": 10}, "samples .* is 10"),
         ({"tree": "none"}, "tree .* is 'none'"),
-        ({"tree": "leaf", "learn": True}, "cell-leaf trees have their own score"),
+        ({"tree": "leaf", "learn": True}, "cell trees have their own score"),
     ],
 )
 def test_posterior_checks_that_make_no_sense_are_refused(change: dict[str, Any], words: str) -> None:

@@ -50,13 +50,13 @@ def test_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     target = make_target(small_plan(2, 1.5))
     samples.sample_chain(target, choose_device("native"), "ancestor", 8, 1, slots=4)
     monkeypatch.setattr(samples, "make_runner", runner_in_numpy)
-    with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
+    with pytest.raises(DeviceError, match="native was requested, but the runner executes on numpy"):
         samples.sample_chain(target, choose_device("native"), "auto", 8, 1, slots=4)
 
 
 def test_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "make_runner", runner_in_numpy)
-    with pytest.raises(DeviceError, match="native was asked for, and the runner executes on numpy"):
+    with pytest.raises(DeviceError, match="native was requested, but the runner executes on numpy"):
         measuring.measure(choose_device("native"), cells=5, mutations=4, slots=2, seconds=0.01, repeats=1)
 
 

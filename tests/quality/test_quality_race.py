@@ -144,7 +144,7 @@ def test_an_interpreter_that_does_not_run_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", ["12", "12x", "0x5", "axb", "-1x4"])
 def test_sizes_that_make_no_sense_are_refused(size: str) -> None:
-    with pytest.raises(OptionError, match="is no size"):
+    with pytest.raises(OptionError, match="is not a size"):
         input_of(size, (1e-3, 0.2, 0.1), 1)
 
 

@@ -212,9 +212,9 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     page = Page((out / "report.html").read_text(encoding="utf-8"))
     for heading in (
         "Clonal tree and matrix",
-        "May it be trusted?",
+        "Convergence",
         "Trees that are as likely",
-        "Where it comes from",
+        "Provenance",
     ):
         assert heading in page.text
     assert re.search(r"syclade infer .*--fp-rate 0.001 --fn-rate 0.2 .*--seed 1 ", page.text)

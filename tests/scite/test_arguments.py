@@ -90,14 +90,14 @@ def test_every_flag() -> None:
         (f"{NEEDED} -rec 1", "-rec is a flag of ∞SCITE"),
         (f"{NEEDED} -g", "-g wants 1 value"),
         (f"{NEEDED} -move_probs 0.1", "-move_probs wants 2 values"),
-        (f"{NEEDED} -cc x", "-cc is 'x', which is no number"),
-        (f"{NEEDED} -r 1.5", "-r is '1.5', which is no whole number"),
-        (f"{NEEDED} -l inf", "-l is 'inf', which is no whole number"),
+        (f"{NEEDED} -cc x", "-cc is 'x', which is not a number"),
+        (f"{NEEDED} -r 1.5", "-r is '1.5', which is not a whole number"),
+        (f"{NEEDED} -l inf", "-l is 'inf', which is not a whole number"),
         (f"{NEEDED} -l 0", "-l is 0"),
         (f"{NEEDED} -p 0", "-p is 0"),
         (f"{NEEDED} -seed -1", "-seed is -1"),
         (f"{NEEDED} -seed 18446744073709551616", "-seed is 18446744073709551616"),
-        (f"{NEEDED} -r 1e300", "-r is '1e300', which is no whole number"),
+        (f"{NEEDED} -r 1e300", "-r is '1e300', which is not a whole number"),
     ],
 )
 def test_refused(text: str, words: str) -> None:

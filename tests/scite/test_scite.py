@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import syclade
 from syclade.host.cli.main import main
-from syclade.host.inference import score_leaf
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
@@ -327,11 +327,12 @@ def test_the_cell_leaf_tree_of_scites_call(run: Any, tmp_path: Path, shared_dir:
     assert re.search(r"\d+\n$", ours)
     leaves = [set(re.findall(r"[(,](\d+)(?=[,)])", text)) for text in (ours, theirs)]
     assert leaves == [{str(cell) for cell in range(1, 18)}] * 2
-    log = score_leaf(
+    log = syclade.score(
         shared_dir / "data" / "dataXu.csv",
         tmp_path / "out_ml0.newick",
         fp_rate=2.67e-5,
         fn_rate=0.1643,
+        kind="leaf",
     )
     assert float(best.split("\t")[1]) == pytest.approx(log, abs=1e-9)
 

@@ -1,4 +1,4 @@
-"""The score of cell trees: every mutation is on its best edge (docs/model.md, "Cell-leaf trees")."""
+"""The score of cell trees: every mutation is on its best edge (docs/model.md, "Cell trees")."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, with_two
+from syclade.host.input.formats.grid import PLAIN, Asked, Grid, code, refuse_rows, with_two
 from syclade.host.input.formats.lines import lines_of
 from syclade.host.input.reader import values_of
 from syclade.host.options import flag_of
@@ -22,7 +22,7 @@ def read_scite(data: bytes, path: str, asked: Asked) -> Grid:
         MatrixError: an error in the file, with line and column; 2 occurs, and `two` is not given; `rows` is
             "cells".
     """
-    _refuse_rows(asked, "mutations", path)
+    refuse_rows(asked, "mutations", path)
     return Grid(
         with_two(values_of(data, path), asked, path, f"; SASC's files, of cells: {flag_of('format')} sasc")
     )
@@ -34,7 +34,7 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    _refuse_rows(asked, "cells", path)
+    refuse_rows(asked, "cells", path)
     if asked.two == "homozygous":
         raise MatrixError(
             "2 is missing in this format, not homozygous", path=path, hint=f"{flag_of('two')} missing"
@@ -51,7 +51,7 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
     Raises:
         MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
     """
-    _refuse_rows(asked, "cells", path)
+    refuse_rows(asked, "cells", path)
     lines = lines_of(data, path)
     sizes = []
     for number, what in enumerate(("cells", "SNVs")):
@@ -59,24 +59,15 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
             re.fullmatch(rf"([0-9]{{1,9}})\s*#\s*{what}\s*", lines[number]) if number < len(lines) else None
         )
         if said is None:
-            raise MatrixError(f"the line is no number of {what}", path=path, line=number + 1,
+            raise MatrixError(f"the line is not a number of {what}", path=path, line=number + 1,
                               hint="SPhyR's files begin with 'n #cells' and 'm #SNVs'")  # fmt: skip
         sizes.append(int(said[1]))
     symbols = {"0": PLAIN["0"], "1": PLAIN["1"], "-1": 3}
     values = code([line.split() for line in lines[2:]], symbols, range(3, len(lines) + 1), path)
     if values.shape != tuple(sizes):
         raise MatrixError(
-            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines say "
+            f"{values.shape[0]} rows of {values.shape[1]} values, but the first lines give "
             f"{sizes[0]} cells and {sizes[1]} mutations",
             path=path,
         )
     return Grid(np.ascontiguousarray(values.T))
-
-
-def _refuse_rows(asked: Asked, rows: str, path: str) -> None:
-    if asked.rows not in (None, rows):
-        raise MatrixError(
-            f"rows are {rows} in this format",
-            path=path,
-            hint=f"leave out {flag_of('rows')}, or say {flag_of('rows')} {rows}",
-        )

@@ -9,21 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import require
-from syclade.host.input.names import check_names
+from syclade.host.input.formats.vcf import NO_ALLELES, check_caller
 from syclade.host.options import flag_of
 
 __all__ = ["read_bcf"]
-
-_NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
 
 
 def read_bcf(path: Path, asked: Asked) -> Grid:
     """Read one row per alternate allele, named CHROM:POS:REF/ALT, with values as in `read_vcf`.
 
     Raises:
-        MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele.
+        MatrixError: htslib cannot read the file, or no record has genotypes of an alternate allele; a file
+            from SCIPhI, and ``min_depth`` is not given.
     """
     refuse_two(asked, "mutations", str(path))
     require("cyvcf2")
@@ -33,6 +32,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
     rows: list[NDArray[np.uint8]] = []
     try:
         reader = cyvcf2.VCF(str(path))
+        check_caller(str(reader.raw_header).splitlines(), asked, str(path))
         cells = [str(name) for name in reader.samples]
         for record in reader:
             if "GT" in record.FORMAT:
@@ -43,9 +43,7 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
         raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
     if not rows or not cells:
         raise MatrixError("no record has genotypes (GT) of an alternate allele", path=str(path))
-    check_names(cells, what="cell")
-    check_names(names, what="mutation")
-    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+    return named_grid(rows, names, cells)
 
 
 def _take(
@@ -65,7 +63,7 @@ def _take(
         few = np.asarray(depths)[:, 0] < min_depth
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
     for number, allele in enumerate(record.ALT, 1):
-        if allele in _NO_ALLELES:
+        if allele in NO_ALLELES:
             continue
         seen = (alleles == number).sum(axis=1)
         row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -10,10 +11,9 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import require
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.source import Source
 from syclade.host.options import flag_of
 
@@ -42,19 +42,17 @@ def read_cellsnp(path: Path, asked: Asked) -> Grid:
         raise MatrixError(
             "there are numbers of reads, and no genotypes",
             path=str(path),
-            hint=f"say how many reads a call needs, 1 or more: {flag_of('min_depth')} N",
+            hint=f"give the number of reads that a call needs, 1 or more: {flag_of('min_depth')} N",
         )
     require("scipy")
     names, cells = _sites(path), lines_of(_bytes(path / FILES[0]), str(path / FILES[0]))
     cells = [name.strip() for name in cells if name.strip()]
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
     shape = (len(names), len(cells))
     alternate, depth = (_counts(path / name, shape) for name in FILES[1:])
     least = (HOMOZYGOUS if asked.vaf_hom is None else asked.vaf_hom) / 100.0
     called = np.where(alternate < 1, 0, np.where(alternate >= least * depth, 2, 1))
     values = np.where(depth < asked.min_depth, 3, called).astype(np.uint8)
-    return Grid(np.ascontiguousarray(values), tuple(names), tuple(cells))
+    return named_grid(values, names, cells)
 
 
 def _sites(folder: Path) -> list[str]:
@@ -75,15 +73,13 @@ def _sites(folder: Path) -> list[str]:
 
 def _counts(path: Path, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Read a table of read counts; entries that are not in the file are 0."""
-    import io
-
     import scipy.io
 
     data = _bytes(path)
     head = next((line for line in data[: 2**16].splitlines() if not line.startswith(b"%")), b"")
     sizes = _SIZE.match(head)
     if sizes is None or (int(sizes[1]), int(sizes[2])) != shape or shape[0] * shape[1] > MOST_BYTES:
-        raise MatrixError(f"it is no table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
+        raise MatrixError(f"it is not a table of {shape[0]} SNPs × {shape[1]} cells", path=str(path))
     try:
         table = np.asarray(scipy.io.mmread(io.BytesIO(data)).toarray(), dtype=np.float64)
     except Exception as problem:  # the parser may raise anything

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.table import by_commas
-from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
@@ -35,7 +32,6 @@ def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
         raise MatrixError("the table has no column NAME", path=path, line=1)
     columns = [column for column, name in enumerate(header) if name not in _ABOUT]
     cells = [header[column] for column in columns]
-    check_names(cells, what="cell")
     names, values = [], []
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(header):
@@ -46,8 +42,7 @@ def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
         values.append([_value(row[column], asked.min_depth, path, number) for column in columns])
     if not values or not cells:
         raise MatrixError("the file has no values", path=path)
-    check_names(names, what="mutation")
-    return Grid(np.array(values, np.uint8), tuple(names), tuple(cells))
+    return named_grid(values, names, cells)
 
 
 def _value(text: str, min_depth: int | None, path: str, line: int) -> int:
@@ -60,7 +55,7 @@ def _value(text: str, min_depth: int | None, path: str, line: int) -> int:
             "there are reads but no genotypes",
             path=path,
             line=line,
-            hint=f"say how many reads a call needs: {flag_of('min_depth')} N, 1 or more",
+            hint=f"give the number of reads that a call needs: {flag_of('min_depth')} N, 1 or more",
         )
     if min_depth and ref + alt < min_depth:
         return 3

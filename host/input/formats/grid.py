@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
-__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "refuse_two", "with_two"]
+__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "named_grid", "refuse_rows", "refuse_two", "with_two"]
 
 PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3, "0.0": 0, "1.0": 1, "2.0": 2, "3.0": 3}
 MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
@@ -62,6 +63,21 @@ class Grid:
     cells: tuple[str, ...] | None = None
 
 
+def named_grid(values: ArrayLike, mutations: Sequence[str], cells: Sequence[str]) -> Grid:
+    """Return a grid with checked names.
+
+    Args:
+        values: shape (n_mutations, n_cells); 0, 1, 2 or 3.
+        mutations, cells: names of the rows and columns; empty if the file has none.
+
+    Raises:
+        MatrixError: an invalid name.
+    """
+    check_names(mutations, what="mutation")
+    check_names(cells, what="cell")
+    return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None)
+
+
 def code(
     rows: Sequence[Sequence[str]], symbols: Mapping[str, int], lines: Sequence[int], path: str
 ) -> NDArray[np.uint8]:
@@ -89,7 +105,7 @@ def code(
         for number, symbol in enumerate(row, 1):
             if symbol.strip() not in symbols:
                 raise MatrixError(
-                    f"{excerpt(symbol)} (value {number} of the row) is no value of this format",
+                    f"{excerpt(symbol)} (value {number} of the row) is not a value of this format",
                     path=path,
                     line=line,
                     hint=f"values are {', '.join(name for name in symbols if name)}",
@@ -115,7 +131,7 @@ def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "")
         raise MatrixError(
             "2 occurs, which may be homozygous or missing",
             path=path,
-            hint=f"say which: {flag_of('two')} homozygous or {flag_of('two')} missing{hint}",
+            hint=f"give {flag_of('two')} homozygous or {flag_of('two')} missing{hint}",
         )
     return values
 
@@ -132,6 +148,21 @@ def refuse_two(asked: Asked, rows: str, path: str) -> None:
         MatrixError: `two` is given, or `rows` differs from the format.
     """
     if asked.two is not None:
-        raise MatrixError("this format says itself what 2 is", path=path, hint=f"leave out {flag_of('two')}")
+        raise MatrixError(
+            "this format defines the meaning of 2", path=path, hint=f"leave out {flag_of('two')}"
+        )
+    refuse_rows(asked, rows, path)
+
+
+def refuse_rows(asked: Asked, rows: str, path: str, hint: str = "") -> None:
+    """Raise a MatrixError if the option `rows` differs from the rows of the format.
+
+    Args:
+        asked: the options.
+        rows: the rows of the format: "cells" or "mutations".
+        path: the file, for messages.
+        hint: what to do; by default, to leave out the option.
+    """
     if asked.rows not in (None, rows):
-        raise MatrixError(f"rows are {rows} in this format", path=path, hint=f"leave out {flag_of('rows')}")
+        leave_out = f"leave out {flag_of('rows')}, or give {flag_of('rows', rows)}"
+        raise MatrixError(f"rows are {rows} in this format", path=path, hint=hint or leave_out)

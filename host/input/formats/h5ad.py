@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
-from syclade.host.input.formats.grid import Asked, Grid, with_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["CODINGS", "read_h5ad"]
@@ -32,10 +31,7 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         MatrixError: an error in the file; X is all 0 and the calls are in a layer; a layer without the option
             `coding`; 2 occurs, and neither `two` nor `coding` is given.
     """
-    if asked.rows not in (None, "cells"):
-        raise MatrixError(
-            "rows are cells in this format", path=str(path), hint=f"leave out {flag_of('rows')}"
-        )
+    refuse_rows(asked, "cells", str(path))
     require("h5py", "anndata", "scipy")
     with opened(path) as file:
         for part in ("obs", "var"):
@@ -52,12 +48,10 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
             hint="for the calls that scphylo has there: "
             f"{flag_of('layer', 'genotype')} {flag_of('coding', 'cyvcf2')}",
         )
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    grid = np.ascontiguousarray(np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T)
+    grid = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
     if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
         grid = with_two(grid, asked, str(path))
-    return Grid(grid, tuple(names), tuple(cells))
+    return named_grid(grid, names, cells)
 
 
 def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
@@ -65,14 +59,14 @@ def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:
     if asked.layer is None:
         what, at = "X", "X"
         if "X" not in file:
-            raise MatrixError("there is no X", path=str(path), hint=f"say which layer: {_layers(file)}")
+            raise MatrixError("there is no X", path=str(path), hint=f"give one: {_layers(file)}")
     else:
         what, at = f"layer {asked.layer}", f"layers/{asked.layer}"
         if asked.layer not in file.get("layers", ()):
             raise MatrixError(f"there is no {what}", path=str(path), hint=f"there is {_layers(file)}")
         if asked.coding is None:
             raise MatrixError(
-                f"what 2 and 3 are in the {what} is not said",
+                f"the meaning of 2 and 3 in the {what} is not given",
                 path=str(path),
                 hint=f"{flag_of('coding', 'scite')} (2 homozygous, 3 missing), or "
                 f"{flag_of('coding', 'cyvcf2')} (2 unknown, 3 homozygous)",
@@ -91,7 +85,7 @@ def _sparse(element: Any, what: str, path: Path) -> NDArray[np.uint8]:
     """Read a sparse table with anndata: uint8, shape (cells, mutations)."""
     shape = tuple(int(size) for size in element.attrs.get("shape", element.attrs.get("h5sparse_shape", ())))
     if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] > MOST_BYTES:
-        raise MatrixError(f"{what} is no table, or too large", path=str(path))
+        raise MatrixError(f"{what} is not a table, or is too large", path=str(path))
     for part in ("data", "indices", "indptr"):
         if part not in element or len(element[part]) > MOST_BYTES:
             raise MatrixError(f"{what} has no {part}", path=str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,8 +30,6 @@ def require(*names: str) -> None:
     Raises:
         OptionError: a package is not installed.
     """
-    import importlib.util
-
     absent = [name for name in names if importlib.util.find_spec(name) is None]
     if absent:
         raise OptionError(f"this format needs {' and '.join(absent)}", hint=install_command("io"))
@@ -64,7 +63,7 @@ def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
     """
     shape = getattr(dataset, "shape", None)
     if shape is None or len(shape) != 2 or 0 in shape or dataset.dtype.kind not in "biuf":
-        raise MatrixError(f"{what} is no table of numbers", path=str(path))
+        raise MatrixError(f"{what} is not a table of numbers", path=str(path))
     if shape[0] * shape[1] > MOST_BYTES:
         raise MatrixError(f"{what} has {shape[0]} × {shape[1]} entries, too many", path=str(path))
     return int(shape[0]), int(shape[1])
@@ -106,7 +105,7 @@ def texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
         MatrixError: the dataset is not a list of `count` names, or its names are too long.
     """
     if getattr(dataset, "shape", None) != (count,):
-        raise MatrixError(f"{what} is no list of {count} names", path=str(path))
+        raise MatrixError(f"{what} is not a list of {count} names", path=str(path))
     if dataset.dtype.itemsize > _MOST_NAME:
         raise MatrixError(f"{what} has names of {dataset.dtype.itemsize} bytes", path=str(path))
     found = dataset[()].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.textfile import as_lf
+from syclade.host.input.textfile import text_of
 
 __all__ = ["lines_of"]
 
@@ -14,11 +14,8 @@ def lines_of(data: bytes, path: str) -> list[str]:
     Raises:
         MatrixError: the file is empty or not text.
     """
-    try:
-        # Strip only blanks and line ends: tabs at the end of a row separate empty values.
-        text = as_lf(data, path, MatrixError).decode("utf-8").rstrip("\n ")
-    except UnicodeDecodeError:
-        raise MatrixError("the file is not UTF-8 text", path=path, hint="save it as UTF-8") from None
+    # Strip only blanks and line ends: tabs at the end of a row separate empty values.
+    text = text_of(data, path, MatrixError).rstrip("\n ")
     if not text.strip():
         raise MatrixError("the file is empty", path=path)
     return text.split("\n")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 
 __all__ = ["read_scistree"]
@@ -40,16 +37,14 @@ def read_scistree(data: bytes, path: str, asked: Asked) -> Grid:
     if len(rows) != sizes[0] or (cells and len(cells) != sizes[1]):
         raise MatrixError(
             f"{len(rows)} rows and {len(cells)} names of cells, "
-            f"but the first line says {sizes[0]} and {sizes[1]}",
+            f"but the first line gives {sizes[0]} and {sizes[1]}",
             path=path,
         )
     values = [_values(row[named:], sizes[1], path, number) for number, row in enumerate(rows, 2)]
     if not rows or not sizes[1]:
         raise MatrixError("the file has no values", path=path)
     names = [row[0] for row in rows] if named else []
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    return Grid(np.array(values, np.uint8), tuple(names) or None, tuple(cells) or None)
+    return named_grid(values, names, cells)
 
 
 def _values(row: list[str], size: int, path: str, line: int) -> list[int]:
@@ -58,7 +53,7 @@ def _values(row: list[str], size: int, path: str, line: int) -> list[int]:
     values = []
     for symbol in row:
         if not _PROBABILITY.fullmatch(symbol) or float(symbol) > 1:
-            raise MatrixError(f"{excerpt(symbol)} is no probability", path=path, line=line)
+            raise MatrixError(f"{excerpt(symbol)} is not a probability", path=path, line=line)
         wild = float(symbol)
         values.append(3 if wild == 0.5 else int(wild < 0.5))
     return values

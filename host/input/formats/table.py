@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import csv
 
-import numpy as np
-
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import MISSING, PLAIN, Asked, Grid, code, with_two
+from syclade.host.input.formats.grid import (
+    MISSING,
+    PLAIN,
+    Asked,
+    Grid,
+    code,
+    named_grid,
+    refuse_rows,
+    with_two,
+)
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["by_commas", "read_condor", "read_csv", "read_sc", "read_tsv"]
@@ -18,13 +24,12 @@ _CLUSTER = "cluster_id"
 
 
 def read_sc(data: bytes, path: str, asked: Asked) -> Grid:
-    """Read scphylo's and PhISCS' table: separated by tabs, rows are cells; missing is 3 or "?"."""
-    if asked.rows == "mutations":
-        raise MatrixError(
-            "rows are cells in this format",
-            path=path,
-            hint=f"{flag_of('format')} tsv takes {flag_of('rows')}",
-        )
+    """Read scphylo's and PhISCS' table: separated by tabs, rows are cells; missing is 3 or "?".
+
+    Raises:
+        MatrixError: an error in the file, with the line; an option contradicts the format.
+    """
+    refuse_rows(asked, "cells", path, f"{flag_of('format', 'tsv')} takes {flag_of('rows')}")
     return _read(_by_tabs(data, path), Asked(asked.two, "cells"), path)
 
 
@@ -42,13 +47,11 @@ def read_condor(data: bytes, path: str, asked: Asked) -> Grid:
     """Read ConDoR's table (Sashittal et al. 2023): separated by commas, rows are cells, -1 is missing.
 
     The last column is cluster_id, which is dropped.
+
+    Raises:
+        MatrixError: an error in the file, with the line; an option contradicts the format.
     """
-    if asked.rows == "mutations":
-        raise MatrixError(
-            "rows are cells in this format",
-            path=path,
-            hint=f"{flag_of('format')} csv takes {flag_of('rows')}",
-        )
+    refuse_rows(asked, "cells", path, f"{flag_of('format', 'csv')} takes {flag_of('rows')}")
     rows = by_commas(data, path)
     if rows[0][-1].strip() != _CLUSTER:
         raise MatrixError(
@@ -87,12 +90,15 @@ def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
         raise MatrixError(
             "rows may be cells or mutations",
             path=path,
-            hint=f"say which: {flag_of('rows')} cells or {flag_of('rows')} mutations",
+            hint=f"give {flag_of('rows')} cells or {flag_of('rows')} mutations",
         )
     header, below = [name.strip() for name in rows[0][1:]], rows[1:]
     if _CLUSTER in header:
         raise MatrixError(
-            f"the column {_CLUSTER} is no mutation", path=path, line=1, hint=f"use {flag_of('format')} condor"
+            f"the column {_CLUSTER} is not a mutation",
+            path=path,
+            line=1,
+            hint=f"use {flag_of('format')} condor",
         )
     across = asked.rows == "cells"
     names = [row[0].strip() if row else "" for row in below]
@@ -102,7 +108,5 @@ def _read(rows: list[list[str]], asked: Asked, path: str) -> Grid:
             f"rows have {values.shape[1]} values, but the header has {len(header)} names", path=path, line=1
         )
     mutations, cells = (header, names) if across else (names, header)
-    check_names(mutations, what="mutation")
-    check_names(cells, what="cell")
     values = with_two(values, asked, path)
-    return Grid(np.ascontiguousarray(values.T if across else values), tuple(mutations), tuple(cells))
+    return named_grid(values.T if across else values, mutations, cells)

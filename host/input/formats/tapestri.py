@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, texts
-from syclade.host.input.names import check_names
 from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
@@ -43,7 +42,7 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
         values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(np.ascontiguousarray(values.T), names, barcodes)
+    return named_grid(values.T, names, barcodes)
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
@@ -59,7 +58,7 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
-    return _grid(values, names, barcodes)
+    return named_grid(values, names, barcodes)
 
 
 def _part(of: Any, name: str, path: Path) -> Any:
@@ -83,7 +82,7 @@ def _called(
             hint = f"leave out {', '.join(map(flag_of, asking))}"
             raise MatrixError(f"there is no {name}", path=str(path), hint=hint)
         if least is not None and layers[name].shape != shape:
-            raise MatrixError(f"{name} is no table of {shape[0]} × {shape[1]}", path=str(path))
+            raise MatrixError(f"{name} is not a table of {shape[0]} × {shape[1]}", path=str(path))
     values = np.empty(shape, np.uint8)
     for rows in blocks(shape):
         found = coded(layers[calls][rows], calls, rows.start, path)
@@ -110,9 +109,3 @@ def _unlikely(
     if least_hom is not None:
         bad |= (found == 2) & (fraction < least_hom)
     return bad
-
-
-def _grid(values: NDArray[np.uint8], names: list[str], cells: list[str]) -> Grid:
-    check_names(names, what="mutation")
-    check_names(cells, what="cell")
-    return Grid(values, tuple(names), tuple(cells))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
 from syclade.host.input.formats.lines import lines_of
-from syclade.host.input.names import check_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
-__all__ = ["read_vcf"]
+__all__ = ["NO_ALLELES", "check_caller", "read_vcf"]
 
 _FIXED = 9  # columns before the samples, FORMAT included
-_NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
+NO_ALLELES = frozenset((".", "*", "<NON_REF>"))
+"""Symbols in the column ALT that are no allele."""
+
 _GENOTYPE = re.compile(r"(?:[0-9]{1,4}|\.)(?:[/|](?:[0-9]{1,4}|\.))*")
 
 
@@ -38,13 +37,7 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
     if head is None:
         raise MatrixError("the file has no line #CHROM", path=path, hint="is it a VCF, with tabs?")
     cells = [name.strip() for name in lines[head].split("\t")[_FIXED:]]
-    check_names(cells, what="cell")
-    if asked.min_depth is None and any(line.startswith("##source=SCIPhI") for line in lines[:head]):
-        raise MatrixError(
-            "SCIPhI writes genotypes for cells without reads, too",
-            path=path,
-            hint=f"say how many reads a call needs: {flag_of('min_depth')} 1, or 0 for all",
-        )
+    check_caller(lines[:head], asked, path)
     names: list[str] = []
     rows: list[list[int]] = []
     for number, line in enumerate(lines[head + 1 :], head + 2):
@@ -57,13 +50,28 @@ def read_vcf(data: bytes, path: str, asked: Asked) -> Grid:
             )
         calls = _calls(fields, asked.min_depth, path, number)
         for which, allele in enumerate(fields[4].split(","), 1):
-            if calls is not None and allele not in _NO_ALLELES:
+            if calls is not None and allele not in NO_ALLELES:
                 names.append(f"{fields[0]}:{fields[1]}:{fields[3]}/{allele}")
                 rows.append([_value(call, str(which)) for call in calls])
     if not rows or not cells:
         raise MatrixError("no record has genotypes (GT) of an alternate allele", path=path)
-    check_names(names, what="mutation")
-    return Grid(np.array(rows, np.uint8), tuple(names), tuple(cells))
+    return named_grid(rows, names, cells)
+
+
+def check_caller(header: Iterable[str], asked: Asked, path: str) -> None:
+    """Check that it is known which calls have reads: raise a MatrixError for SCIPhI's files.
+
+    Args:
+        header: the lines before the records.
+        asked: the options; with ``min_depth``, the files are accepted.
+        path: the file, for messages.
+    """
+    if asked.min_depth is None and any(line.startswith("##source=SCIPhI") for line in header):
+        raise MatrixError(
+            "SCIPhI also writes genotypes for cells without reads",
+            path=path,
+            hint=f"give the number of reads that a call needs: {flag_of('min_depth')} 1, or 0 for all",
+        )
 
 
 def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -> list[list[str]] | None:
@@ -80,10 +88,10 @@ def _calls(fields: Sequence[str], min_depth: int | None, path: str, line: int) -
         values = dict(zip(keys, sample.split(":"), strict=False))  # trailing fields may be omitted
         genotype = values["GT"].strip() if "GT" in values else "."
         if not _GENOTYPE.fullmatch(genotype):
-            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is no genotype", path=path, line=line)
+            raise MatrixError(f"{excerpt(genotype)} (cell {number}) is not a genotype", path=path, line=line)
         depth = values.get("DP", ".").strip()
         if depth != "." and not re.fullmatch("[0-9]{1,9}", depth):
-            raise MatrixError(f"{excerpt(depth)} (cell {number}) is no DP", path=path, line=line)
+            raise MatrixError(f"{excerpt(depth)} (cell {number}) is not a DP", path=path, line=line)
         few = min_depth and (depth == "." or int(depth) < min_depth)
         calls.append(["."] if few else re.split("[/|]", genotype))
     return calls

@@ -1,0 +1,150 @@
+"""Imports inside functions: only those that start-up time needs, each in a list below with its reason."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("fallback", "host", "quality", "src")
+
+ENTRY_POINTS = {
+    "host/cli": "help and usage errors appear before anything is loaded",
+    "quality/cli": "likewise",
+    "quality/posterior/api.py": "loaded with syclade.quality",
+    "quality/tost/api.py": "loaded with syclade.quality",
+    "src/syclade": "the import of syclade loads nothing",
+}
+"""Files that import any module of ours where it is used, except those of `AT_THE_TOP`."""
+
+AT_THE_TOP = ("syclade", "syclade.host.common.values", "syclade.quality.extras")
+"""Modules that entry points import at the top, too: they are loaded already, or cost nothing."""
+
+OWN_PROGRAM = "host/export/loader.py"
+"""Copied into exported folders; reports a missing library itself."""
+
+LIBRARIES = {
+    "anndata": "optional",
+    "cyvcf2": "optional",
+    "dpctl": "optional; starts the SYCL runtime",
+    "dpnp": "optional; starts the SYCL runtime",
+    "h5netcdf": "optional",
+    "h5py": "optional",
+    "importlib.metadata": "slow: loads the parser of e-mails",
+    "jinja2": "optional",
+    "llvmlite": "slow: loads LLVM",
+    "markupsafe": "optional",
+    "matplotlib": "optional",
+    "networkx": "slow",
+    "numba": "slow",
+    "numba_dpex": "optional; starts the SYCL runtime",
+    "pandas": "optional",
+    "platformdirs": "for the user's cache only",
+    "resource": "not on Windows",
+    "rich": "slow",
+    "scipy": "slow",
+    "statistics": "slow: loads decimals and fractions",
+    "statsmodels": "optional",
+}
+"""Libraries that are imported where they are used."""
+
+MODULES = {
+    "fallback.rates.steps": "learned rates",
+    "host.backends.images": "images",
+    "host.backends.numpy_runner": "numpy",
+    "host.backends.stages.opening": "separate stages",
+    "host.backends.stages.options": "separate stages",
+    "host.chains.scores.all_attachments": "the sum score",
+    "host.checkpoints.chains": "checkpoints",
+    "host.compile.side_by_side": "SYCL devices",
+    "host.cooptimal.files": "co-optimal trees",
+    "host.cooptimal.plateau": "co-optimal trees",
+    "host.devices.queue": "SYCL devices",
+    "host.encodings.preorder_forms": "subclasses, whose module imports their base class",
+    "host.engines.native": "the native target",
+    "host.engines.python": "the target for debugging",
+    "host.engines.sycl": "SYCL devices",
+    "host.input.array": "arrays",
+    "host.input.tables": "data frames",
+    "host.kinds.cell_trees": "cell trees",
+    "host.output": "methods of results, and files on request",
+    "host.report.page": "the report",
+    "host.report.plot": "a method of results",
+    "host.runs.run": "chains",
+    "host.samples.cell_trees": "samples",
+    "host.samples.mutation_trees": "samples",
+    "host.samples.netcdf": "a file on request",
+    "host.samples.sampling": "samples",
+    "host.samples.store": "samples",
+    "host.search.numpy_stages": "numpy",
+    "host.search.portfolio": "searches",
+    "kernels.target.native.compiler": "imports numba",
+    "kernels.target.sycl": "imports numba-dpex",
+    "kernels.target.sycl_dispatchers": "imports numba-dpex",
+}
+"""Modules of ours that only some runs load: those with what is named here."""
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield the name of each file, from the root, and its text."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+
+
+def imports_in_functions(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and module of each import inside a function; ``from a import b`` is the module a.b, too."""
+    for function in ast.walk(ast.parse(text)):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import):
+                yield from ((node.lineno, one.name) for one in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
+
+
+def listed(table: dict[str, str], module: str) -> str | None:
+    """Return the entry of a table that is the module, or a package or module that holds it."""
+    return next((name for name in table if f"{module}.".startswith(f"{name}.")), None)
+
+
+def entry_for(file: str, module: str) -> str | None:
+    """Return the entry that allows a file to import a module inside a function; None if there is none."""
+    if file == OWN_PROGRAM:
+        return OWN_PROGRAM
+    if not f"{module}.".startswith("syclade."):
+        return listed(LIBRARIES, module)
+    at_the_top = any(module.startswith(f"{name}.") for name in AT_THE_TOP[1:]) or module in AT_THE_TOP
+    entry = next((one for one in ENTRY_POINTS if f"{file}/".startswith(f"{one}/")), None)
+    return entry if entry and not at_the_top else listed(MODULES, module.removeprefix("syclade."))
+
+
+def test_imports_in_functions_are_listed() -> None:
+    found = [
+        f"{file}:{line} {module}"
+        for file, text in sources()
+        for line, module in imports_in_functions(text)
+        if entry_for(file, module) is None
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("table", [ENTRY_POINTS, LIBRARIES, MODULES], ids=["entries", "libraries", "modules"])
+def test_entries_are_used(table: dict[str, str]) -> None:
+    used = {entry_for(file, module) for file, text in sources() for _, module in imports_in_functions(text)}
+    assert not table.keys() - used
+
+
+def test_the_check_finds_what_it_looks_for() -> None:
+    """The negative control."""
+    text = "import json\ndef f():\n    import json\n    from syclade.host.trees import tree\n"
+    assert list(imports_in_functions(text)) == [(3, "json"), (4, "syclade.host.trees.tree")]
+    assert entry_for("host/a.py", "json") is None
+    assert entry_for("host/a.py", "syclade.host.trees.tree") is None
+    assert entry_for("host/a.py", "scipy.stats") == "scipy"
+    assert entry_for("host/cli/a.py", "syclade.host.trees.tree") == "host/cli"
+    assert entry_for("host/cli/a.py", "syclade.host.common.values.whole") is None
