@@ -70,17 +70,8 @@ class OutputFolder:
 
     def _earlier(self, names: Iterable[str]) -> list[str]:
         """Return the recorded files of the earlier run that are to be removed: all but those of `names`."""
-        if not self.force or self._seen is None:
-            return []
-        try:
-            told = json.loads(self._seen)
-        except (ValueError, RecursionError):
-            return []
-        if not isinstance(told, dict) or not {"options", "work", "version"} <= told.keys():
-            return []  # a file of another program
-        recorded = told.get("files") if isinstance(told.get("files"), list) else []
-        plain = [name for name in recorded or () if isinstance(name, str) and name == Path(name).name]
-        return [name for name in dict.fromkeys(plain) if name not in {*names} and _is_file(self.path / name)]
+        found = _names_in(self._seen) if self.force and self._seen is not None else []
+        return [name for name in found if name not in {*names} and _is_file(self.path / name)]
 
     def _recorded(self) -> bytes | None:
         """Return the content of the record; None if there is none."""
@@ -138,6 +129,19 @@ def _remove_empty(made: Iterable[Path]) -> None:
     with uninterrupted(), contextlib.suppress(OSError, ValueError):
         for path in made:
             path.rmdir()
+
+
+def _names_in(record: bytes) -> list[str]:
+    """Return the names in a record, without those in other folders; none if it is of another program."""
+    try:
+        told = json.loads(record)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(told, dict) or not {"options", "work", "version"} <= told.keys():
+        return []
+    names = told.get("files")
+    plain = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [name for name in dict.fromkeys(plain) if name == Path(name).name]
 
 
 def _is_file(path: Path) -> bool:

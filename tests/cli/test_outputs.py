@@ -110,8 +110,14 @@ def test_convert_keeps_its_standard_input(place: Path) -> None:
     assert contents(place) == before
 
 
-@pytest.mark.parametrize("option", ["-i {0}/x_ml0.gv", "-i {0}/matrix.csv -names {0}/matrix.geneNames -t {0}/x_ml0.newick",
-                                    "-i {0}/matrix.csv -names {0}/x.samples"])  # fmt: skip
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-i {0}/x_ml0.gv",
+        "-i {0}/matrix.csv -names {0}/matrix.geneNames -t {0}/x_ml0.newick",
+        "-i {0}/matrix.csv -names {0}/x.samples",
+    ],
+)
 def test_scite_keeps_its_inputs(run: Any, place: Path, option: str) -> None:
     shutil.copy(place / "matrix.csv", place / "x_ml0.gv")
     shutil.copy(place / "true_tree.newick", place / "x_ml0.newick")

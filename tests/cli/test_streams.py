@@ -100,13 +100,13 @@ def test_names_that_an_encoding_lacks(run: Any, tmp_path: Path, encoding: str) -
 # ---- files that cannot be written after the run
 
 LOSES = """
-import sys
+import os, sys
 from pathlib import Path
 from syclade.host.common.output_folder import OutputFolder
 out = Path(sys.argv[-1])
 write = OutputFolder.write
 def fails(folder, files):
-    if folder.path == out:
+    if folder.path == out or "LOSES_ALL" in os.environ:
         from syclade.host.common.errors import OutputError
         raise OutputError(f"cannot write {out}: the disk is full", hint="free some space")
     write(folder, files)
@@ -116,10 +116,9 @@ main()
 """
 
 
-def loses(tmp_path: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
+def loses(tmp_path: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
     """Run an inference whose folder can no longer be written to at the end."""
-    state = tmp_path / "state"
-    environment = {**os.environ, "XDG_STATE_HOME": str(state), "TMPDIR": str(state)}
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), **variables}
     command = [sys.executable, "-c", LOSES, *INFER, *more, "--out", str(tmp_path / "out")]
     return subprocess.run(command, capture_output=True, check=False, env=environment)
 
@@ -150,8 +149,7 @@ def test_quiet_prints_one_number_when_writing_fails(tmp_path: Path) -> None:
 
 
 def test_quiet_prints_the_tree_when_it_is_nowhere_else(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file, so that nothing can be rescued")
-    done = loses(tmp_path, "--quiet")
+    done = loses(tmp_path, "--quiet", LOSES_ALL="1")
     assert done.returncode == 2
     (tmp_path / "printed").write_bytes(done.stdout.splitlines()[-1])
     assert len(read_tree(tmp_path / "printed", NAMES)) == len(NAMES) + 1

@@ -27,7 +27,7 @@ class Whole:
         self.seconds: dict[tuple[str, str], float] = {}
         for kind, device in itertools.product(kinds, devices):
             begun = time.perf_counter()
-            found = files_of(kind, kinds[kind], folder / f"{kind}-{device}", "--device", device)
+            found = files_of(kind, kinds[kind], folder / f"{kind}-{device}" / "out", "--device", device)
             self.seconds[kind, device] = time.perf_counter() - begun
             if self.files.setdefault(kind, found) != found:
                 raise SystemExit(f"{kind}: {device} and {devices[0]} differ, without a kill")
@@ -46,7 +46,7 @@ def kill_runs(
         more = ("--resume", str(kept)) if kept.exists() else ()
         resumed += bool(more)
         elsewhere = ("--device", generator.choice(devices), "--slots", generator.choice("248"))
-        found = files_of(kind, kinds[kind], folder / f"out-{number}", *more, *elsewhere)
+        found = files_of(kind, kinds[kind], folder / f"end-{number}" / "out", *more, *elsewhere)
         if found == whole.files[kind]:
             equal += 1
         else:

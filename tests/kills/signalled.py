@@ -105,5 +105,5 @@ def _resume(
 ) -> None:
     """Run to the end, from the checkpoint if there is one, and compare the files."""
     more = ("--resume", str(kept)) if kept.exists() else ()
-    found = files_of("a signalled run", options, place / "resumed", "--device", device, *more)
+    found = files_of("a signalled run", options, place / "resumed" / "out", "--device", device, *more)
     assert found == whole, "the resumed run differs"
