@@ -45,6 +45,9 @@ def deliver(
             folder.write(files_of(result, folder.path.name, **also))
         except OutputError as error:
             failure = rescued(error, write)
+        except Exception as error:  # such as one of a library that draws the report
+            reason = OutputError(f"a file of the result cannot be made: {type(error).__name__}: {error}")
+            failure = rescued(reason, result.write)
     try:
         if as_json:
             tell_json(result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -108,25 +109,44 @@ def output_folder(
         OutputError: another run writes there now; or the files cannot be written, or would overwrite others.
     """
     path = path_of("the directory", directory, OutputError)
-    with ExitStack() as stack:
-        stack.callback(_remove_empty, [one for one in (path, *path.parents) if not os.path.lexists(one)])
-        check_output(path, (), force)
-        try:
-            stack.enter_context(locked(path / f".{key}.lock"))
-        except BlockingIOError:
-            raise OutputError(
-                f"another run is writing to {path}", hint="wait for its end, or choose another directory"
-            ) from None
-        except OSError as problem:
-            raise cannot(f"cannot write to {path}", problem) from problem
-        folder = OutputFolder(path, record, force, apart)
-        folder.check(names)
+    made = [one for one in (path, *path.parents) if not os.path.lexists(one)]
+    stack = ExitStack()
+    try:
+        with uninterrupted():
+            atexit.register(stack.close)  # a signal on the way into the context may skip its end
+            stack.callback(_remove_empty, made)
+            check_output(path, (), force)
+            stack.enter_context(_locked(path, key))
+            folder = OutputFolder(path, record, force, apart)
+            folder.check(names)
         yield folder
+    finally:
+        with uninterrupted():
+            stack.close()
+            atexit.unregister(stack.close)
+
+
+def _locked(path: Path, key: str) -> ExitStack:
+    """Return the lock of a folder, to be released by its context.
+
+    Raises:
+        OutputError: another run has it, or the folder cannot be written to.
+    """
+    lock = ExitStack()
+    try:
+        lock.enter_context(locked(path / f".{key}.lock"))
+    except BlockingIOError:
+        raise OutputError(
+            f"another run is writing to {path}", hint="wait for its end, or choose another directory"
+        ) from None
+    except OSError as problem:
+        raise cannot(f"cannot write to {path}", problem) from problem
+    return lock
 
 
 def _remove_empty(made: Iterable[Path]) -> None:
     """Remove the folders, the innermost first, up to the first that is not empty."""
-    with uninterrupted(), contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError):
         for path in made:
             path.rmdir()
 

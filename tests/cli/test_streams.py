@@ -111,6 +111,11 @@ def fails(folder, files):
         raise OutputError(f"cannot write {out}: the disk is full", hint="free some space")
     write(folder, files)
 OutputFolder.write = fails
+if "FAILS" in os.environ:
+    from syclade.host.report import page
+    def report_of(*_):
+        raise ValueError("no such font")
+    page.report_of = report_of
 from syclade.__main__ import main
 main()
 """
@@ -140,6 +145,15 @@ def test_a_rescued_result_has_the_files_that_were_asked_for(tmp_path: Path) -> N
     found = {path.name for path in folder.iterdir()}
     assert {"report.html", "syclade_mqc.json", "samples.nc", "tree.samples", "tree_0.gv"} < found
     assert {*json.loads((folder / "run.json").read_text())["files"]} == found
+
+
+def test_a_report_that_cannot_be_made_does_not_lose_the_result(tmp_path: Path) -> None:
+    done = loses(tmp_path, "--report", FAILS="1")
+    assert done.returncode == 2
+    assert b"error: a file of the result cannot be made: ValueError: no such font" in done.stderr
+    found = {path.name for path in kept_in(done.stderr).iterdir()}
+    assert found == {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
+    assert not (tmp_path / "out").exists()
 
 
 def test_quiet_prints_one_number_when_writing_fails(tmp_path: Path) -> None:

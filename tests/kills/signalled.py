@@ -85,6 +85,7 @@ def _one(
         _resume(place, kept, options, device, whole)
         return "before the first step"
     found = content_of(out)
+    assert "run.json" in found, f"status {status}, files {set(found)}: {told}"
     assert set(found) == {*json.loads((out / "run.json").read_text())["files"]}, f"files {set(found)}"
     if json.loads(found["summary.json"])["interrupted"]:
         assert status != 0, "the status is 0"
