@@ -70,11 +70,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if not _looking:
         if time.monotonic() - _last < REPEAT:
             return
-        _last = time.monotonic()
-        if _take is not None and _take(number):
-            return
-        _seen, _again = number, _seen != 0
+        _last, _again = time.monotonic(), _seen != 0
     _looking = False
+    if _take is not None and _take(number):
+        _seen = 0
+        return
+    _seen = number
     if _again or not _importing(frame):
         raise KeyboardInterrupt
     _thread.start_new_thread(_look_again, (number,))

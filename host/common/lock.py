@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from syclade.host.common.errors import OutputError
+from syclade.host.common.files import cannot
 from syclade.host.common.uninterrupted import uninterrupted
 
 try:
@@ -28,8 +30,7 @@ def locked(path: Path) -> Iterator[None]:
         path: a file for this purpose only; it is removed at the end.
 
     Raises:
-        BlockingIOError: someone else holds the lock.
-        OSError: the file cannot be made.
+        OutputError: someone else holds the lock, or the file cannot be made.
     """
     file = None
     try:
@@ -47,13 +48,20 @@ def locked(path: Path) -> Iterator[None]:
 
 def _open_locked(path: Path) -> int:
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)  # an earlier owner may have removed the empty folder
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            # An earlier owner may have removed the empty folder.
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as problem:
+            raise cannot(f"cannot write to {path.parent}", problem) from problem
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(file)
-            raise
+            raise OutputError(
+                f"another run is writing to {path.parent}",
+                hint="wait for its end, or choose another directory",
+            ) from None
         except OSError:  # the file system has no locks
             return file
         if _is_at(file, path):

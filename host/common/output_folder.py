@@ -13,7 +13,7 @@ from typing import Any
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OutputError
-from syclade.host.common.files import cannot, check_output, move_files
+from syclade.host.common.files import check_output, move_files
 from syclade.host.common.lock import locked
 from syclade.host.common.places import refuse_same
 from syclade.host.common.uninterrupted import uninterrupted
@@ -72,7 +72,8 @@ class OutputFolder:
     def _earlier(self, names: Iterable[str]) -> list[str]:
         """Return the recorded files of the earlier run that are to be removed: all but those of `names`."""
         found = _names_in(self._seen) if self.force and self._seen is not None else []
-        return [name for name in found if name not in {*names} and _is_file(self.path / name)]
+        places = {name: self.path / name for name in found if name not in {*names}}
+        return [name for name, place in places.items() if os.path.lexists(place) and not place.is_dir()]
 
     def _recorded(self) -> bytes | None:
         """Return the content of the record; None if there is none."""
@@ -116,7 +117,7 @@ def output_folder(
             atexit.register(stack.close)  # a signal on the way into the context may skip its end
             stack.callback(_remove_empty, made)
             check_output(path, (), force)
-            stack.enter_context(_locked(path, key))
+            stack.enter_context(locked(path / f".{key}.lock"))
             folder = OutputFolder(path, record, force, apart)
             folder.check(names)
         yield folder
@@ -124,24 +125,6 @@ def output_folder(
         with uninterrupted():
             stack.close()
             atexit.unregister(stack.close)
-
-
-def _locked(path: Path, key: str) -> ExitStack:
-    """Return the lock of a folder, to be released by its context.
-
-    Raises:
-        OutputError: another run has it, or the folder cannot be written to.
-    """
-    lock = ExitStack()
-    try:
-        lock.enter_context(locked(path / f".{key}.lock"))
-    except BlockingIOError:
-        raise OutputError(
-            f"another run is writing to {path}", hint="wait for its end, or choose another directory"
-        ) from None
-    except OSError as problem:
-        raise cannot(f"cannot write to {path}", problem) from problem
-    return lock
 
 
 def _remove_empty(made: Iterable[Path]) -> None:
@@ -162,10 +145,3 @@ def _names_in(record: bytes) -> list[str]:
     names = told.get("files")
     plain = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     return [name for name in dict.fromkeys(plain) if name == Path(name).name]
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file() or path.is_symlink()
-    except (OSError, ValueError):
-        return False

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OptionError
-from syclade.host.common.output_folder import OutputFolder, output_folder
+from syclade.host.common.output_folder import output_folder
 from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,9 @@ __all__ = ["files_of", "folder_of_result", "inputs_of", "netcdf_of"]
 
 RECORD = "run.json"
 """The file that names all files of the result."""
+
+folder_of_result = partial(output_folder, key=RECORD, record=RECORD)
+"""Open a folder for the files of a result."""
 
 
 def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc: bool) -> dict[str, Content]:
@@ -60,15 +62,6 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         files |= result.samples.files()
     files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
-
-
-@contextmanager
-def folder_of_result(
-    directory: str | os.PathLike[str], names: Iterable[str], *, force: bool, apart: Mapping[str, Any]
-) -> Iterator[OutputFolder]:
-    """Open a folder for the files of a result; for arguments and errors see `output_folder`."""
-    with output_folder(directory, names, key=RECORD, record=RECORD, force=force, apart=apart) as folder:
-        yield folder
 
 
 def inputs_of(result: Result) -> dict[str, Any]:
