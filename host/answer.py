@@ -58,7 +58,9 @@ def answer(asked: Request, task: Task) -> Result:
 
     best = [result.parents, *found.trees]
     fixed = problem_at(problem, asked.observed, rates)
-    return replace(result, co_optimal=walk_plateau(fixed, best, asked.max_trees))
+    co_optimal = walk_plateau(fixed, best, asked.max_trees, lambda: task.stop.wanted)
+    stopped = task.stop.wanted and not co_optimal.complete and len(co_optimal.trees) < asked.max_trees
+    return replace(result, co_optimal=co_optimal, interrupted=result.interrupted or stopped)
 
 
 def _by_search(asked: Request, task: Task) -> Found:

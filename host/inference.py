@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from syclade.host.answer import answer
 from syclade.host.checkpoints.asked import what_decides
 from syclade.host.checkpoints.keeper import make_keeper
+from syclade.host.common.places import refuse_same
 from syclade.host.input.matrix import Names
 from syclade.host.model.rates import Rates
+from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.request import Learning, make_request
 from syclade.host.runs.task import Stop, Task
@@ -158,6 +160,14 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
+    inputs = {
+        "the matrix": getattr(matrix, "source", matrix),
+        flag_of("names"): names,
+        flag_of("cell_names"): cell_names,
+        flag_of("image"): image,
+        flag_of("true_tree"): true_tree,
+    }
+    _check_outputs(inputs, checkpoint, resume, trace)
     asked = make_request(
         matrix,
         Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
@@ -194,6 +204,29 @@ def infer(
     decides = what_decides(asked.options, asked.observed.sha256)
     keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
     return answer(asked, Task(report, keeper, stop or Stop()))
+
+
+def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:
+    """Check that checkpoint and trace are no inputs; a checkpoint may replace the one that is resumed.
+
+    Raises:
+        OptionError: one of them is no path.
+        OutputError: one of them is an input, or both are one file.
+    """
+    from syclade.host.samples.store import store_of
+
+    kept, source, timeline = (
+        checked("checkpoint", checkpoint),
+        checked("resume", resume),
+        checked("trace", trace),
+    )
+    others = {**inputs, flag_of("trace"): timeline}
+    samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
+    if kept is not None:
+        refuse_same([kept], {**others, **samples})
+        refuse_same([store_of(kept)], {**others, flag_of("resume"): source})
+    if timeline is not None:
+        refuse_same([timeline], {**inputs, **samples, flag_of("resume"): source})
 
 
 def infer_leaf(matrix: Any, **options: Any) -> Result:

@@ -42,7 +42,7 @@ SUMMARY_FIELDS = {
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "pipeline",
-    "seconds", "steps_per_second", "options", "date", "version", "versions",
+    "seconds", "steps_per_second", "options", "date", "version", "versions", "files",
 }  # fmt: skip
 
 

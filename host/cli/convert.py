@@ -40,7 +40,12 @@ def command(
 
     read = read_matrix(matrix, **said, strict=True)
     files = _files(read, to)
-    write_files(out, files, force)
+    inputs = {
+        "MATRIX": matrix,
+        "the names of the mutations": read.names_from,
+        "the names of the cells": read.cell_names_from,
+    }
+    write_files(out, files, force, inputs)
     written = [str(out / name) for name in files]
     told = _told(read)
     if as_json:

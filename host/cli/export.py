@@ -64,10 +64,13 @@ def command(
     with its expected results; and load_design.py, which runs it with dpctl alone.
     """
     from syclade.host.common.files import check_output
+    from syclade.host.common.places import refuse_same
     from syclade.host.export import FILES, export_folder
     from syclade.host.export.folder import image_name
 
-    check_output(directory, (*FILES, *map(image_name, images)), force)
+    written = (*FILES, *map(image_name, images))
+    refuse_same([directory / name for name in written], {"MATRIX": matrix})
+    check_output(directory, written, force)
     rates = options.rates_of(given)
     vector = _matrix(matrix, cells, mutations, rates, seed)
     names = export_folder(
@@ -82,11 +85,11 @@ def command(
         images=images,
         force=force,
     )
-    written = [str(directory / name) for name in names]
+    paths = [str(directory / name) for name in names]
     if as_json:
-        click.echo(json.dumps({"files": written}, indent=2))
+        click.echo(json.dumps({"files": paths}, indent=2))
     else:
-        click.echo(f"wrote {', '.join(written)}")
+        click.echo(f"wrote {', '.join(paths)}")
 
 
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.cli.infer_words import doubt_of, tell
-from syclade.host.cli.json_output import tell_json
+from syclade.host.cli.delivery import deliver
+from syclade.host.cli.infer_words import doubt_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.common.errors import OptionError, OutputError
+from syclade.host.common.errors import OptionError
 from syclade.host.options import OPTIONS
 from syclade.host.supported import check_together
 
 if TYPE_CHECKING:
+    from syclade.host.common.output_folder import OutputFolder
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.output.result import Result
 
@@ -52,48 +54,67 @@ def command(
     SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
     placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
-    from syclade.host.common.files import check_output
     from syclade.host.inference import infer
     from syclade.host.kinds.named import kind_named
 
-    check_together(click.get_current_context().params)
+    given = click.get_current_context().params
+    check_together(given)
     also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
     kind = kind_named(tree)
     _require_libraries(also)
-    if out is not None:
-        check_output(out, _file_names(kind, also, settings), force)
     log = show_log(quiet, verbose)
-    matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
-    with progress_bar(quiet, log) as progress, stopped_by_signals() as stop:
-        result = infer(
-            matrix,
-            names=names,
-            tree=tree,
-            move_probabilities=_weights(kind, move_probabilities),
-            progress=progress,
-            stop=stop,
-            force=force,
-            **settings,
-        )
-    if coding:  # needed to repeat the run
-        result = replace(result, options={**coding, **result.options})
-    if result.interrupted:
-        click.echo("syclade: warning: stopped before the end: this is the best tree until then", err=True)
-    if result.samples is not None:
-        for words in result.samples.warnings:
-            click.echo(f"syclade: warning: {words}", err=True)
-    elif not result.converged and not result.interrupted:
-        click.echo(f"syclade: {doubt_of(result)}", err=True)
-    try:
-        _deliver(result, out, also, force=force, quiet=quiet, as_json=as_json)
-    except OutputError as error:
-        from syclade.host.output.rescue import keep
+    with stopped_by_signals() as stop, _opened(out, _file_names(kind, also, settings), given) as folder:
+        matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
+        with progress_bar(quiet, log) as progress:
+            result = infer(
+                matrix,
+                names=names,
+                tree=tree,
+                move_probabilities=_weights(kind, move_probabilities),
+                progress=progress,
+                stop=stop,
+                force=force,
+                **settings,
+            )
+        if coding:  # needed to repeat the run
+            result = replace(result, options={**coding, **result.options})
+        for words in _warnings(result):
+            click.echo(f"syclade: {words}", err=True)
+        deliver(result, folder, also, quiet=quiet, as_json=as_json)
+    return stop.status
 
-        kept = keep(result.write)
-        if kept is None:
+
+@contextmanager
+def _opened(out: Path | None, names: list[str], given: Mapping[str, Any]) -> Iterator[OutputFolder | None]:
+    """Open the folder of the result, if there is one; say if an interrupted run has written nothing there.
+
+    Raises:
+        OutputError: the files cannot be written, or would overwrite a file of another option.
+    """
+    if out is None:
+        yield None
+        return
+    from syclade.host.output.result_files import folder_of_result
+
+    with folder_of_result(out, names, force=given["force"], apart=options.files_of(given)) as folder:
+        try:
+            yield folder
+        except KeyboardInterrupt:
+            if not folder.written:
+                click.echo(f"syclade: nothing was written to {out}", err=True)
             raise
-        raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
-    return stop.status if result.interrupted else 0
+
+
+def _warnings(result: Result) -> list[str]:
+    """Return the reasons to doubt a result."""
+    found = []
+    if result.interrupted:
+        found.append("warning: stopped before the end: this is the best tree until then")
+    if result.samples is not None:
+        found += [f"warning: {words}" for words in result.samples.warnings]
+    elif not result.converged and not result.interrupted:
+        found.append(doubt_of(result))
+    return found
 
 
 def _require_libraries(also: Mapping[str, bool]) -> None:
@@ -134,26 +155,3 @@ def _weights(kind: TreeKind, given: tuple[float, ...] | None) -> tuple[float, ..
             hint="give --move-probs P L 0: weights of prune and reattach, and of swaps of leaves",
         )
     return given[:moves]
-
-
-def _deliver(
-    result: Result, out: Path | None, also: dict[str, bool], *, force: bool, quiet: bool, as_json: bool
-) -> None:
-    """Write the files and print the result; also print the tree if it is in no file.
-
-    Raises:
-        OutputError: the files or standard output cannot be written; the result is printed even if writing
-            the files failed.
-    """
-    failure, wrote = None, list[str]()
-    if out is not None:
-        try:
-            wrote = result.write(out, force=force, **also)
-        except OutputError as error:
-            failure = error
-    if as_json:
-        tell_json(result)
-    else:
-        tell(result, out if failure is None else None, wrote, quiet=quiet and failure is None)
-    if failure is not None:
-        raise failure

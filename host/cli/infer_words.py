@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from syclade.host.common.output_folder import OutputFolder
     from syclade.host.output.result import Result
 
 __all__ = ["doubt_of", "tell"]
@@ -18,13 +18,12 @@ MOST_NAMES = 12
 """Maximum number of file names in the output."""
 
 
-def tell(result: Result, out: Path | None, wrote: Sequence[str], *, quiet: bool) -> None:
-    """Print the result, and the names of its files.
+def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
+    """Print the result, and the names of its files, or else the tree.
 
     Args:
         result: the result.
-        out: the folder of its files; None to print the tree.
-        wrote: the names of the files.
+        folder: the folder of its files; None for no files.
         quiet: whether to print the log-likelihood only.
     """
     from syclade.host.cli.streams import shows
@@ -58,14 +57,14 @@ def tell(result: Result, out: Path | None, wrote: Sequence[str], *, quiet: bool)
 
         for line in lines_of(result.true_tree):
             click.echo(line)
-    if out is None:
+    if folder is None or not folder.written:
         newick = result.to_newick().rstrip("\n")
         click.echo(newick)
         if not shows(newick):
             click.echo("syclade: warning: names have signs that standard output lacks: use --out", err=True)
     else:
-        more = len(wrote) - MOST_NAMES
-        click.echo(f"wrote {', '.join(wrote[:MOST_NAMES])}{f' and {more} more' if more > 0 else ''} to {out}")
+        names, more = ", ".join(folder.written[:MOST_NAMES]), len(folder.written) - MOST_NAMES
+        click.echo(f"wrote {names}{f' and {more} more' if more > 0 else ''} to {folder.path}")
 
 
 def _rates(learned: Mapping[str, Any]) -> str:

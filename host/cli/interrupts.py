@@ -1,7 +1,8 @@
-"""Ctrl-C handling: exit cleanly at any time, but never in the middle of an import.
+"""SIGINT and SIGTERM: the program ends cleanly at any time, but never in the middle of an import.
 
 A partly executed import can cause arbitrary failures later, and its traceback is of no use. So the
-exception is delayed until the import is over. A second Ctrl-C is not delayed.
+exception is delayed until the import is over. A signal is not repeated: another one within a moment comes
+from a program that sends it twice, such as GNU timeout.
 """
 
 from __future__ import annotations
@@ -9,51 +10,82 @@ from __future__ import annotations
 import _thread
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["end_at_once", "handle_interrupts", "interrupted"]
+__all__ = ["REPEAT", "end_at_once", "handle_interrupts", "interrupted", "offered_to"]
+
+REPEAT = 0.5
+"""Seconds after a signal in which others are taken for the same one."""
 
 RETRY = 0.02  # seconds between two checks whether the import is over
 
 _IMPORT = "<frozen importlib._bootstrap>"
-_seen = False
+_BEFORE = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+"""Handlers to replace: with others, this process ignores the signal (a shell's background job)."""
+
+_seen = 0
+_last = -REPEAT
+_again = False
 _looking = False
+_take: Callable[[int], bool] | None = None
 
 
 def handle_interrupts() -> None:
-    """Replace Python's SIGINT handler, unless this process ignores SIGINT (a shell's background job).
+    """Let both signals raise a KeyboardInterrupt, unless this process ignores them.
 
     Call this only from a program, in its main thread.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    for number, before in _BEFORE.items():
+        if signal.getsignal(number) is before:
+            signal.signal(number, _interrupt)
 
 
 def end_at_once() -> None:
-    """Restore the default SIGINT action: from now on Ctrl-C just ends the process."""
-    if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Restore the default action: from now on both signals just end the process."""
+    for number in _BEFORE:
+        if signal.getsignal(number) is _interrupt:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def interrupted() -> bool:
-    """Return whether Ctrl-C was pressed, even if its exception was replaced or lost."""
+def interrupted() -> int:
+    """Return the number of the signal that ends the program, even if its exception was lost; 0 for none."""
     return _seen
 
 
+@contextmanager
+def offered_to(take: Callable[[int], bool]) -> Iterator[None]:
+    """Offer signals to a function first: (number) -> whether it has taken the signal."""
+    global _take
+    before, _take = _take, take
+    try:
+        yield
+    finally:
+        _take = before
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    global _seen, _looking
-    again = _seen and not _looking
-    _seen, _looking = True, False
-    if again or not _importing(frame):
+    global _seen, _last, _again, _looking
+    if not _looking:
+        if time.monotonic() - _last < REPEAT:
+            return
+        _last, _again = time.monotonic(), _seen != 0
+    _looking = False
+    if _take is not None and _take(number):
+        _seen = 0
+        return
+    _seen = number
+    if _again or not _importing(frame):
         raise KeyboardInterrupt
-    _thread.start_new_thread(_look_again, ())
+    _thread.start_new_thread(_look_again, (number,))
 
 
-def _look_again() -> None:
+def _look_again(number: int) -> None:
     global _looking
     time.sleep(RETRY)
     _looking = True
-    _thread.interrupt_main()
+    _thread.interrupt_main(signal.Signals(number))
 
 
 def _importing(frame: FrameType | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,8 +33,6 @@ _COMMANDS = {
 }
 
 EXIT_ERROR = 2
-EXIT_INTERRUPTED = 130
-"""The status that shells report for a program ended by Ctrl-C: 128 + SIGINT."""
 EXIT_BROKEN_PIPE = 1
 """The status that click uses when it detects the broken pipe itself."""
 
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _run(arguments)
         end_at_once()
     except KeyboardInterrupt:  # while an error was being reported
-        status = EXIT_INTERRUPTED
+        status = _interrupted_status()
     sys.exit(status)
 
 
@@ -109,15 +108,20 @@ def _run(arguments: Sequence[str] | None) -> int:
         return EXIT_ERROR
     except (click.Abort, KeyboardInterrupt):
         _say("interrupted")
-        return EXIT_INTERRUPTED
+        return _interrupted_status()
     except MemoryError:
         return _complain("out of memory")
     except Exception:
         if not interrupted():
             raise
         _say("interrupted")  # a library may have replaced KeyboardInterrupt by another exception
-        return EXIT_INTERRUPTED
+        return _interrupted_status()
     return status if isinstance(status, int) else 0
+
+
+def _interrupted_status() -> int:
+    """Return the status that shells report for a program ended by a signal: 128 plus its number."""
+    return 128 + (interrupted() or signal.SIGINT)
 
 
 def _complain(text: str) -> int:

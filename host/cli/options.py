@@ -17,7 +17,9 @@ from syclade.host.options.types import WEIGHTS_GIVEN, Type
 if TYPE_CHECKING:
     from syclade.host.model.rates import Rates
 
-__all__ = ["CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "rates_of", "take"]
+__all__ = [
+    "CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "files_of", "rates_of", "take",
+]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -143,6 +145,22 @@ def rates_of(given: Mapping[str, Any]) -> Rates:
     from syclade.host.model.rates import Rates
 
     return Rates(**{name: given[name] for name in RATES if name in given})
+
+
+def files_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files of a command besides its folder, by their names on the command line.
+
+    Args:
+        given: the parameters of the command.
+    """
+    from syclade.host.samples.store import store_of
+
+    kinds = ("file", "output", "names", "tree")
+    names = [name for name, option in OPTIONS.items() if option.type.name in kinds and name != "out"]
+    files = {flag_of(name): given.get(name) for name in names}
+    stores = {f"the samples of {flag_of(name)}": given.get(name) for name in ("checkpoint", "resume")}
+    stores = {name: store_of(path) for name, path in stores.items() if path is not None}
+    return {**files, **stores, "MATRIX": given.get("matrix")}
 
 
 def coding_of(

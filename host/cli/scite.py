@@ -57,14 +57,19 @@ def command(arguments: tuple[str, ...]) -> int:
 
     call = parse_arguments(arguments)
     log = show_log(quiet=False, verbose=False)
-    with progress_bar(False, log) as show, stopped_by_signals() as stop:
-        outcome = run_scite(call, lambda state, problem: _show(show, state, problem), stop)
-    if outcome.interrupted:
-        click.echo("syclade: warning: stopped before the end: these are the best trees until then", err=True)
-    click.echo(f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True)
-    for line in outcome.lines(call):
-        click.echo(line)
-    return stop.status if outcome.interrupted else 0
+    with stopped_by_signals() as stop:
+        with progress_bar(False, log) as show:
+            outcome = run_scite(call, lambda state, problem: _show(show, state, problem), stop)
+        if outcome.interrupted:
+            click.echo(
+                "syclade: warning: stopped before the end: these are the best trees until then", err=True
+            )
+        click.echo(
+            f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True
+        )
+        for line in outcome.lines(call):
+            click.echo(line)
+    return stop.status
 
 
 def _show(show: Show | None, state: Progress, problem: Problem) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from syclade.host.common.uninterrupted import uninterrupted
 
 __all__ = ["Content", "PassingFiles", "passing_files"]
 
@@ -52,13 +56,36 @@ class PassingFiles:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def move(self, place: Path) -> None:
+    def move(self, place: Path, *, replace: bool = True) -> None:
         """Rename a temporary file to its target.
 
+        Args:
+            place: the target.
+            replace: whether an existing target is replaced.
+
         Raises:
+            FileExistsError: the target exists and is not to be replaced.
             OSError: the file cannot be renamed.
         """
-        self.waiting[place].replace(place)
+        passing = self.waiting[place]
+        if replace:
+            passing.replace(place)
+        else:
+            _move_to_new(passing, place)
+
+
+def _move_to_new(passing: Path, place: Path) -> None:
+    """Rename a file, unless the new name exists; of two processes, only one can succeed."""
+    try:
+        place.hardlink_to(passing)
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):  # a file system without hard links
+        if os.path.lexists(place):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from None
+        passing.rename(place)
+    else:
+        passing.unlink()
 
 
 def _sync(path: Path) -> None:
@@ -74,5 +101,7 @@ def passing_files() -> Iterator[PassingFiles]:
     try:
         yield files
     finally:
-        for passing in files.waiting.values():
-            passing.unlink(missing_ok=True)
+        with uninterrupted():
+            for passing in files.waiting.values():
+                with contextlib.suppress(OSError):  # such as a folder that has been removed
+                    passing.unlink()

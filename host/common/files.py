@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from syclade.host.common.atomic import Content, passing_files
 from syclade.host.common.errors import OutputError
+from syclade.host.common.places import refuse_same
+from syclade.host.common.uninterrupted import uninterrupted
 from syclade.host.common.values import path_of
 from syclade.host.options import flag_of
 
-__all__ = ["check_output", "write_files"]
+__all__ = ["cannot", "check_output", "move_files", "write_files"]
 
 
 def check_output(directory: str | os.PathLike[str], names: Iterable[str], force: bool = False) -> Path:
@@ -37,7 +41,7 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     except FileExistsError:
         raise OutputError(f"{folder} is a file, not a directory", hint="choose another directory") from None
     except (OSError, ValueError) as problem:
-        raise _cannot(f"cannot make the directory {folder}", problem) from problem
+        raise cannot(f"cannot make the directory {folder}", problem) from problem
     if blocked:
         raise OutputError(f"in {folder} there are directories called {', '.join(blocked)}")
     if present and not force:
@@ -50,7 +54,12 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
     return folder
 
 
-def write_files(directory: str | os.PathLike[str], files: Mapping[str, Content], force: bool = False) -> None:
+def write_files(
+    directory: str | os.PathLike[str],
+    files: Mapping[str, Content],
+    force: bool = False,
+    apart: Mapping[str, Any] | None = None,
+) -> None:
     """Write files atomically; texts are UTF-8 with LF line ends.
 
     Each file is written to a temporary file in the same directory. All of them are renamed once every one
@@ -60,22 +69,56 @@ def write_files(directory: str | os.PathLike[str], files: Mapping[str, Content],
         directory: the directory for the files; created with its parents.
         files: content by file name: a text, whole or in pieces, bytes, or a function that writes the file.
         force: whether existing files of these names may be replaced.
+        apart: files that must not be overwritten, such as inputs; see `refuse_same`.
 
     Raises:
-        OutputError: as ``check_output``, or the disk is full or fails.
+        OutputError: as ``check_output``; a file is one of `apart`; or the disk is full or fails.
     """
-    folder = check_output(directory, files, force)
+    refuse_same([path_of("the directory", directory, OutputError) / name for name in files], apart or {})
+    move_files(check_output(directory, files, force), files, force)
+
+
+def move_files(
+    folder: Path,
+    files: Mapping[str, Content],
+    force: bool,
+    *,
+    stale: Iterable[str] = (),
+    written: list[str] | None = None,
+) -> None:
+    """Write temporary files, then remove the files `stale` and move all files to their places, in order.
+
+    Args:
+        folder, files, force: as for `write_files`; the folder exists.
+        stale: names of the files to remove.
+        written: receives the names as soon as all files are at their places.
+
+    Raises:
+        OutputError: a file cannot be written, or has appeared meanwhile. New files are then removed again.
+    """
     place = folder
     try:
         with passing_files() as passing:
             for name, content in files.items():
                 place = folder / name
                 passing.write(place, content, sync=True)
-            for place in passing.waiting:
-                passing.move(place)
+            with uninterrupted(), ExitStack() as undo:
+                for name in stale:
+                    (folder / name).unlink(missing_ok=True)
+                for place in passing.waiting:
+                    passing.move(place, replace=force)
+                    if not force:
+                        undo.callback(place.unlink)
+                undo.pop_all()
+                if written is not None:
+                    written += files
         _sync_directory(folder)
+    except FileExistsError:
+        raise OutputError(
+            f"{place} has appeared since the run began", hint="choose another directory"
+        ) from None
     except OSError as problem:
-        raise _cannot(f"cannot write {place}", problem) from problem
+        raise cannot(f"cannot write {place}", problem) from problem
 
 
 def _sync_directory(folder: Path) -> None:
@@ -89,7 +132,8 @@ def _sync_directory(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _cannot(what: str, problem: Exception) -> OutputError:
+def cannot(what: str, problem: Exception) -> OutputError:
+    """Return the error for a file or folder that cannot be written, with the system's reason."""
     reason = getattr(problem, "strerror", None) or str(problem)
     return OutputError(
         f"{what}: {reason}", hint=f"choose another directory with {flag_of('out')}, or free some space"

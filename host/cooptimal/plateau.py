@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class CoOptimal:
     Attributes:
         trees: int32, shape (trees, n + 1): distinct parent vectors; the first is the best tree itself.
         complete: whether these are all trees that moves between trees of equal score reach; if false, there
-            are more.
+            may be more.
     """
 
     trees: NDArray[np.int32]
@@ -35,7 +35,12 @@ class CoOptimal:
         return str(len(self.trees)) if self.complete else f"at least {len(self.trees)}"
 
 
-def walk_plateau(problem: Problem, best: Sequence[NDArray[np.int32]], most: int) -> CoOptimal:
+def walk_plateau(
+    problem: Problem,
+    best: Sequence[NDArray[np.int32]],
+    most: int,
+    stopped: Callable[[], bool] = lambda: False,
+) -> CoOptimal:
     """Walk from the best trees through all neighbours of equal score, breadth first.
 
     The order depends on the trees only, so it is the same on every device.
@@ -44,6 +49,7 @@ def walk_plateau(problem: Problem, best: Sequence[NDArray[np.int32]], most: int)
         problem: the problem that defines the scores.
         best: int32 parent vectors, shape (n + 1,); those that score less than the first are left out.
         most: number of trees at which to stop.
+        stopped: returns whether to stop with the trees so far.
     """
     scorer = Scorer.of(problem)
     top, _ = equal_neighbours(scorer, best[0])
@@ -66,8 +72,8 @@ def walk_plateau(problem: Problem, best: Sequence[NDArray[np.int32]], most: int)
     for tree in best[1:]:
         if equal_neighbours(scorer, tree)[0] == top:
             take(np.asarray(tree, dtype=np.int32)[None])
-    while waiting and not more:
+    while waiting and not more and not stopped():
         _, trees = equal_neighbours(scorer, waiting.popleft())
         if len(trees):
             take(trees)
-    return CoOptimal(np.array(list(found.values()), dtype=np.int32), complete=not more)
+    return CoOptimal(np.array(list(found.values()), dtype=np.int32), complete=not more and not waiting)

@@ -157,7 +157,8 @@ GROUPS = {
         Option("multiqc", FLAG, False, of="", help="Write syclade_mqc.json to DIR, a table for MultiQC."),
         Option("out", FILE, None, of="", metavar="DIR", help=
             "Directory for the files; created if necessary."),
-        Option("force", FLAG, False, help="Replace existing files in the directory."),
+        Option("force", FLAG, False, help=
+            "Replace existing files in the directory; infer also removes the others of its earlier result."),
         Option("json", FLAG, False, of="", help="Print JSON."),
         Option("quiet", FLAG, False, of="", help="Print only the log-likelihood, and warnings."),
         Option("verbose", FLAG, False, of="", help="Log details of kernels and devices, too."),

@@ -10,25 +10,31 @@ from pathlib import Path
 
 from syclade.host.common.errors import OutputError
 
-__all__ = ["keep"]
+__all__ = ["Rescued", "rescued"]
 
 
-def keep(write: Callable[[Path], object]) -> Path | None:
+class Rescued(OutputError):
+    """A result could not be written as requested, and is in another folder, which the hint names."""
+
+
+def rescued(error: OutputError, write: Callable[[Path], object]) -> OutputError:
     """Write a result to a new folder in the user's state directory, or else in the temporary directory.
 
     Args:
+        error: the reason why it cannot be written as requested.
         write: function that writes the result to a folder that does not exist yet, or raises an OutputError.
 
     Returns:
-        The folder; None if the result cannot be written to either.
+        The error to raise: a `Rescued` that says where the result is; `error` if it cannot be written there
+        either.
     """
     for folder in _places():
         try:
             write(folder)
         except OutputError:
             continue
-        return folder
-    return None
+        return Rescued(error.message, hint=f"the result is not lost: it is in {folder}")
+    return error
 
 
 def _places() -> Iterator[Path]:

@@ -288,11 +288,12 @@ class Result(WithWork):
             OptionError: matplotlib is not installed (the extra `report`), or does not know the extension.
             OutputError: the file exists and `force` is not given, or it cannot be written.
         """
+        from syclade.host.output.result_files import inputs_of
         from syclade.host.report.plot import plot_of, write_plot
 
         figure = plot_of(self)
         if path is not None:
-            write_plot(figure, path_of("the figure", path, OutputError), force)
+            write_plot(figure, path_of("the figure", path, OutputError), force, inputs_of(self))
         return figure
 
     def to_anndata(self) -> anndata.AnnData:
@@ -324,10 +325,10 @@ class Result(WithWork):
             OptionError: there are no samples, or h5netcdf and h5py (the extra `samples`) are not installed.
             OutputError: the file exists and `force` is not given, or it cannot be written.
         """
-        from syclade.host.output.result_files import netcdf_of
+        from syclade.host.output.result_files import inputs_of, netcdf_of
 
         place = path_of("the netCDF file", path, OutputError)
-        write_files(place.parent, {place.name: netcdf_of(self)}, force)
+        write_files(place.parent, {place.name: netcdf_of(self)}, force, inputs_of(self))
 
     def write(
         self,
@@ -344,7 +345,8 @@ class Result(WithWork):
 
         Args:
             directory: the directory for the files; created if necessary.
-            force: whether to replace existing files.
+            force: whether to replace existing files, and to remove those that an earlier result has recorded
+                in run.json.
             report: whether to write report.html, too.
             netcdf: whether to write samples.nc, too.
             multiqc: whether to write syclade_mqc.json, too, which MultiQC shows as a table.
@@ -355,11 +357,13 @@ class Result(WithWork):
         Raises:
             OptionError: a library is not installed: for `report` jinja2 or matplotlib, for `netcdf` h5netcdf
                 or h5py; or `netcdf` is given without samples.
-            OutputError: files exist and `force` is not given, or they cannot be written.
+            OutputError: files exist and `force` is not given; a file would overwrite an input; another run
+                is writing to the directory; or the files cannot be written.
         """
-        from syclade.host.output.result_files import files_of
+        from syclade.host.output.result_files import files_of, folder_of_result, inputs_of
 
         place = path_of("the directory", directory, OutputError)
         files = files_of(self, place.name, report=report, netcdf=netcdf, multiqc=multiqc)
-        write_files(place, files, force)
+        with folder_of_result(place, files, force=force, apart=inputs_of(self)) as folder:
+            folder.write(files)
         return list(files)

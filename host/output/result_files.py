@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OptionError
-from syclade.host.options import flag_of
+from syclade.host.common.output_folder import output_folder
+from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
-__all__ = ["files_of", "netcdf_of"]
+__all__ = ["files_of", "folder_of_result", "inputs_of", "netcdf_of"]
+
+RECORD = "run.json"
+"""The file that names all files of the result."""
+
+folder_of_result = partial(output_folder, key=RECORD, record=RECORD)
+"""Open a folder for the files of a result."""
 
 
 def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc: bool) -> dict[str, Content]:
@@ -33,8 +42,8 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         result.to_newick(),
         result.to_graphviz(),
         result.kind.table(result.tree),
-        json.dumps(result.summary(), indent=2) + "\n",
-        json.dumps(result.run(), indent=2) + "\n",
+        _json(result.summary()),
+        "",
     )
     files: dict[str, Content] = {**dict(zip(result.kind.file_names, texts, strict=True))}
     if report:
@@ -51,7 +60,19 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         files |= trees_of(result.co_optimal, result.mutations)
     if result.samples is not None:
         files |= result.samples.files()
+    files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
+
+
+def inputs_of(result: Result) -> dict[str, Any]:
+    """Return the files that the run read, by the names of their options, and the matrix."""
+    kinds = ("file", "names", "tree")
+    files = {flag_of(name): result.options.get(name) for name in OPTIONS if OPTIONS[name].type.name in kinds}
+    return {"the matrix": result.matrix, **files}
+
+
+def _json(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, indent=2) + "\n"
 
 
 def netcdf_of(result: Result) -> Content:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -116,17 +117,18 @@ def _draw_tree(axes: matplotlib.axes.Axes, tree: TreePicture) -> None:
     axes.set_axis_off()
 
 
-def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool) -> None:
+def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool, inputs: Mapping[str, Any]) -> None:
     """Write the figure; the write is atomic.
 
     Args:
         figure: the figure from `plot_of`.
         path: the file; its extension gives the format.
         force: whether to replace an existing file.
+        inputs: files that must not be overwritten; see `refuse_same`.
 
     Raises:
         OptionError: matplotlib does not know the extension.
-        OutputError: the file exists and `force` is not given, or it cannot be written.
+        OutputError: the file exists and `force` is not given, is one of the inputs, or cannot be written.
     """
     form = path.suffix.removeprefix(".").lower()
     known = figure.canvas.get_supported_filetypes()
@@ -138,4 +140,4 @@ def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool) -> Non
     def save(passing: Path) -> None:
         figure.savefig(passing, format=form, dpi=dpi)
 
-    write_files(path.parent, {path.name: save}, force)
+    write_files(path.parent, {path.name: save}, force, inputs)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
-from syclade.host.common.errors import OutputError
-from syclade.host.common.files import check_output, write_files
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.cell_trees import CELL
@@ -23,7 +18,6 @@ from syclade.host.kinds.kind import PlanOptions, TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, problem_at
 from syclade.host.model.rate_model import RateModel
-from syclade.host.output.rescue import keep
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop, Task
@@ -31,6 +25,7 @@ from syclade.host.samples.lines import sample_lines
 from syclade.host.samples.store import SampleStore
 from syclade.host.scite.arguments import SciteCall
 from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
+from syclade.host.scite.folder import scite_folder
 from syclade.host.scite.problem import matrix_of, rate_model_of, rates_of, refuse_what_is_missing
 from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
@@ -110,22 +105,25 @@ def run_scite(
     refuse_what_is_missing(call)
     rates, matrix = rates_of(call), matrix_of(call)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
-    _check_prefix(call)
     kind, model = CELL if call.cell_tree else MUTATION, rate_model_of(call, rates)
-    plan = _plan(call, kind, matrix, model)
-    problem = plan.problem
-    optimal, samples = _sinks(call, plan)
-    task = Task(lambda state: report(state, problem), stop=stop or Stop())
-    found = run_plan(
-        plan, call.device, "auto", None, chains=call.chains, steps=call.steps, slots=None, seed=call.seed,
-        task=task, sinks=(optimal, samples),
-    )  # fmt: skip
-    state = found.outcome.best
-    best, places = kind.canonical(state.best_parents), state.best_rate_at
-    rates = model.at(places)
-    trees = optimal.trees(best, tree_key(best))
-    texts = _trees_texts(call, matrix, problem_at(problem, matrix, rates), trees) if call.tree_list else {}
-    _write(call, texts, partial(sample_lines, samples, problem.to_nats, model))
+    with scite_folder(call, _kind(call)) as folder:
+        plan = _plan(call, kind, matrix, model)
+        problem = plan.problem
+        optimal, samples = _sinks(call, plan)
+        task = Task(lambda state: report(state, problem), stop=stop or Stop())
+        found = run_plan(
+            plan, call.device, "auto", None, chains=call.chains, steps=call.steps, slots=None, seed=call.seed,
+            task=task, sinks=(optimal, samples),
+        )  # fmt: skip
+        state = found.outcome.best
+        best, places = kind.canonical(state.best_parents), state.best_rate_at
+        rates = model.at(places)
+        trees = optimal.trees(best, tree_key(best))
+        texts = (
+            _trees_texts(call, matrix, problem_at(problem, matrix, rates), trees) if call.tree_list else {}
+        )
+        samples_file = f"{call.prefix.name}.samples"
+        folder.write(lambda: {**texts, samples_file: sample_lines(samples, problem.to_nats, model)})
     samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
     _, log_likelihood = kind.assign(matrix, rates, problem, best, _score(call))
@@ -195,42 +193,3 @@ def _trees_texts(
         attached = best_nodes(problem, parents) if call.attach else None
         texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
     return texts
-
-
-def _write(call: SciteCall, texts: dict[str, str], lines: Callable[[], Iterable[str]]) -> None:
-    """Write all files; if that fails, write them to a folder of the user's.
-
-    Args:
-        call: SCITE's arguments.
-        texts: texts of the tree files, by name.
-        lines: returns the lines of the file of samples.
-
-    Raises:
-        OutputError: the files could not be written; the hint says where they are instead.
-    """
-
-    def write(folder: Path) -> None:
-        files: dict[str, str | bytes | Iterable[str]] = {**texts}
-        write_files(folder, files | {f"{call.prefix.name}.samples": lines()}, call.force)
-
-    try:
-        write(call.prefix.parent)
-    except OutputError as error:
-        kept = keep(write)
-        if kept is None:
-            raise
-        raise OutputError(error.message, hint=f"the result is not lost: it is in {kept}") from error
-
-
-def _check_prefix(call: SciteCall) -> None:
-    """Check that files can be written, before anything is computed. The number of files is not known yet.
-
-    Raises:
-        OutputError: they cannot be written, or some exist already.
-    """
-    if not call.prefix.name:
-        raise OutputError(f"{call.prefix} names no file", hint="give -o the beginning of the files' names")
-    folder, name = call.prefix.parent, call.prefix.name
-    tree = re.compile(re.escape(name) + rf"_{_kind(call)}\d+\.(gv|newick)")
-    there = [path.name for path in folder.glob("*") if tree.fullmatch(path.name)] if folder.is_dir() else []
-    check_output(folder, (*sorted(there)[:4], f"{name}.samples"), call.force)

@@ -100,33 +100,79 @@ def test_names_that_an_encoding_lacks(run: Any, tmp_path: Path, encoding: str) -
 # ---- files that cannot be written after the run
 
 LOSES = """
-import sys
+import os, sys
 from pathlib import Path
-from syclade.host.output import result
+from syclade.host.common.output_folder import OutputFolder
 out = Path(sys.argv[-1])
-write = result.write_files
-def fails(directory, *others):
-    if Path(directory) == out:
+write = OutputFolder.write
+def fails(folder, files):
+    if folder.path == out or "LOSES_ALL" in os.environ:
         from syclade.host.common.errors import OutputError
         raise OutputError(f"cannot write {out}: the disk is full", hint="free some space")
-    write(directory, *others)
-result.write_files = fails
+    write(folder, files)
+OutputFolder.write = fails
+if "FAILS" in os.environ:
+    from syclade.host.report import page
+    def report_of(*_):
+        raise ValueError("no such font")
+    page.report_of = report_of
 from syclade.__main__ import main
 main()
 """
 
 
-@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-def test_a_failed_write_does_not_lose_the_result(tmp_path: Path, quiet: list[str]) -> None:
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    command = [sys.executable, "-c", LOSES, *INFER, *quiet, "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+def loses(tmp_path: Path, *more: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    """Run an inference whose folder can no longer be written to at the end."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), **variables}
+    command = [sys.executable, "-c", LOSES, *INFER, *more, "--out", str(tmp_path / "out")]
+    return subprocess.run(command, capture_output=True, check=False, env=environment)
+
+
+def test_a_failed_write_does_not_lose_the_result(tmp_path: Path) -> None:
+    done = loses(tmp_path)
     assert done.returncode == 2
     assert b"error: cannot write " in done.stderr
     (tmp_path / "printed").write_bytes(done.stdout.splitlines()[-1])
     summary = json.loads((kept_in(done.stderr) / "summary.json").read_text())
     assert read_tree(tmp_path / "printed", NAMES).tolist() == summary["parents"]
     assert f"log-likelihood {summary['log_likelihood']:.6f}".encode() in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rescued_result_has_the_files_that_were_asked_for(tmp_path: Path) -> None:
+    done = loses(tmp_path, "--report", "--multiqc", "--samples", "5", "--netcdf", "--max-trees", "2")
+    folder = kept_in(done.stderr)
+    found = {path.name for path in folder.iterdir()}
+    assert {"report.html", "syclade_mqc.json", "samples.nc", "tree.samples", "tree_0.gv"} < found
+    assert {*json.loads((folder / "run.json").read_text())["files"]} == found
+
+
+def test_a_report_that_cannot_be_made_does_not_lose_the_result(tmp_path: Path) -> None:
+    done = loses(tmp_path, "--report", FAILS="1")
+    assert done.returncode == 2
+    assert b"error: a file of the result cannot be made: ValueError: no such font" in done.stderr
+    found = {path.name for path in kept_in(done.stderr).iterdir()}
+    assert found == {"tree.newick", "tree.gv", "attachments.tsv", "summary.json", "run.json"}
+    assert not (tmp_path / "out").exists()
+
+
+def test_quiet_prints_one_number_when_writing_fails(tmp_path: Path) -> None:
+    done = loses(tmp_path, "--quiet")
+    summary = json.loads((kept_in(done.stderr) / "summary.json").read_text())
+    assert done.stdout.decode() == f"{summary['log_likelihood']!r}\n"
+
+
+def test_quiet_prints_the_tree_when_it_is_nowhere_else(tmp_path: Path) -> None:
+    done = loses(tmp_path, "--quiet", LOSES_ALL="1")
+    assert done.returncode == 2
+    (tmp_path / "printed").write_bytes(done.stdout.splitlines()[-1])
+    assert len(read_tree(tmp_path / "printed", NAMES)) == len(NAMES) + 1
+
+
+def test_a_written_result_needs_no_rescue(run: Any, tmp_path: Path) -> None:
+    done = run(">/dev/full", *INFER, "--out", tmp_path / "out")
+    assert (done.returncode, kept_in(done.stderr)) == (2, tmp_path / "out")
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_state_folder_that_cannot_be_written_either(run: Any, tmp_path: Path) -> None:

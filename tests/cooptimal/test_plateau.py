@@ -18,6 +18,7 @@ from syclade.host.cooptimal.plateau import walk_plateau
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.runs.task import Stop
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 from tests.conftest import ROOT
@@ -134,3 +135,23 @@ def test_files(tmp_path: Path) -> None:
         for number in range(count)
     }
     assert scores == {summary["log_likelihood"]}
+
+
+def test_a_stop_during_the_walk_keeps_the_trees_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop request after the chains ends the walk, and the result says so."""
+    stop = Stop()
+    options: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.3, "chains": 2, "steps": 20, "device": "numpy"}
+    matrix = np.full((5, 4), 3, np.uint8)  # all trees are equally likely
+    whole = syclade.infer(matrix, **options, max_trees=2000)
+    assert whole.co_optimal is not None
+    assert (whole.co_optimal.complete, whole.interrupted) == (True, False)
+
+    def stopped(*given: Any) -> Any:
+        stop.wanted = True
+        return walk_plateau(*given)
+
+    monkeypatch.setattr("syclade.host.cooptimal.plateau.walk_plateau", stopped)
+    result = syclade.infer(matrix, **options, max_trees=2000, stop=stop)
+    assert result.co_optimal is not None
+    assert (result.co_optimal.complete, result.interrupted) == (False, True)
+    assert len(result.co_optimal.trees) < len(whole.co_optimal.trees)

@@ -1,0 +1,36 @@
+"""Delay of SIGINT and SIGTERM, for steps that must not stay half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["uninterrupted"]
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Delay both signals to the end of the context; then their handlers run, once each.
+
+    Handlers run in the main thread only, so in other threads there is nothing to delay.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+    before: dict[signal.Signals, Any] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if handler not in (None, signal.SIG_IGN):
+                before[number] = handler
+                signal.signal(number, lambda number, _: seen.append(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in dict.fromkeys(seen):
+            signal.raise_signal(late)
