@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.encodings.base import round_up
+from syclade.host.encodings.base import MADE_FOR, round_up
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.work import STAGES, Work
 from syclade.kernels.search.arguments import ARGUMENTS
+from syclade.kernels.target.traits import Traits
 
 __all__ = ["noise_of", "search_arrays", "search_kernel", "search_log_table", "search_sizes"]
-
-LANES = 16
 
 NOISE_SCALE = 16
 """2^20 / 2^16: keys are scores times 2^20, and Gumbel noise is in units of 2^-16 nat."""
@@ -37,20 +36,20 @@ def search_log_table() -> NDArray[np.int64]:
 
 
 @cache
-def search_kernel(stage: str) -> Kernel:
-    """Return the kernel of a stage."""
+def search_kernel(stage: str, traits: Traits = MADE_FOR) -> Kernel:
+    """Return the kernel of a stage for a target with these traits."""
     return Kernel(
         name=f"search_{stage.replace('-', '_')}",
         factory="syclade.kernels.search.stages:make_search",
         parts={"stage": STAGES[stage]},
-        constants={"lanes": LANES},
+        constants={"lanes": traits.lanes},
         records=(Record("Given", ARGUMENTS),),
         group="sub-group",
-        lanes=LANES,
+        lanes=traits.lanes,
     )
 
 
-def search_sizes(problem: SearchProblem, slots: int, by_columns: bool) -> dict[str, int]:
+def search_sizes(problem: SearchProblem, slots: int, by_columns: bool, lanes: int) -> dict[str, int]:
     """Return the values of the symbols in the shapes of the arguments.
 
     Args:
@@ -58,16 +57,17 @@ def search_sizes(problem: SearchProblem, slots: int, by_columns: bool) -> dict[s
         slots: number of slots of the runner.
         by_columns: whether columns may be inserted into the cell tree one by one. Otherwise there are at most
             as many groups of columns as nodes of the mutation tree.
+        lanes: lanes per slot; rows are padded to a multiple.
     """
     mutations, columns = problem.mutations, problem.columns
     leaves = columns if by_columns else min(columns, mutations + 1)
-    nodes, joints = round_up(mutations + 1, LANES), round_up(2 * leaves, LANES)
+    nodes, joints = round_up(mutations + 1, lanes), round_up(2 * leaves, lanes)
     return {
         "slots": slots,
         "mutations": mutations,
         "columns": columns,
-        "cells": round_up(columns, LANES),
-        "genes": round_up(mutations, LANES),
+        "cells": round_up(columns, lanes),
+        "genes": round_up(mutations, lanes),
         "nodes": nodes,
         "joints": joints,
         "turns": max(nodes, joints),

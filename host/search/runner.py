@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.devices.targets import traits_of
 from syclade.host.devices.work import GENERAL, SWEEPS, WorkDone, WorkLog
 from syclade.host.engines import Allocation, open_engine
 from syclade.host.engines.engine import Engine
@@ -134,7 +135,8 @@ def make_search_runner(
         DeviceError: searches do not run on the device, or it does not open, cannot build a kernel, or has too
             little memory.
     """
-    sizes = search_sizes(problem, slots, by_columns)
+    traits = traits_of(device)
+    sizes = search_sizes(problem, slots, by_columns, traits.lanes)
     if device.kind == "numpy":
         from syclade.host.search.numpy_stages import numpy_engine
 
@@ -145,8 +147,12 @@ def make_search_runner(
             "searches do not run on the device python", hint=f"use {flag_of('method', 'chain')}"
         )
     on_device = open_engine(device, Allocation(ARGUMENTS, sizes, search_arrays(problem, sizes, seed)))
-    on_device.prepare([search_kernel(stage) for stage in stages])
-    return SearchRunner(problem, on_device, lambda stage: on_device.load(search_kernel(stage)), GENERAL)
+    on_device.prepare([search_kernel(stage, traits) for stage in stages])
+
+    def load_stage(stage: str) -> int:
+        return on_device.load(search_kernel(stage, traits))
+
+    return SearchRunner(problem, on_device, load_stage, GENERAL)
 
 
 def device_for_search(device: Device, stages: Sequence[str]) -> Device:

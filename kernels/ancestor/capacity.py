@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from syclade.kernels.target import control, fixed, specialised
+from syclade.kernels.target import address, control, device_function, fixed, specialised
 
 
 class Capacity(NamedTuple):
@@ -32,6 +32,12 @@ _SPECIALISED = specialised(Capacity)
 def specialised_capacity(**_sizes: int) -> Any:
     """Return the device function () -> Capacity for sizes that the host writes into the kernel."""
     return _SPECIALISED
+
+
+@device_function
+def matrix_start(capacity, number):
+    """Return where a slot's matrix starts (address)."""
+    return number * address(capacity.nodes * capacity.words)
 
 
 def bits_of(lanes: int) -> Any:

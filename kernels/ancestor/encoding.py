@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from syclade.kernels.ancestor.arguments import ARGUMENTS
-from syclade.kernels.ancestor.capacity import fixed_capacity, specialised_capacity
+from syclade.kernels.ancestor.capacity import fixed_capacity, matrix_start, specialised_capacity
 from syclade.kernels.ancestor.find_parent import from_own_row
 from syclade.kernels.ancestor.reduction import make_copy_rows, make_total
 from syclade.kernels.ancestor.relations import make_relations
@@ -51,8 +51,7 @@ def make_evaluation(capacity: Callable[..., Any], score: Score, *, lanes: int, *
         mutations,  # IN control: not used
     ):
         """Return the Slot; its tree is where its matrices start."""
-        size = capacity_of()
-        return Slot(given, Here(number, lane), number * address(size.nodes * size.words))
+        return Slot(given, Here(number, lane), matrix_start(capacity_of(), number))
 
     @device_function
     def start(slot):

@@ -17,7 +17,7 @@ _JOINTS: tuple[str | int, ...] = ("slots", "joints")
 CELL_ROWS = 6
 """Spare rows over columns per slot (used in attachment.py, exact_move.py, subtree_move.py)."""
 
-GENE_ROWS = 3
+GENE_ROWS = 2
 """Spare rows over mutations per slot."""
 
 ARGUMENTS = (

@@ -1,64 +1,54 @@
 """Attachment: the best node of each column, and sums of a mutation's weights over what is below nodes."""
 
-from typing import Any
-
 import numpy as np
 
 from syclade.kernels.search.mutation_tree import node_at, parent_of, place_of, row_of, weights_of
 from syclade.kernels.search.rows import LOWEST
-from syclade.kernels.target import device_function, in_step
+from syclade.kernels.search.slot import at_node, lane_at, spare_row
+from syclade.kernels.target import address, control, device_function, in_step
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 
-BEST_ROW, NODE_ROW = 2, 3
+BEST_ROW, NODE_ROW = control(2), control(3)
 """Spare rows of the best scores and of the nodes that have them."""
 
 
-def make_attach(lanes: int) -> Any:
-    """Return the device function `attach`, which finds the best node of each column.
-
-    Among equal nodes it is the first in preorder.
-    """
-    step = np.uint64(lanes)
-
-    @device_function
-    def attach(given, here, count):
-        """Attach the columns to a tree of `count` nodes; return where the row of nodes starts (uint64)."""
-        best = here.spare_cells + np.uint64(np.int64(BEST_ROW) * here.cells)
-        nodes = here.spare_cells + np.uint64(np.int64(NODE_ROW) * here.cells)
-        for part in range(here.cell_rounds):
-            cell = np.uint64(part) * step + here.lane
-            given.cell_rows[best + cell] = LOWEST
-        for place in range(count):
-            node = node_at(given, here, np.int64(place))
-            own = row_of(here, node)
-            name = np.int32(node)
-            for part in range(here.cell_rounds):
-                cell = np.uint64(part) * step + here.lane
-                value, old = given.scores[own + cell], given.cell_rows[best + cell]
-                higher = np.int32(value > old)
-                held = given.cell_rows[nodes + cell]
-                given.cell_rows[best + cell] = np.int32(old + np.int32(higher * np.int32(value - old)))
-                given.cell_rows[nodes + cell] = np.int32(held + np.int32(higher * np.int32(name - held)))
-        return in_step(nodes)
-
-    return attach
+@device_function
+def attach(slot, count):
+    """Attach the columns to a tree of `count` nodes; return where the row of nodes starts (address)."""
+    given = slot.given
+    best = spare_row(slot, BEST_ROW)
+    nodes = spare_row(slot, NODE_ROW)
+    for part in range(slot.cell_rounds):
+        cell = lane_at(slot, part)
+        given.cell_rows[best + cell] = LOWEST
+    for place in range(count):
+        node = node_at(slot, control(place))
+        own = row_of(slot, node)
+        name = np.int32(node)
+        for part in range(slot.cell_rounds):
+            cell = lane_at(slot, part)
+            value, old = given.scores[own + cell], given.cell_rows[best + cell]
+            higher = np.int32(value > old)
+            held = given.cell_rows[nodes + cell]
+            given.cell_rows[best + cell] = np.int32(old + np.int32(higher * np.int32(value - old)))
+            given.cell_rows[nodes + cell] = np.int32(held + np.int32(higher * np.int32(name - held)))
+    return in_step(nodes)
 
 
 @device_function
-def node_of_column(given, attached, column):
+def node_of_column(slot, attached, column):
     """Return the best node of a column (int64); `attached` is the result of `attach`."""
-    return np.int64(given.cell_rows[attached + np.uint64(column)])
+    return control(slot.given.cell_rows[attached + address(column)])
 
 
 @device_function
 def sum_weights(
-    given,  # IN parent, order, position, size, weights, cell_rows; OUT gain, hope
-    here,  # IN Here
-    attached,  # IN uint64: result of `attach`
-    v,  # IN int64: the mutation
-    count,  # IN int64: number of nodes in the tree
+    slot,  # IN parent, order, position, size, weights, cell_rows; OUT gain, hope
+    attached,  # IN address: result of `attach`
+    v,  # IN control: the mutation
+    count,  # IN control: number of nodes in the tree
 ):
     """Sum mutation v's weights over a tree without v, whose columns and children go to its parent.
 
@@ -66,35 +56,36 @@ def sum_weights(
     a child of the node, if it took those of the node's children below which it gains. Returns what v adds at
     its present place (int64).
     """
-    tree, old = here.tree, parent_of(given, here, v)
-    for node in range(here.root + _ONE):
-        given.gain[tree + np.uint64(node)] = _ZERO
-        given.hope[tree + np.uint64(node)] = _ZERO
+    given = slot.given
+    old = parent_of(slot, v)
+    for node in range(slot.root + _ONE):
+        given.gain[at_node(slot, node)] = _ZERO
+        given.hope[at_node(slot, node)] = _ZERO
     start, stop = _ZERO, _ZERO
     if old != v:
-        start, stop = place_of(given, here, v)
+        start, stop = place_of(slot, v)
     now = _ZERO
-    weights = weights_of(here, v)
-    for column in range(here.columns):
-        weight = np.int64(given.weights[weights + np.uint64(column)])
-        node = node_of_column(given, attached, np.int64(column))
-        place = np.int64(given.position[tree + np.uint64(node)])
+    weights = weights_of(slot, v)
+    for column in range(slot.columns):
+        weight = np.int64(given.weights[weights + address(column)])
+        node = node_of_column(slot, attached, control(column))
+        place = control(given.position[at_node(slot, node)])
         if (place >= start) & (place < stop):
             now = now + weight
         if node == v:
             node = old
-        at = tree + np.uint64(node)
+        at = at_node(slot, node)
         gain, hope = given.gain[at] + weight, given.hope[at] + max(weight, _ZERO)
         given.gain[at] = gain
         given.hope[at] = hope
     for done in range(count - _ONE):
-        node = node_at(given, here, count - _ONE - np.int64(done))
+        node = node_at(slot, count - _ONE - control(done))
         if node != v:
-            above = parent_of(given, here, node)
+            above = parent_of(slot, node)
             if above == v:
                 above = old
-            at = tree + np.uint64(above)
-            own = given.gain[tree + np.uint64(node)]
+            at = at_node(slot, above)
+            own = given.gain[at_node(slot, node)]
             gain, hope = given.gain[at] + own, given.hope[at] + max(own, _ZERO)
             given.gain[at] = gain
             given.hope[at] = hope

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from syclade.kernels.search.draws import SCORE_BITS
-from syclade.kernels.target import choose, device_function, less
+from syclade.kernels.target import choose, control, device_function, less
 
 # A branch on the comparison would keep the CPU device's compiler from vectorising over lanes.
 
@@ -32,7 +32,7 @@ NOTHING_YET = np.int64(-(1 << 62))
 @device_function
 def no_place():
     """Return the best place before any was offered (Best)."""
-    return Best(NOTHING_YET, np.int64(0), np.int64(0), np.int64(0))
+    return Best(NOTHING_YET, np.int64(0), control(0), control(0))
 
 
 @device_function
@@ -64,4 +64,4 @@ def offered(
     kind,  # IN int64: kind of place
 ):
     """Return the better one of the best so far and another place (Best)."""
-    return offered_if(np.int64(-1), best, score, luck, node, kind)
+    return offered_if(control(-1), best, score, luck, node, kind)

@@ -4,194 +4,172 @@ A node other than the root that is its own parent is not in the tree. Children a
 numbers, so everything follows from the parents alone.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from syclade.kernels.search.rows import make_rows
-from syclade.kernels.target import device_function
+from syclade.kernels.search.rows import add, add_to, copy, fill, raise_by, total
+from syclade.kernels.search.slot import at_node
+from syclade.kernels.target import address, control, device_function
 
-_ZERO = np.int64(0)
-_ONE = np.int64(1)
+_ZERO = control(0)
+_ONE = control(1)
 _NONE = np.int32(-1)
 
 
-class MutationTree(NamedTuple):
-    """Device functions; `tree_nodes` is the number of nodes in the tree.
-
-    Attributes:
-        number: (given, here) -> tree_nodes: compute lists of children, order, positions and sizes from the
-            parents.
-        rebuild: (given, here) -> score: do the same, and compute all rows.
-        renew_up: (given, here, node): renew the maxima of a node and of those above it, from their
-            children's.
-        shift: (given, here, start, stop, sign, mutation): add sign times a mutation's weights to the rows of
-            the nodes at these positions.
-        score: (given, here) -> int64.
-        row: (here, node) -> uint64, where the node's row starts.
-    """
-
-    number: Any
-    rebuild: Any
-    renew_up: Any
-    shift: Any
-    score: Any
-    row: Any
-
-
 @device_function
-def parent_of(given, here, node):
-    """Return the parent (int64)."""
-    return np.int64(given.parent[here.tree + np.uint64(node)])
+def parent_of(slot, node):
+    """Return the parent (control)."""
+    return control(slot.given.parent[at_node(slot, node)])
 
 
 @device_function
 def put_parent(
-    given,  # OUT parent
-    here,  # IN Here
-    node,  # IN int64
-    parent,  # IN int64
+    slot,  # OUT parent
+    node,  # IN control
+    parent,  # IN control
 ):
     """Set the parent."""
-    given.parent[here.tree + np.uint64(node)] = np.int32(parent)
+    slot.given.parent[at_node(slot, node)] = np.int32(parent)
 
 
 @device_function
-def is_absent(given, here, node):
-    """Return whether the node, which is not the root, is out of the tree."""
-    return parent_of(given, here, node) == node
+def first_child_of(slot, node):
+    """Return the first child (control); -1: none."""
+    return control(slot.given.first_child[at_node(slot, node)])
 
 
 @device_function
-def node_at(given, here, place):
-    """Return the node at a position of the preorder (int64)."""
-    return np.int64(given.order[here.tree + np.uint64(place)])
+def next_sibling_of(slot, node):
+    """Return the next sibling (control); -1: none."""
+    return control(slot.given.next_sibling[at_node(slot, node)])
 
 
 @device_function
-def place_of(given, here, node):
+def node_at(slot, place):
+    """Return the node at a position of the preorder (control)."""
+    return control(slot.given.order[at_node(slot, place)])
+
+
+@device_function
+def place_of(slot, node):
     """Return (position, end of the subtree), int64."""
-    start = np.int64(given.position[here.tree + np.uint64(node)])
-    return start, start + np.int64(given.size[here.tree + np.uint64(node)])
+    start = control(slot.given.position[at_node(slot, node)])
+    return start, start + control(slot.given.size[at_node(slot, node)])
 
 
 @device_function
-def row_of(here, node):
-    """Return where a node's row over columns starts (uint64)."""
-    return here.rows + np.uint64(node * here.cells)
+def row_of(slot, node):
+    """Return where a node's row over columns starts (address)."""
+    return slot.rows + address(node * slot.cells)
 
 
 @device_function
-def weights_of(here, mutation):
-    """Return where a mutation's row of weights starts (uint64)."""
-    return np.uint64(mutation * here.cells)
+def weights_of(slot, mutation):
+    """Return where a mutation's row of weights starts (address)."""
+    return address(mutation * slot.cells)
 
 
 @device_function
-def number(given, here):
+def number(slot):
     """Compute children, order, positions and sizes; return the number of nodes in the tree (int64)."""
-    tree, root = here.tree, here.root
+    given = slot.given
+    root = slot.root
     for node in range(root + _ONE):
-        given.first_child[tree + np.uint64(node)] = _NONE
-        given.next_sibling[tree + np.uint64(node)] = _NONE
-        given.size[tree + np.uint64(node)] = np.int32(1)
+        given.first_child[at_node(slot, node)] = _NONE
+        given.next_sibling[at_node(slot, node)] = _NONE
+        given.size[at_node(slot, node)] = np.int32(1)
     count = _ONE
     for done in range(root):
-        node = root - _ONE - np.int64(done)
-        parent = parent_of(given, here, node)
+        node = root - _ONE - control(done)
+        parent = parent_of(slot, node)
         if parent != node:
-            given.next_sibling[tree + np.uint64(node)] = given.first_child[tree + np.uint64(parent)]
-            given.first_child[tree + np.uint64(parent)] = np.int32(node)
+            given.next_sibling[at_node(slot, node)] = given.first_child[at_node(slot, parent)]
+            given.first_child[at_node(slot, parent)] = np.int32(node)
             count = count + _ONE
-    given.order[tree] = np.int32(root)
-    given.position[tree + np.uint64(root)] = np.int32(0)
-    at_node = root
+    given.order[slot.tree] = np.int32(root)
+    given.position[at_node(slot, root)] = np.int32(0)
+    last = root
     for place in range(_ONE, count):
-        child = np.int64(given.first_child[tree + np.uint64(at_node)])
+        child = first_child_of(slot, last)
         while child < _ZERO:
-            child = np.int64(given.next_sibling[tree + np.uint64(at_node)])
-            at_node = parent_of(given, here, at_node)
-        at_node = child
-        given.order[tree + np.uint64(place)] = np.int32(at_node)
-        given.position[tree + np.uint64(at_node)] = np.int32(place)
+            child = next_sibling_of(slot, last)
+            last = parent_of(slot, last)
+        last = child
+        given.order[at_node(slot, place)] = np.int32(last)
+        given.position[at_node(slot, last)] = np.int32(place)
     for done in range(count - _ONE):
-        node = node_at(given, here, count - _ONE - np.int64(done))
-        at = tree + np.uint64(parent_of(given, here, node))
-        length = given.size[at] + given.size[tree + np.uint64(node)]
+        node = node_at(slot, count - _ONE - control(done))
+        at = at_node(slot, parent_of(slot, node))
+        length = given.size[at] + given.size[at_node(slot, node)]
         given.size[at] = np.int32(length)
     return count
 
 
-def make_mutation_tree(lanes: int) -> MutationTree:
-    """Return the device functions for this number of lanes."""
-    rows = make_rows(lanes)
-    fill, copy, add_to, raise_by, add = rows.fill, rows.copy, rows.add_to, rows.raise_by, rows.add
-    total = rows.total
-
-    @device_function
-    def score(given, here):
-        """Return the score with each column at its best node (int64)."""
-        return total(here.cell_rounds, here.lane, given.maxima, row_of(here, here.root))
-
-    @device_function
-    def rebuild(given, here):
-        """Compute everything from the parents; return the score (int64)."""
-        count = number(given, here)
-        rounds, lane = here.cell_rounds, here.lane
-        fill(rounds, lane, given.scores, row_of(here, here.root), np.int32(0))
-        fill(rounds, lane, given.maxima, row_of(here, here.root), np.int32(0))
-        for place in range(_ONE, count):
-            node = node_at(given, here, place)
-            own, upper = row_of(here, node), row_of(here, parent_of(given, here, node))
-            add_to(
-                rounds, lane, given.scores, own, given.scores, upper, given.weights, weights_of(here, node)
-            )
-            copy(rounds, lane, given.maxima, own, given.scores, own)
-        for done in range(count - _ONE):
-            node = node_at(given, here, count - _ONE - np.int64(done))
-            upper = row_of(here, parent_of(given, here, node))
-            raise_by(rounds, lane, given.maxima, upper, given.maxima, row_of(here, node))
-        return score(given, here)
-
-    @device_function
-    def renew_up(given, here, node):
-        """Renew the maxima of a node and of those above it."""
-        rounds, lane = here.cell_rounds, here.lane
-        going = _ONE
-        while going != _ZERO:
-            own = row_of(here, node)
-            copy(rounds, lane, given.maxima, own, given.scores, own)
-            child = np.int64(given.first_child[here.tree + np.uint64(node)])
-            while child >= _ZERO:
-                raise_by(rounds, lane, given.maxima, own, given.maxima, row_of(here, child))
-                child = np.int64(given.next_sibling[here.tree + np.uint64(child)])
-            going = np.int64(node != here.root)
-            node = parent_of(given, here, node)
-
-    @device_function
-    def shift(
-        given,  # IN order, weights; IN OUT scores, maxima
-        here,  # IN Here
-        start,  # IN int64: first position
-        stop,  # IN int64: end of the positions
-        sign,  # IN int32: 1 or -1
-        mutation,  # IN int64
-    ):
-        """Add sign times a mutation's weights to the rows of the nodes at positions start ... stop-1."""
-        rounds, lane, weights = here.cell_rounds, here.lane, weights_of(here, mutation)
-        for place in range(start, stop):
-            own = row_of(here, node_at(given, here, place))
-            add(rounds, lane, given.scores, own, given.weights, weights, sign)
-            add(rounds, lane, given.maxima, own, given.weights, weights, sign)
-
-    return MutationTree(number, rebuild, renew_up, shift, score, row_of)
+@device_function
+def tree_score(slot):
+    """Return the score with each column at its best node (int64)."""
+    return total(slot, slot.cell_rounds, slot.given.maxima, row_of(slot, slot.root))
 
 
 @device_function
-def keep_best(given, here, score):
+def rebuild(slot):
+    """Compute everything from the parents; return the score (int64)."""
+    given = slot.given
+    count = number(slot)
+    rounds = slot.cell_rounds
+    fill(slot, rounds, given.scores, row_of(slot, slot.root), np.int32(0))
+    fill(slot, rounds, given.maxima, row_of(slot, slot.root), np.int32(0))
+    for place in range(_ONE, count):
+        node = node_at(slot, place)
+        own, upper = row_of(slot, node), row_of(slot, parent_of(slot, node))
+        add_to(slot, rounds, given.scores, own, given.scores, upper, given.weights, weights_of(slot, node))
+        copy(slot, rounds, given.maxima, own, given.scores, own)
+    for done in range(count - _ONE):
+        node = node_at(slot, count - _ONE - control(done))
+        upper = row_of(slot, parent_of(slot, node))
+        raise_by(slot, rounds, given.maxima, upper, given.maxima, row_of(slot, node))
+    return tree_score(slot)
+
+
+@device_function
+def renew_up(slot, node):
+    """Renew the maxima of a node and of those above it."""
+    given = slot.given
+    rounds = slot.cell_rounds
+    going = _ONE
+    while going != _ZERO:
+        own = row_of(slot, node)
+        copy(slot, rounds, given.maxima, own, given.scores, own)
+        child = first_child_of(slot, node)
+        while child >= _ZERO:
+            raise_by(slot, rounds, given.maxima, own, given.maxima, row_of(slot, child))
+            child = next_sibling_of(slot, child)
+        going = control(node != slot.root)
+        node = parent_of(slot, node)
+
+
+@device_function
+def shift(
+    slot,  # IN order, weights; IN OUT scores, maxima
+    start,  # IN control: first position
+    stop,  # IN control: end of the positions
+    sign,  # IN int32: 1 or -1
+    mutation,  # IN control
+):
+    """Add sign times a mutation's weights to the rows of the nodes at positions start ... stop-1."""
+    given = slot.given
+    rounds, weights = slot.cell_rounds, weights_of(slot, mutation)
+    for place in range(start, stop):
+        own = row_of(slot, node_at(slot, place))
+        add(slot, rounds, given.scores, own, given.weights, weights, sign)
+        add(slot, rounds, given.maxima, own, given.weights, weights, sign)
+
+
+@device_function
+def keep_best(slot, score):
     """Copy the tree to the best tree if its score is higher."""
-    if score > given.best_score[here.number]:
-        given.best_score[here.number] = score
-        for node in range(here.root + _ONE):
-            at = here.tree + np.uint64(node)
+    given = slot.given
+    if score > given.best_score[slot.number]:
+        given.best_score[slot.number] = score
+        for node in range(slot.root + _ONE):
+            at = at_node(slot, node)
             given.best_parent[at] = given.parent[at]

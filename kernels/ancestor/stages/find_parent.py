@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import matrix_start
 from syclade.kernels.ancestor.find_parent import parent_row_word
 from syclade.kernels.ancestor.stages.move_record import read_move
 from syclade.kernels.target import address, device_function
@@ -27,7 +28,7 @@ def make_find_parent_stage(capacity: Callable[..., Any], **sizes: int) -> Any:
         move = read_move(given.move, number)
         capacity = capacity_of()
         row_stride, row_words = address(capacity.nodes), address(capacity.words)
-        base, at = number * row_stride * row_words, number * row_words * _TWO
+        base, at = matrix_start(capacity, number), number * row_words * _TWO
         v, w = address(move.v), address(move.w)
         for index in range(capacity.words):
             word = np.uint64(index)

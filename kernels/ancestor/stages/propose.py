@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from syclade.kernels.ancestor.capacity import matrix_start
 from syclade.kernels.ancestor.relations import make_relations
 from syclade.kernels.ancestor.stages.move_record import write_move
 from syclade.kernels.chain.batch import make_batch
@@ -135,7 +136,7 @@ def make_propose_stage(capacity: Callable[..., Any], moves: Sequence[Move], **si
         """Draw and propose; write the move and the threshold."""
         mutations = control(given.parameters[_ZERO])
         capacity = capacity_of()
-        at, base = number * _FIVE, number * address(capacity.nodes * capacity.words)
+        at, base = number * _FIVE, matrix_start(capacity, number)
         words_of_step = Words(given.parameters, given.chain, given.move_below, given.log_table, given.draws)
         draw_batch(words_of_step, number, at, _ZERO, np.uint64(given.step[number]), np.uint64(mutations))
         draw = Draw(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.ancestor.capacity import bits_of
+from syclade.kernels.ancestor.capacity import bits_of, matrix_start
 from syclade.kernels.ancestor.reduction import make_total
 from syclade.kernels.chain.parts import Move, Score
 from syclade.kernels.moves.choice import count_kinds
@@ -120,7 +120,7 @@ def make_reduction_stage(
         # The CPU device's compiler does not vectorise over rows between two barriers if lanes also store
         # values there that are the same in all lanes.
         capacity = capacity_of()
-        base = in_step(number * address(capacity.nodes * capacity.words))
+        base = in_step(matrix_start(capacity, number))
         take_rows(given, base, lane, spread(np.uint64(accepted)), spread(np.uint64(better)))
 
     return ancestor_reduction

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from syclade.kernels.ancestor.capacity import bits_of
+from syclade.kernels.ancestor.capacity import bits_of, matrix_start
 from syclade.kernels.ancestor.score_mapping import make_worth_at
 from syclade.kernels.target import address, device_function
 
@@ -30,7 +30,7 @@ def make_score_mapping_stage(capacity: Callable[..., Any], lanes: int, **sizes: 
         capacity = capacity_of()
         row_stride = address(capacity.nodes)
         base, out = (
-            number * row_stride * address(capacity.words),
+            matrix_start(capacity, number),
             number * row_stride * address(capacity.cells),
         )
         for cell in range(capacity.cells):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from syclade.kernels.ancestor.capacity import matrix_start
 from syclade.kernels.ancestor.find_parent import make_from_memory
 from syclade.kernels.ancestor.stages.move_record import read_move
 from syclade.kernels.ancestor.tree_update import make_tree_update
@@ -26,7 +27,7 @@ def make_tree_update_stage(capacity: Callable[..., Any], lanes: int, **sizes: in
     def ancestor_tree_update(number, lane, given):
         """Write the lane's rows of the proposed tree."""
         capacity = capacity_of()
-        base = number * address(capacity.nodes * capacity.words)
+        base = matrix_start(capacity, number)
         rows = number * address(capacity.words) * _TWO
         tree_update(given, base, rows, lane, read_move(given.move, number))
 
