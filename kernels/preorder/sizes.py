@@ -36,7 +36,7 @@ class Sizes(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """What a problem needs; control integers, 1 for yes and 0 for no, the same in all lanes.
+    """Needs of a problem; control integers, 1 for yes and 0 for no, the same in all lanes.
 
     Attributes:
         weighted: columns have multiplicities.

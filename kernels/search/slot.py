@@ -9,7 +9,7 @@ from syclade.kernels.target import address, control, device_function
 
 
 class Slot(NamedTuple):
-    """What device functions know of a slot.
+    """Arguments of a kernel, and the place of the slot in them.
 
     Attributes:
         given: record of arguments.py.
