@@ -29,7 +29,7 @@ def answer(asked: Request, task: Task) -> Result:
     Raises:
         DeviceError, OptionError: the request cannot be met.
         CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
-        OutputError: the checkpoint cannot be written.
+        OutputError: the samples cannot be written.
     """
     problem = asked.plan.problem
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)

@@ -88,6 +88,8 @@ class _Run:
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since, **self._stored}
         if self._store is not None:
             self._store.sync()  # before the checkpoint that refers to it
+            if self._store.failure is not None:
+                self.task.keeper.give_up(self._store.failure)
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
@@ -122,7 +124,7 @@ def run_long(
 
     Raises:
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
-        OutputError: the samples or a checkpoint cannot be written.
+        OutputError: the samples cannot be written.
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
@@ -206,9 +208,8 @@ def _resumed(
         return (), {}
     from syclade.host.checkpoints.chains import read_checkpoint
 
-    found = read_checkpoint(path, runner.plan)
+    found = read_checkpoint(path, runner.plan, chains, lambda run: task.keeper.check(path, run, KIND))
     run = dict(found.run)
-    task.keeper.check(path, run, KIND)
     numbers = [state.chain for state, _ in found.chains]
     steps = {state.step for state, _ in found.chains}
     if numbers != list(range(chains)) or len(steps) != 1 or not {"best", "best_since"} <= set(run):

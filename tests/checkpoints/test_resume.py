@@ -163,7 +163,11 @@ def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="already exists"):
         infer("native", checkpoint=tmp_path / "run", **KINDS["samples"])
     content = store_of(place).read_bytes()
-    for left, words in ((content[:-1], "ends before"), (b"", "ends before"), (None, "cannot be read")):
+    for left, words in (
+        (content[:-1], "it ends there"),
+        (b"", "at byte 0: it ends there"),
+        (None, "cannot be read"),
+    ):
         if left is None:
             store_of(place).unlink()
         else:
