@@ -20,6 +20,7 @@ from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.common.errors import CheckpointError, SycladeError
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.options import checked
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
@@ -134,7 +135,7 @@ def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, 
     for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
         if plan.score_of(tree, fixed, where, settings) != told:
             raise ValueError(f"the score of chain {chain} is not that of its tree")
-    gamma = float(values["gamma"])
+    gamma = checked("gamma", float(values["gamma"]))
     state = ChainState(
         chain, step, parents, score, best_parents, best_score, rates, gamma, settings, places, best_places
     )

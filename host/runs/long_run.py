@@ -128,12 +128,12 @@ def run_long(
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
-    clock = Clock(None if fixed is None else chains * fixed, task.launched)
     given, told = _resumed(runner, chains, task)
+    before = sum(state.step for state, _ in given)
+    clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
     store = _open_store(runner.plan.labels + 1, task.keeper, told) if sampled else None
     taking = sinks if store is None else (*sinks, store)
     rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
-    clock.steps_done = chains * rounds.steps
     run = _Run(rounds, task, runner, store)
     if given:
         best = None if told["best"] is None else int(told["best"])

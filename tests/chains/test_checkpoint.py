@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.starts import initial_state
+from syclade.host.checkpoints.blocks import NO_DIGEST, make_block
 from syclade.host.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
 from syclade.host.common.errors import CheckpointError, OutputError
 from tests.support.additions.tempered import TEMPERED
@@ -150,6 +153,7 @@ def plus_one(array: Any) -> Any:
         ({"best_score": plus_one}, "is not that of its tree"),
         ({"parents": plus_one}, "damaged in its values"),
         ({"parents": lambda array: array[:, :-1]}, "parents has another size"),
+        ({"gamma": lambda array: array * np.nan}, "damaged in its values: --gamma is nan"),
         ({"chain": lambda array: array[:2]}, "chain has another size"),
         ({"tallies": lambda array: array[:, :4]}, "tallies has another size"),
         ({"tallies": lambda array: np.concatenate([array, array])}, "no block begins there"),
@@ -185,6 +189,31 @@ def test_damaged_files_are_refused(file: Path) -> None:
             continue
         for (state, info), (other, other_info) in zip(expected.chains, found.chains, strict=True):
             assert_equal_chains(Seen(state, info), Seen(other, other_info))
+
+
+@pytest.mark.parametrize("first", [b"", b"about"])
+def test_no_more_is_read_than_the_chains_need(file: Path, first: bytes) -> None:
+    """A file that claims an array of 1.5 GB, with zeros to fill it, costs neither time nor memory."""
+    about = contents_of(file.read_bytes())[0]
+    begun = packed([about]) if first else b""
+    head = bytearray(make_block(NO_DIGEST, 1, 3 * 2**29, b"")[0])
+    with file.open("wb") as stream:
+        stream.write(begun + head)
+        stream.truncate(len(begun) + len(head) + 3 * 2**29)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CheckpointError, match=f"damaged at byte {len(begun)}"):
+            read_checkpoint(file, CASE.plan(), CHAINS)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders here")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CheckpointError, match="no regular file"):
+        read_checkpoint(tmp_path / "pipe", CASE.plan(), CHAINS)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04", np.arange(3).tobytes()])
