@@ -15,7 +15,6 @@ from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
-    from syclade.host.devices.work import WorkDone
     from syclade.host.output.result import Result
     from syclade.host.runs.found import Found
     from syclade.host.runs.task import Task
@@ -33,7 +32,7 @@ def answer(asked: Request, task: Task) -> Result:
     Raises:
         DeviceError, OptionError: the request cannot be met.
         CheckpointError: the checkpoint to resume from is damaged or belongs to another run.
-        OutputError: the checkpoint cannot be written.
+        OutputError: the samples cannot be written.
     """
     problem = asked.plan.problem
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
@@ -73,9 +72,9 @@ def _by_chains(asked: Request, task: Task) -> Found:
     from syclade.host.runs.run import run_plan
 
     starts: Callable[[int], ChainState] | None = None
-    before: tuple[WorkDone, ...] = ()
+    sought: Found | None = None
     if asked.start == "search" and task.keeper.resumed is None:
-        starts, before = _starts_by_search(asked, task)
+        starts, sought = _starts_by_search(asked, task)
     found = run_plan(
         asked.plan,
         asked.device,
@@ -90,16 +89,19 @@ def _by_chains(asked: Request, task: Task) -> Found:
         sampled=asked.sampling is not None,
         separate=asked.separate,
     )
-    return replace(found, work=(*before, *found.work))
+    if sought is None:
+        return found
+    outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
+    return replace(found, outcome=outcome, work=(*sought.work, *found.work))
 
 
-def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], tuple[WorkDone, ...]]:
+def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], Found]:
     """Search for trees, and return them as first states of chains; chains take them in turns.
 
     The searches find mutation trees, by the maximum score.
 
     Returns:
-        A function from a chain's number to its first state, and the work of the searches.
+        A function from a chain's number to its first state, and the findings of the searches.
     """
     from syclade.host.search.portfolio import find
 
@@ -107,4 +109,4 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     encoding = asked.encoding if asked.kind.name == "mutation" else "auto"
     found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
     trees = [asked.kind.from_mutation_tree(sought.problem, asked.rates, one) for one in found.trees]
-    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found.work
+    return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found

@@ -35,7 +35,7 @@ class InferenceProgress:
         steps_total: chain steps in total; None if the chains run until they agree.
         steps_expected: the same; if the chains run until they agree, the fewest after which they may stop.
         log_likelihood: of the best tree so far, natural log, from the chain's integer score.
-        steps_per_second: chain steps per second since the first.
+        steps_per_second: chain steps per second of this process; 0 if all steps are an earlier one's.
         acceptance: share of accepted proposals by kind of move, of the chains now on the device.
     """
 
@@ -250,6 +250,6 @@ def progress_of(state: Progress, to_nats: Callable[[int], float]) -> InferencePr
         state.steps_total,
         state.steps_expected,
         to_nats(state.best_score),
-        state.steps_done / max(state.seconds, 1e-9),
+        state.steps_here / max(state.seconds, 1e-9),
         state.acceptance,
     )

@@ -41,8 +41,8 @@ SUMMARY_FIELDS = {
     "moves", "searches",
 }  # fmt: skip
 RUN_FIELDS = {
-    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "pipeline",
-    "seconds", "steps_per_second", "options", "date", "version", "versions", "files",
+    "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "threads",
+    "pipeline", "seconds", "steps_per_second", "options", "date", "version", "versions", "files",
 }  # fmt: skip
 
 

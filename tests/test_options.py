@@ -57,7 +57,8 @@ def test_options_that_determine_the_result() -> None:
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("chains", (1, 2**32 - 1), (0, 2**32, 1.5, "3")),
+        ("chains", (1, 2**32 - 1), (0, 2**32, 1.5, "3", True)),
+        ("steps", (None, 1), (0, True)),
         ("seed", (0, 2**64 - 1), (-1, 2**64)),
         ("gamma", (1e-6, 1, 1e6), (0, 2e6, math.nan, True)),
         ("burn_in", (0, 0.99), (1, -0.1, math.inf)),

@@ -1,13 +1,13 @@
 """Checkpoints of chains: states between two launches, from which chains resume bit for bit.
 
-A checkpoint is an npz archive of plain arrays (no pickles) with one entry per chain. Its entry `about` is
-JSON: the seed, a description of the plan, and values of the run.
+A checkpoint is an archive of plain arrays with one entry per chain, and of JSON: the seed, a description of
+the plan, and values of the run.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
+from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.common.errors import CheckpointError, SycladeError
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.options import checked
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
 
@@ -55,72 +56,90 @@ def write_checkpoint(path: Path, plan: Plan, checkpoint: Checkpoint, force: bool
     Raises:
         OutputError: the file exists already, or cannot be written.
     """
-    states = [state for state, _ in checkpoint.chains]
-    arrays: dict[str, NDArray[Any]] = {
-        name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _NUMBERS
-    }
-    arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int32) for name in _TREES}
-    arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _PLACES}
-    arrays |= {
-        "weights": np.array([state.rates.weights for state in states], dtype=np.int64),
-        "base": np.array([state.rates.base for state in states], dtype=np.int64),
-        "gamma": np.array([state.gamma for state in states], dtype=np.float64),
-        "settings": np.array(
-            [[{**plan.settings, **state.settings}[name] for name in plan.settings] for state in states],
-            dtype=np.int64,
-        ),
-        "tallies": np.array([info.tallies for _, info in checkpoint.chains], dtype=np.int64),
+    values = [_values(plan, state, info) for state, info in checkpoint.chains]
+    layout = _layout(plan, len(values))
+    arrays = {
+        name: np.array([value[name] for value in values], dtype).reshape(shape)
+        for name, (dtype, shape) in layout.items()
     }
     about = {"seed": checkpoint.seed, "plan": _describe(plan), "run": dict(checkpoint.run)}
     write_archive(path, arrays, about, force)
 
 
-def read_checkpoint(path: Path, plan: Plan) -> Checkpoint:
+def read_checkpoint(
+    path: Path, plan: Plan, chains: int, check: Callable[[dict[str, Any]], None] | None = None
+) -> Checkpoint:
     """Read a checkpoint that `write_checkpoint` wrote.
 
     Args:
         path: the file.
         plan: the plan to resume with. It must be built from the same parts for the same matrix.
+        chains: number of chains.
+        check: called with the values of the run; raises a CheckpointError if they are those of another run.
 
     Raises:
         CheckpointError: the file does not exist, it is damaged, or its chains have another plan.
     """
-    arrays, about = read_archive(path)
-    _check_plan(path, about.get("plan"), _describe(plan))
+
+    def layout_of(about: dict[str, Any]) -> Layout:
+        if check is not None:
+            check(about.get("run", {}))
+        _check_plan(path, about.get("plan"), _describe(plan))
+        return _layout(plan, chains)
+
+    arrays, about = read_archive(path, layout_of)
     try:
-        chains = _chains(plan, arrays)
-        return Checkpoint(int(about["seed"]), chains, dict(about["run"]))
-    except (ValueError, KeyError, TypeError, IndexError, SycladeError) as error:
-        raise damaged(path, str(error)) from error
-
-
-def _chains(plan: Plan, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[ChainState, ChainInfo], ...]:
-    """Return the chains of the arrays; check each stored score against the score's definition."""
-    names = list(plan.settings)
-    count, nodes = len(arrays["chain"]), plan.labels + 1
-    shapes = {"parents": (nodes,), "best_parents": (nodes,), "tallies": (2 * len(plan.kinds),)}
-    shapes |= {"weights": (plan.problem.classes,), "settings": (len(names),)}
-    shapes |= {name: (2,) for name in _PLACES}
-    for name, array in arrays.items():
-        if array.shape != (count, *shapes.get(name, ())):
-            raise ValueError(f"{name} has the shape {array.shape}")
-    chains = []
-    for at in range(count):
-        rates = SlotRates(tuple(arrays["weights"][at].tolist()), int(arrays["base"][at]))
-        chain, step, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
-        parents, best_parents = (plan.space.check(arrays[name][at]) for name in _TREES)
-        settings = dict(zip(names, arrays["settings"][at].tolist(), strict=True))
-        fixed = None if plan.problem.learns else rates
-        places, best_places = (_places(plan, arrays[name][at].tolist()) for name in _PLACES)
-        for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
-            if plan.score_of(tree, fixed, where, settings) != told:
-                raise ValueError(f"the score of chain {chain} is not that of its tree")
-        gamma = float(arrays["gamma"][at])
-        state = ChainState(
-            chain, step, parents, score, best_parents, best_score, rates, gamma, settings, places, best_places
+        found = tuple(
+            _chain(plan, {name: array[at] for name, array in arrays.items()}) for at in range(chains)
         )
-        chains.append((state, ChainInfo(arrays["tallies"][at])))
-    return tuple(chains)
+        return Checkpoint(int(about["seed"]), found, dict(about["run"]))
+    except (ValueError, KeyError, TypeError, SycladeError) as error:
+        raise damaged(path, f"in its values: {error}") from error
+
+
+def _layout(plan: Plan, chains: int) -> Layout:
+    """Return type and shape of each array."""
+    trees = ("<i4", (chains, plan.labels + 1))
+    return {
+        **dict.fromkeys(_NUMBERS, ("<i8", (chains,))),
+        **dict.fromkeys(_TREES, trees),
+        **dict.fromkeys(_PLACES, ("<i8", (chains, 2))),
+        "weights": ("<i8", (chains, plan.problem.classes)),
+        "base": ("<i8", (chains,)),
+        "gamma": ("<f8", (chains,)),
+        "settings": ("<i8", (chains, len(plan.settings))),
+        "tallies": ("<i8", (chains, 2 * len(plan.kinds))),
+    }
+
+
+def _values(plan: Plan, state: ChainState, info: ChainInfo) -> dict[str, Any]:
+    """Return the values of a chain, by the names of the arrays."""
+    settings = {**plan.settings, **state.settings}
+    return {
+        **{name: getattr(state, name) for name in (*_NUMBERS, *_TREES, *_PLACES, "gamma")},
+        "weights": state.rates.weights,
+        "base": state.rates.base,
+        "settings": [settings[name] for name in plan.settings],
+        "tallies": info.tallies,
+    }
+
+
+def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, ChainInfo]:
+    """Return the chain with these values; check each stored score against the score's definition."""
+    rates = SlotRates(tuple(values["weights"].tolist()), int(values["base"]))
+    chain, step, score, best_score = (int(values[name]) for name in _NUMBERS)
+    parents, best_parents = (plan.space.check(values[name]) for name in _TREES)
+    settings = dict(zip(plan.settings, values["settings"].tolist(), strict=True))
+    fixed = None if plan.problem.learns else rates
+    places, best_places = (_places(plan, values[name].tolist()) for name in _PLACES)
+    for tree, where, told in ((parents, places, score), (best_parents, best_places, best_score)):
+        if plan.score_of(tree, fixed, where, settings) != told:
+            raise ValueError(f"the score of chain {chain} is not that of its tree")
+    gamma = checked("gamma", float(values["gamma"]))
+    state = ChainState(
+        chain, step, parents, score, best_parents, best_score, rates, gamma, settings, places, best_places
+    )
+    return state, ChainInfo(values["tallies"].copy())
 
 
 def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
@@ -156,11 +175,11 @@ def _digest(problem: Problem) -> str:
 
 def _check_plan(path: Path, told: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(told, dict):
-        raise damaged(path, "it does not tell what its chains are made of")
+        raise damaged(path, "at byte 0: it does not tell what its chains are made of")
     other = [name for name, value in wanted.items() if told.get(name) != value]
     if other:
         raise CheckpointError(
             f"the checkpoint's chains have another {' and another '.join(other)}",
             path=path,
-            hint="go on with the matrix, the rates and the settings of the run that wrote it",
+            hint="resume with the matrix, the rates and the settings of the run that wrote it",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any
 
 from syclade.host.checkpoints.asked import check_asked
 from syclade.host.common.errors import CheckpointError, OutputError
+from syclade.host.common.files import check_output
 from syclade.host.options import checked, flag_of
 
 __all__ = ["Keeper", "make_keeper", "same_file"]
+
+logger = logging.getLogger("syclade.checkpoints")
 
 
 class Keeper:
@@ -36,8 +40,9 @@ class Keeper:
         self.asked = dict(asked)
         self.resumed = resumed
         self._path = path
+        self._wrote = path is not None and resumed is not None and same_file(path, resumed)
         # A run may replace a file that it has written or resumes from.
-        self._own = force or (path is not None and resumed is not None and same_file(path, resumed))
+        self._own = force or self._wrote
         self._last = time.monotonic()
 
     @property
@@ -60,22 +65,34 @@ class Keeper:
         return self.writes and time.monotonic() - self._last >= self.every
 
     def keep(self, write: Callable[[Path, dict[str, Any], bool], None]) -> None:
-        """Write a checkpoint, if there is a file for it.
+        """Write a checkpoint, if there is a file for it; if it cannot be written, `give_up`.
 
         Args:
             write: called with the file, the values to store besides the run's own, and whether an existing
                 file may be replaced.
-
-        Raises:
-            OutputError: the file belongs to another run, or cannot be written.
         """
         if self._path is None:
             return
-        write(self._path, {"asked": self.asked}, self._own)
-        self._own = True
+        try:
+            write(self._path, {"asked": self.asked}, self._own)
+        except OutputError as error:
+            self.give_up(error)
+            return
+        self._own = self._wrote = True
         self._last = time.monotonic()
 
-    def check(self, path: Path, told: Mapping[str, Any], kind: str) -> None:
+    def give_up(self, error: OutputError) -> None:
+        """Warn that the run goes on without checkpoints, since they cannot be written."""
+        if self._path is None:
+            return
+        last = "it has none so far"
+        if self._wrote:
+            again = f"{flag_of('resume', self._path)} and another {flag_of('checkpoint')}"
+            last = f"{self._path} has the last one: go on from it with {again}"
+        logger.warning("%s: the run continues without checkpoints; %s", error.message, last)
+        self._path = None
+
+    def check(self, path: Path, told: Any, kind: str) -> None:
         """Check that a checkpoint fits the kind and the options of this run.
 
         Args:
@@ -86,6 +103,7 @@ class Keeper:
         Raises:
             CheckpointError: the checkpoint belongs to another run.
         """
+        told = told if isinstance(told, Mapping) else {}
         found = told.get("kind", "something else")
         if found != kind:
             raise CheckpointError(
@@ -109,7 +127,8 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
 
     Raises:
         OptionError: `every` is not a finite number >= 0.
-        OutputError: `path` exists and is not the checkpoint that the run resumes from.
+        OutputError: `path` exists and is not the checkpoint that the run resumes from, or cannot be
+            written.
     """
     place, source = checked("checkpoint", path), checked("resume", resumed)
     keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
@@ -118,6 +137,8 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
             f"{place} already exists",
             hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
         )
+    if place is not None:
+        check_output(place.parent, [place.name], force=True)
     return keeper
 
 

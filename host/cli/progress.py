@@ -30,13 +30,17 @@ class _ToStderr(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.tell: Callable[[str], None] = self._echo
+        self._told: set[str] = set()
 
     @staticmethod
     def _echo(text: str) -> None:
         click.echo(text, err=True)
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.tell(f"syclade: {record.getMessage()}")
+        message = record.getMessage()
+        if message not in self._told:  # searches and the chains that start from them may say the same
+            self._told.add(message)
+            self.tell(f"syclade: {message}")
 
 
 def show_log(quiet: bool, verbose: bool) -> _ToStderr:
@@ -91,10 +95,8 @@ def now_and_then(tell: Callable[[str], None], every: float = LINE_SECONDS) -> Sh
 
 
 def _in_words(state: InferenceProgress) -> str:
-    return (
-        f"{state.steps_done / 1e6:.1f} Msteps, {state.steps_per_second / 1e3:.0f} ksteps/s, "
-        f"best {state.log_likelihood:.4f}, {time_left(state)}"
-    )
+    speed = f"{state.steps_per_second / 1e3:.0f} ksteps/s, " if state.steps_per_second else ""
+    return f"{state.steps_done / 1e6:.1f} Msteps, {speed}best {state.log_likelihood:.4f}, {time_left(state)}"
 
 
 def _accepted(state: InferenceProgress) -> str:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import tempfile
 from functools import cache
 from pathlib import Path
 
 from syclade.host.common.atomic import passing_files
 
-__all__ = ["cache_folder", "forget_cached", "read_cached", "read_checked", "write_cached", "write_checked"]
+__all__ = [
+    "cache_folder",
+    "cache_problem",
+    "forget_cached",
+    "how_often",
+    "read_cached",
+    "read_checked",
+    "write_cached",
+    "write_checked",
+]
 
 
 @cache
@@ -22,6 +32,27 @@ def cache_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("syclade", appauthor=False))
+
+
+def cache_problem() -> str | None:
+    """Return why the cache cannot be written; None if it can."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache_folder()):
+            return None
+    except OSError as problem:
+        return problem.strerror or str(problem)
+
+
+def how_often() -> str:
+    """Return how often something is computed whose result is cached, to append to a message."""
+    problem = cache_problem()
+    if problem is None:
+        return "only once"
+    return (
+        f"in every run, since the cache {cache_folder()} cannot be written ({problem}): "
+        "set SYCLADE_CACHE to another folder"
+    )
 
 
 def read_cached(name: str) -> bytes | None:

@@ -39,7 +39,8 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
         present = [name for name in names if os.path.lexists(folder / name)]
         blocked = [name for name in present if (folder / name).is_dir()]
     except FileExistsError:
-        raise OutputError(f"{folder} is a file, not a directory", hint="choose another directory") from None
+        what = "a link to nothing" if folder.is_symlink() and not folder.exists() else "a file"
+        raise OutputError(f"{folder} is {what}, not a directory", hint="choose another directory") from None
     except (OSError, ValueError) as problem:
         raise cannot(f"cannot make the directory {folder}", problem) from problem
     if blocked:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from syclade.host.common.cache import read_checked, write_checked
+from syclade.host.common.cache import how_often, read_checked, write_checked
 from syclade.host.common.distributions import version_of
 from syclade.host.common.errors import DeviceError
 from syclade.host.common.install import install_command
@@ -86,7 +86,7 @@ def _translation() -> list[str]:
 def _compile(kernel: Kernel) -> tuple[str, bytes]:
     """Compile a kernel; return the symbol's name and the object file."""
     require_current_folder()
-    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
+    logger.info("compiling the kernel for %s: about 10 s, %s", kernel.size or kernel.name, how_often())
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     try:
         from syclade.kernels.target.native.compiler import compile_kernel

@@ -11,7 +11,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.common.cache import read_checked, write_checked
+from syclade.host.common.cache import how_often, read_checked, write_checked
 from syclade.host.common.errors import DeviceError
 from syclade.host.common.spirv import with_constants
 from syclade.host.compile import native_binary
@@ -97,7 +97,7 @@ def announce_translation(queue: Any, seconds: int) -> None:
     name = queue.sycl_device.name.strip()
     if name not in _announced:
         _announced.add(name)
-        logger.info("the driver of %s translates the kernels: about %d s, only once", name, seconds)
+        logger.info("the driver of %s translates the kernels: about %d s, %s", name, seconds, how_often())
 
 
 def _keep(kernel: Kernel, spirv: Spirv) -> None:

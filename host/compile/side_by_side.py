@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from syclade.host.common.cache import cache_problem
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.program import announce_translation, is_at_hand, is_translated
 from syclade.host.compile.translator import Translator
@@ -42,6 +43,8 @@ class SideBySide:
             return
         if all(is_at_hand(kernel) for kernel in missing):  # otherwise the compiler announces its time
             announce_translation(queue, _SECONDS)
+        if cache_problem() is not None:  # this process could not read what others translate
+            return
         share = -(-len(missing) // usable_cores())
         for first in range(share, len(missing), share):
             part = missing[first : first + share]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from syclade.host.common.cache import how_often
 from syclade.host.common.distributions import version_of
 from syclade.host.common.errors import DeviceError
 from syclade.host.common.install import COMPILER_PYTHON, install_command
@@ -85,7 +86,7 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
     """
     require_current_folder()
     require_compiler(kernel)
-    logger.info("compiling the kernel for %s: about 10 s, only once", kernel.size or kernel.name)
+    logger.info("compiling the kernel for %s: about 10 s, %s", kernel.size or kernel.name, how_often())
     logger.debug("%s with %s", kernel.name, dict(kernel.constants))
     compile_kernel = import_compiler()
     arguments = [(argument.name, argument.dtype) for argument in kernel.arguments]

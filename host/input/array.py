@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.reader import ALLOWED, MEANING
 
 __all__ = ["values_from_array"]
@@ -24,7 +27,7 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
         uint8, shape (n_mutations, n_cells), C-contiguous; entries 0, 1, 2 or 3.
 
     Raises:
-        MatrixError: as ``matrix_from_array``; or the array is a DataFrame.
+        MatrixError: as ``matrix_from_array``; or the array is a DataFrame or an iterator.
     """
     if hasattr(array, "columns") and hasattr(array, "index") and hasattr(array, "to_numpy"):
         raise MatrixError(
@@ -32,6 +35,8 @@ def values_from_array(array: Any) -> NDArray[np.uint8]:
             hint="for rows that are mutations give frame.to_numpy() with names=list(frame.index), "
             "for rows that are cells frame.to_numpy().T with names=list(frame.columns)",
         )
+    if isinstance(array, Iterator):
+        raise MatrixError(f"an iterator ({type(array).__name__}) is no array", hint="give list(...) of it")
     values = _to_numpy(array)
     if values.ndim != 2:
         raise MatrixError(
@@ -77,6 +82,10 @@ def _to_numpy(array: Any) -> NDArray[Any]:
 
 def _from_device(array: Any) -> Any:
     """Return the array itself, or a copy on the host if numpy cannot read its memory."""
+    if callable(getattr(array, "toarray", None)):  # scipy.sparse
+        if math.prod(array.shape) > MOST_BYTES:
+            raise MatrixError(f"the sparse matrix has the shape {array.shape}, which is too large")
+        return array.toarray()
     if callable(getattr(array, "asnumpy", None)):  # dpnp
         return array.asnumpy()
     if hasattr(array, "__sycl_usm_array_interface__"):  # dpctl up to 0.21, dpnp from 0.20

@@ -83,7 +83,8 @@ def matrix_from_array(array: Any, mutations: Sequence[str] | None = None) -> Mat
 
     Args:
         array: shape (n_mutations, n_cells), of bool, integers or whole floats, entries 0, 1, 2 or 3: a numpy
-            array, nested lists, a dpctl or dpnp array, or anything with ``__array__`` or ``__dlpack__``.
+            array, nested lists, a sparse matrix of scipy, a dpctl or dpnp array, or anything with
+            ``__array__`` or ``__dlpack__``.
         mutations: the names of the rows; None numbers them from 1.
 
     Raises:

@@ -6,6 +6,7 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.distributions import version_of
+from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.work import work_dicts
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def run_of(result: Result) -> dict[str, Any]:
         "encoding": result.encoding,
         "work": work_dicts(result.work),
         "slots": result.slots,
+        "threads": usable_cores(),
         "seconds": result.seconds,
         "steps_per_second": result.steps_per_second,
         "pipeline": None if result.pipeline is None else dict(result.pipeline),

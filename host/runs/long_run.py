@@ -88,6 +88,8 @@ class _Run:
         run = {"kind": KIND, "best": self.best, "best_since": self.best_since, **self._stored}
         if self._store is not None:
             self._store.sync()  # before the checkpoint that refers to it
+            if self._store.failure is not None:
+                self.task.keeper.give_up(self._store.failure)
         chains = tuple(self._standing)
 
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
@@ -122,16 +124,16 @@ def run_long(
 
     Raises:
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
-        OutputError: the samples or a checkpoint cannot be written.
+        OutputError: the samples cannot be written.
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
-    clock = Clock(None if fixed is None else chains * fixed, task.launched)
     given, told = _resumed(runner, chains, task)
+    before = sum(state.step for state, _ in given)
+    clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
     store = _open_store(runner.plan.labels + 1, task.keeper, told) if sampled else None
     taking = sinks if store is None else (*sinks, store)
     rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
-    clock.steps_done = chains * rounds.steps
     run = _Run(rounds, task, runner, store)
     if given:
         best = None if told["best"] is None else int(told["best"])
@@ -206,9 +208,8 @@ def _resumed(
         return (), {}
     from syclade.host.checkpoints.chains import read_checkpoint
 
-    found = read_checkpoint(path, runner.plan)
+    found = read_checkpoint(path, runner.plan, chains, lambda run: task.keeper.check(path, run, KIND))
     run = dict(found.run)
-    task.keeper.check(path, run, KIND)
     numbers = [state.chain for state, _ in found.chains]
     steps = {state.step for state, _ in found.chains}
     if numbers != list(range(chains)) or len(steps) != 1 or not {"best", "best_since"} <= set(run):

@@ -52,7 +52,8 @@ class Progress:
         steps_total: chain steps of the whole run; None if not known.
         steps_expected: the same; if not known, the fewest possible.
         best_score: best integer score so far, in units of 2^-f nat.
-        seconds: wall time since the run began.
+        steps_here: those of the steps done that this process did, not an earlier one.
+        seconds: wall time that these took.
         acceptance: share of proposals that were accepted, by kind of move, for the chains that are on the
             device; updated at most once per `ACCEPTANCE_SECONDS`.
     """
@@ -61,6 +62,7 @@ class Progress:
     steps_total: int | None
     steps_expected: int
     best_score: int
+    steps_here: int
     seconds: float
     acceptance: Mapping[str, float] = field(default_factory=dict)
 
@@ -155,14 +157,16 @@ class Clock:
     """Counter of steps and time over all rounds of a run, with progress reports.
 
     Attributes:
-        steps_done: chain steps done, over all chains.
+        steps_done: chain steps done, over all chains, those of an earlier process included.
         steps_expected: as in `Progress`; may change from round to round if the total is not known.
         launch: steps of the next launch.
         best_finished: best score of the chains that have left their slots; None if there are none yet.
     """
 
-    def __init__(self, steps_total: int | None, progress: Callable[[Progress], None] | None) -> None:
-        self.steps_done = 0
+    def __init__(
+        self, steps_total: int | None, progress: Callable[[Progress], None] | None, steps_before: int = 0
+    ) -> None:
+        self.steps_done = self._steps_before = steps_before
         self.steps_expected = steps_total or 0
         self.launch = _FIRST_LAUNCH
         self.best_finished: int | None = None
@@ -189,9 +193,9 @@ class Clock:
         if self._progress is not None:
             best = best_score if self.best_finished is None else max(best_score, self.best_finished)
             expected = max(self.steps_expected, self.steps_done)
-            self._progress(
-                Progress(self.steps_done, self._steps_total, expected, best, self.seconds(), self._acceptance)
-            )
+            here = self.steps_done - self._steps_before
+            state = (self.steps_done, self._steps_total, expected, best, here, self.seconds())
+            self._progress(Progress(*state, self._acceptance))
 
 
 def run_round(

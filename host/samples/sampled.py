@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from syclade.host.common.atomic import Content
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.samples.store import SampleStore
-from syclade.host.samples.trust import RHAT, Trust, finite
+from syclade.host.samples.trust import Trust, finite, rhat_warnings
 
 if TYPE_CHECKING:
     from syclade.host.trees.clones import Clone
@@ -67,8 +68,8 @@ class Sampled(Trust, ABC):
         """See `Trust.warnings`; also warns of learned rates with a high R-hat."""
         found = super().warnings
         for name, values in self.rates.items():
-            if values.size and not (rhat := split_rhat(values)) <= RHAT:
-                found.append(f"R-hat of {name} is {rhat:.3f}: the chains have not mixed")
+            if values.size and not math.isnan(self.ess):
+                found += rhat_warnings(name, split_rhat(values))
         return found
 
     def told(self) -> dict[str, Any]:

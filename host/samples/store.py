@@ -7,20 +7,19 @@ steps that a resumed run repeats; they are cut off.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import struct
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
 from syclade.host.checkpoints.archive import damaged
+from syclade.host.checkpoints.blocks import NO_DIGEST, Block, DamagedError, make_block, read_block
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.options import flag_of
 
@@ -33,25 +32,10 @@ The fields are step and score, int64; rate_at, int64, shape (2,); parents, int32
 """
 
 WAITING = 4096
-"""Number of events that wait in memory before they are written."""
+"""Number of events that wait in memory before they are written, and most samples of a block."""
 
 IN_MEMORY = 2**24
 """Bytes of a temporary store that stay in memory."""
-
-_MAGIC = b"syclade1"
-_HEAD = struct.Struct("<8sqq16s")
-"""Magic bytes, number of the chain, number of samples, digest."""
-
-_NO_DIGEST = bytes(16)
-
-
-class _Block(NamedTuple):
-    """Position of a block's samples in the file, their number, and the digests before and of the block."""
-
-    place: int
-    samples: int
-    before: bytes
-    digest: bytes
 
 
 def store_of(checkpoint: Path) -> Path:
@@ -62,6 +46,11 @@ def store_of(checkpoint: Path) -> Path:
 class SampleStore:
     """A sink that stores samples in a file. Its memory does not grow with their number, but for an index.
 
+    If the file cannot be written any more, the samples go on in a temporary file.
+
+    Attributes:
+        failure: why the file could not be written; None while it can.
+
     Args:
         nodes: number of nodes of the trees.
         path: the file; None for a temporary one.
@@ -69,22 +58,23 @@ class SampleStore:
         force: whether an existing file may be replaced.
 
     Raises:
-        OutputError: the file exists already, or cannot be written.
+        OutputError: the file exists already, or cannot be made.
     """
+
+    failure: OutputError | None = None
 
     def __init__(self, nodes: int, path: Path | None = None, *, why: int = 1, force: bool = False) -> None:
         if path is not None and path.exists() and not force:
             raise OutputError(f"{path} is there already", hint=f"replace it with {flag_of('force')}")
         self._begin(nodes, path, why)
+        if path is None:
+            self._attach(_temporary_file())
+            return
         try:
-            if path is None:
-                file: Any = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                file = path.open("w+b")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._attach(path.open("w+b", buffering=0))
         except OSError as problem:
             raise self._failed(problem) from None
-        self._attach(file)
 
     @classmethod
     def resumed(cls, nodes: int, path: Path, length: int, digest: str, *, to_extend: bool) -> SampleStore:
@@ -102,23 +92,26 @@ class SampleStore:
         store = cls.__new__(cls)
         store._begin(nodes, path, 1)
         try:
-            store._attach(path.open("r+b" if to_extend else "rb"))
+            store._attach(path.open("r+b" if to_extend else "rb", buffering=0))
             store._read_blocks(length, digest)
             if to_extend:
                 store._file.truncate(length)
         except OSError as problem:
-            raise store._damaged(f"it cannot be read: {problem.strerror}") from None
+            words = f"the samples of the checkpoint cannot be read: {problem.strerror}"
+            raise CheckpointError(words, path=path) from None
+        except DamagedError as error:
+            raise damaged(path, str(error)) from None
         return store
 
     def _begin(self, nodes: int, path: Path | None, why: int) -> None:
         fields = [("step", "<i8"), ("score", "<i8"), ("rate_at", "<i8", (2,)), ("parents", "<i4", (nodes,))]
         self._record = np.dtype(fields)
         self._path, self._why = path, why
-        self._blocks: dict[int, list[_Block]] = {}
-        self._digest = _NO_DIGEST
+        self._blocks: dict[int, list[Block]] = {}
+        self._end, self._digest = 0, NO_DIGEST
         self._waiting: list[Event] = []
 
-    def _attach(self, file: IO[bytes]) -> None:
+    def _attach(self, file: Any) -> None:
         self._file = file
         weakref.finalize(self, file.close)
 
@@ -126,7 +119,7 @@ class SampleStore:
     def length(self) -> int:
         """Length of the file in bytes, with all events taken so far."""
         self._write_waiting()
-        return self._file.seek(0, os.SEEK_END)
+        return self._end
 
     @property
     def digest(self) -> str:
@@ -143,13 +136,13 @@ class SampleStore:
     def count(self, chain: int) -> int:
         """Return the number of samples of a chain."""
         self._write_waiting()
-        return sum(block.samples for block in self._blocks.get(chain, ()))
+        return sum(block.items for block in self._blocks.get(chain, ()))
 
     def take(self, events: Sequence[Event]) -> None:
         """Store events; see `Sink.take`.
 
         Raises:
-            OutputError: the file cannot be written.
+            OutputError: neither the file nor a temporary one can be written.
         """
         self._waiting += [event for event in events if event.why & self._why]
         if len(self._waiting) >= WAITING:
@@ -164,34 +157,29 @@ class SampleStore:
         self._write_waiting()
         for block in list(self._blocks.get(chain, ())):
             self._file.seek(block.place)
-            content = self._file.read(block.samples * self._record.itemsize)
-            if _digest(block.before, chain, block.samples, content) != block.digest:
-                raise self._damaged(f"byte {block.place} and after it were changed")
+            content = self._file.read(block.items * self._record.itemsize)
+            if not block.holds(content):
+                raise damaged(self._path, f"at byte {block.place}: it was changed meanwhile")
             yield np.frombuffer(content, self._record)
 
     def copy_to(self, other: SampleStore) -> None:
         """Append all samples to another store.
 
         Raises:
-            OutputError: the other file cannot be written.
+            OutputError: the other file cannot be written, nor a temporary one.
         """
         for chain in self.chains:
             for records in self.of_chain(chain):
                 other._append(chain, len(records), records.tobytes())
 
     def sync(self) -> None:
-        """Wait until all events are on the disk.
-
-        Raises:
-            OutputError: the file cannot be written.
-        """
+        """Wait until all events are on the disk."""
         self._write_waiting()
-        try:
-            self._file.flush()
-            if self._path is not None:
+        if self._path is not None:
+            try:
                 os.fsync(self._file.fileno())
-        except OSError as problem:
-            raise self._failed(problem) from None
+            except OSError as problem:
+                self._leave(problem)
 
     def close(self) -> None:
         """Close the file; a temporary one is removed."""
@@ -204,61 +192,91 @@ class SampleStore:
         for event in waiting:
             by_chain.setdefault(event.chain, []).append(event)
         for chain, events in by_chain.items():
-            records = np.empty(len(events), self._record)
-            for name in self._record.names or ():
-                records[name] = [getattr(event, name) for event in events]
-            self._append(chain, len(events), records.tobytes())
+            for first in range(0, len(events), WAITING):
+                self._append(chain, *self._records(events[first : first + WAITING]))
+
+    def _records(self, events: Sequence[Event]) -> tuple[int, bytes]:
+        records = np.empty(len(events), self._record)
+        for name in self._record.names or ():
+            records[name] = [getattr(event, name) for event in events]
+        return len(events), records.tobytes()
 
     def _append(self, chain: int, count: int, content: bytes) -> None:
-        digest = _digest(self._digest, chain, count, content)
+        data, digest = make_block(self._digest, chain, count, content)
         try:
-            place = self._file.seek(0, os.SEEK_END) + _HEAD.size
-            self._file.write(_HEAD.pack(_MAGIC, chain, count, digest) + content)
+            self._write(data)
         except OSError as problem:
-            raise self._failed(problem) from None
-        self._index(chain, _Block(place, count, self._digest, digest))
+            self._leave(problem)
+            self._append(chain, count, content)
+            return
+        self._index(Block(chain, count, self._end + len(data) - len(content), self._digest, digest))
 
-    def _index(self, chain: int, block: _Block) -> None:
-        self._blocks.setdefault(chain, []).append(block)
+    def _write(self, data: bytes) -> None:
+        """Write a block after the others."""
+        self._file.seek(self._end)
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
+        self._file.flush()
+
+    def _leave(self, problem: OSError) -> None:
+        """Go on in a temporary file, with all blocks at their places.
+
+        Raises:
+            OutputError: the temporary file cannot be written.
+        """
+        error = self._failed(problem)
+        if self._path is None:
+            raise error from None
+        left, end = self._file, self._end
+        self._path, self.failure = None, error
+        self._attach(_temporary_file())
+        self._end = 0
+        left.seek(0)
+        try:
+            while self._end < end:
+                piece = left.read(min(end - self._end, IN_MEMORY))
+                self._write(piece)
+                self._end += len(piece)
+        except OSError as another:
+            raise self._failed(another) from None
+        left.close()
+
+    def _index(self, block: Block) -> None:
+        self._blocks.setdefault(block.number, []).append(block)
+        self._end = block.place + block.items * self._record.itemsize
         self._digest = block.digest
 
     def _read_blocks(self, length: int, digest: str) -> None:
         """Check the blocks of an earlier run, and index them.
 
         Raises:
-            CheckpointError: a block is damaged, or the digest of the last one is not `digest`.
+            DamagedError: a block is damaged, or the digest of the last one is not `digest`.
         """
-        self._file.seek(0)
-        at = 0
-        while at < length:
-            head = self._file.read(_HEAD.size)
-            if len(head) < _HEAD.size:
-                raise self._damaged("it ends before the checkpoint's moment")
-            magic, chain, count, told = _HEAD.unpack(head)
-            size = count * self._record.itemsize
-            if magic != _MAGIC or not 0 < size <= length - at - _HEAD.size:
-                raise self._damaged(f"there is no block of samples at byte {at}")
-            content = self._file.read(size)
-            if len(content) < size:
-                raise self._damaged("it ends before the checkpoint's moment")
-            if told != _digest(self._digest, chain, count, content):
-                raise self._damaged(f"the block at byte {at} has changed")
-            self._index(chain, _Block(at + _HEAD.size, count, self._digest, told))
-            at += _HEAD.size + size
+        while self._end < length:
+            at, unit = self._end, self._record.itemsize
+            block, content = read_block(self._file, at, self._digest, end=length, unit=unit, most=WAITING)
+            if not _are_trees(np.frombuffer(content, self._record)["parents"]):
+                raise DamagedError(f"at byte {at}: a sample there is no tree")
+            self._index(block)
         if self._digest.hex() != digest:
-            raise self._damaged("its samples are not those of the checkpoint")
+            raise DamagedError(f"at byte {self._end}: its samples are not those of the checkpoint")
 
     def _failed(self, problem: OSError) -> OutputError:
         what = "the temporary file of samples" if self._path is None else str(self._path)
         return OutputError(f"{what} cannot be written: {problem.strerror}", hint="is the disk full?")
 
-    def _damaged(self, why: str) -> CheckpointError:
-        return damaged(self._path, why)
+
+def _temporary_file() -> Any:
+    return tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")
 
 
-def _digest(before: bytes, chain: int, count: int, content: bytes) -> bytes:
-    """Return the digest of a block, 16 bytes: of the digest before it, its numbers and its content."""
-    digest = hashlib.blake2b(before, digest_size=16)
-    digest.update(struct.pack("<qq", chain, count))
-    digest.update(content)
-    return digest.digest()
+def _are_trees(parents: NDArray[np.int32]) -> bool:
+    """Return whether all rows are parent vectors in which every node is below the last one."""
+    nodes = parents.shape[1]
+    if ((parents < 0) | (parents >= nodes)).any():
+        return False
+    above = parents.astype(np.intp)
+    for _ in range(nodes.bit_length()):
+        above = np.take_along_axis(above, above, axis=1)
+    return bool((above == nodes - 1).all())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.trees import changes
 
-__all__ = ["FEWEST_CHANGES", "RHAT", "Trust", "finite", "judged"]
+__all__ = ["FEWEST_CHANGES", "Trust", "finite", "judged", "rhat_warnings"]
 
 FEWEST_CHANGES = 10
 """A chain whose tree changes less often may be stuck; its effective sample size cannot show this."""
@@ -59,14 +59,15 @@ class Trust:
                 f"in {self.still} of {len(self.log_likelihoods)} chains the tree changed fewer than "
                 f"{FEWEST_CHANGES} times: they may be stuck, whatever the effective sizes say"
             )
+        if math.isnan(self.ess):
+            return [*found, "there are too few samples to judge them: run longer, or sample more often"]
         if not self.ess >= ESS:
             found.append(
                 f"the samples are worth {self.ess:.0f} independent ones (log-likelihood): run longer"
             )
         if not self.tree_ess >= ESS / 4:
             found.append(f"their trees are worth {self.tree_ess:.0f} independent ones: run longer")
-        if not self.rhat <= RHAT:
-            found.append(f"R-hat of the log-likelihood is {self.rhat:.3f}: the chains have not mixed")
+        found += rhat_warnings("the log-likelihood", self.rhat)
         if self.spread > SPREAD:
             found.append(f"chains differ in {self.spread_of} by {self.spread:.3f} on the mean: run longer")
         return found
@@ -87,6 +88,13 @@ class Trust:
             "still_chains": self.still,
             "warnings": self.warnings,
         }
+
+
+def rhat_warnings(of: str, rhat: float) -> list[str]:
+    """Return a message if an R-hat is high, or cannot be computed: it is nan if all samples are equal."""
+    if math.isnan(rhat):
+        return [f"{of} is the same in all samples, so its R-hat says nothing"]
+    return [f"R-hat of {of} is {rhat:.3f}: the chains have not mixed"] if rhat > RHAT else []
 
 
 def finite(numbers: dict[str, float]) -> dict[str, float | None]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.checkpoints.archive import damaged, read_archive, write_archive
+from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.checkpoints.keeper import Keeper
 from syclade.host.common.errors import SycladeError
 from syclade.host.runs.found import ShortChains
-from syclade.host.search.policy import SearchPolicy
+from syclade.host.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.search.search import Legs
 from syclade.host.search.work import SearchState
 from syclade.host.trees.tree import validate_parents
@@ -40,22 +40,17 @@ class Standing:
 
 
 def keep_searches(keeper: Keeper, standing: Standing) -> None:
-    """Write a checkpoint of the searches, if the keeper has a file for it.
-
-    Raises:
-        OutputError: the file belongs to another run, or cannot be written.
-    """
+    """Write a checkpoint of the searches, if the keeper has a file for it."""
     states = standing.legs.states
     arrays: dict[str, NDArray[Any]] = {
-        name: np.array([getattr(state, name) for state in states], dtype=np.int64) for name in _NUMBERS
+        name: np.array([getattr(state, name) for state in states], dtype="<i8") for name in _NUMBERS
     }
-    arrays |= {name: np.array([getattr(state, name) for state in states], dtype=np.int32) for name in _TREES}
+    arrays |= {name: np.array([getattr(state, name) for state in states], dtype="<i4") for name in _TREES}
     arrays |= {
-        "tops": np.array(standing.legs.tops, dtype=np.int64),
-        "chain_best_scores": standing.chains.best_scores,
-        "chain_tallies": standing.chains.tallies,
+        "chain_best_scores": standing.chains.best_scores.astype("<i8"),
+        "chain_tallies": standing.chains.tallies.astype("<i8"),
     }
-    run = {"kind": KIND, "encoding": standing.chains.encoding}
+    run = {"kind": KIND, "encoding": standing.chains.encoding, "tops": list(standing.legs.tops)}
 
     def write(path: Path, told: dict[str, Any], force: bool) -> None:
         write_archive(path, arrays, {"run": {**run, **told}}, force)
@@ -78,32 +73,33 @@ def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds
     path = keeper.resumed
     if path is None:
         return None
-    arrays, about = read_archive(path)
+    count = len(policy.starts)
+
+    def layout_of(about: dict[str, Any]) -> Layout:
+        keeper.check(path, about.get("run"), KIND)
+        return {
+            **dict.fromkeys(_NUMBERS, ("<i8", (count,))),
+            **dict.fromkeys(_TREES, ("<i4", (count, mutations + 1))),
+            "chain_best_scores": ("<i8", (policy.starts.count(BY_CHAIN),)),
+            "chain_tallies": ("<i8", (2 * kinds,)),
+        }
+
+    arrays, about = read_archive(path, layout_of)
     try:
-        run = dict(about["run"])
-        keeper.check(path, run, KIND)
-        count = len(policy.starts)
-        chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], str(run["encoding"]))
-        if chains.tallies.shape != (2 * kinds,) or chains.best_scores.ndim != 1:
-            raise ValueError("what is told of chains has another shape")
-        states = tuple(_state(arrays, at, mutations) for at in range(count))
-        tops = tuple(int(score) for score in arrays["tops"])
+        run = about["run"]
+        tops = tuple(int(score) for score in run["tops"])
         if len(tops) > 1 + len(policy.rounds):
             raise ValueError("it has more legs than this matrix wants")
-        if any(len(arrays[name]) != count for name in (*_NUMBERS, *_TREES)):
-            raise ValueError("it has another number of searches")
+        states = tuple(_state(arrays, at) for at in range(count))
+        chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], str(run["encoding"]))
         return Standing(Legs(states, tops), chains)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise damaged(path, str(error)) from error
-    except SycladeError as error:
-        if getattr(error, "path", None) is not None:
-            raise
-        raise damaged(path, str(error)) from error
+    except (ValueError, KeyError, TypeError, SycladeError) as error:
+        raise damaged(path, f"in its values: {error}") from error
 
 
-def _state(arrays: dict[str, NDArray[Any]], at: int, mutations: int) -> SearchState:
+def _state(arrays: dict[str, NDArray[Any]], at: int) -> SearchState:
     search, sweep, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
-    trees = [validate_parents(arrays[name][at]) for name in _TREES]
-    if any(len(tree) != mutations + 1 for tree in trees) or search != at:
-        raise ValueError(f"search {at} is none of this matrix")
-    return SearchState(search, sweep, trees[0], score, trees[1], best_score)
+    parents, best_parents = (validate_parents(arrays[name][at]) for name in _TREES)
+    if search != at:
+        raise ValueError(f"search {at} has the number {search}")
+    return SearchState(search, sweep, parents, score, best_parents, best_score)

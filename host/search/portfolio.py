@@ -5,6 +5,7 @@ Chains leave local optima that no climb leaves, and climbs reach optima where no
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 
@@ -33,6 +34,8 @@ from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
 __all__ = ["find"]
 
+logger = logging.getLogger("syclade.devices")
+
 
 def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, task: Task) -> Found:
     """Search for the most likely tree of a plan's problem.
@@ -57,15 +60,18 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     explicit = wanted != "auto"
     stages = stages_left(policy, None if standing is None else standing.legs)
     chosen = choose_device(wanted)
+    meant = chosen if explicit else device_for_search(chosen, stages)
+    if meant != chosen and stages:
+        logger.info("searches run on %s (%s), where they start sooner", meant.filter, meant.name)
     device, runner = open_first(
-        chosen if explicit else device_for_search(chosen, stages),
+        meant,
         lambda one: (
             one,
             make_search_runner(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
         ),
         explicit=explicit,
     )
-    told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task, begun)
+    told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task)
     try:
         trees: list[NDArray[np.int32]] = []
         work: tuple[WorkDone, ...] = ()
@@ -116,21 +122,26 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
 class _Told:
     """Reporter that converts the progress of chains and of searches to `Progress`."""
 
-    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task, begun: float) -> None:
+    def __init__(self, plan: Plan, problem: SearchProblem, chains: int, task: Task) -> None:
         self.chains = chains
-        self._plan, self._problem, self._task, self._begun = plan, problem, task, begun
+        self._plan, self._problem, self._task = plan, problem, task
+        self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
 
     def stepped(self, steps: int, best: int) -> None:
         """Report the steps that the chains have done, and the best score in units of 2^-f nat."""
-        seconds = time.perf_counter() - self._begun
-        self._task.launched(Progress(steps, None, self.chains * CHAIN_STEPS, best, seconds))
+        self._here, self._seconds = steps, time.perf_counter() - self._begun
+        self._report(steps, best)
+
+    def _report(self, steps: int, best: int) -> None:
+        expected = self.chains * CHAIN_STEPS
+        self._task.launched(Progress(steps, None, expected, best, self._here, self._seconds))
 
     def searched(self, state: SearchProgress) -> None:
         """Report the progress of the searches, once one of them has a score."""
         if state.best_score == NO_SCORE:
             return
         nats = self._problem.to_nats(state.best_score) - self._plan.problem.base
-        self.stepped(self.chains * CHAIN_STEPS, round(nats * 2.0**self._plan.problem.scale_bits))
+        self._report(self.chains * CHAIN_STEPS, round(nats * 2.0**self._plan.problem.scale_bits))
 
 
 def _run_short(

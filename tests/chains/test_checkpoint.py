@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from syclade.host.chains.moves import MOVES
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.starts import initial_state
-from syclade.host.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.checkpoints.blocks import NO_DIGEST, make_block
+from syclade.host.checkpoints.chains import Checkpoint, _layout, read_checkpoint, write_checkpoint
 from syclade.host.common.errors import CheckpointError, OutputError
 from tests.support.additions.tempered import TEMPERED
 from tests.support.additions.with_parent import WITH_PARENT
@@ -28,6 +31,7 @@ from tests.support.backends import (
     seen,
     with_general,
 )
+from tests.support.blocks import contents_of, packed
 
 CASE = Case(12, 15, gamma=0.7)
 CHAINS, FIRST, LAST = 3, 70, 160
@@ -61,7 +65,7 @@ def test_chains_go_on_bit_for_bit(backend: Backend, tmp_path: Path) -> None:
     begun = run_to(backend, plan, FIRST)
     write_checkpoint(file, plan, Checkpoint(CASE.seed, pairs(begun)))
     other = WITH_GENERAL[(WITH_GENERAL.index(backend) + 2) % len(WITH_GENERAL)]
-    found = read_checkpoint(file, CASE.plan())
+    found = read_checkpoint(file, CASE.plan(), CHAINS)
     assert found.seed == CASE.seed
     for chain, ended in enumerate(run_to(other, plan, LAST, list(found.chains))):
         assert_equal_chains(ended, run_alone(NUMPY, CASE, chain, LAST))
@@ -79,7 +83,7 @@ def test_everything_comes_back(tmp_path: Path) -> None:
         chains.append((replace(state, settings=settings), one.info))
     given = Checkpoint(2**64 - 1, tuple(chains))
     write_checkpoint(tmp_path / "file", plan, given)
-    found = read_checkpoint(tmp_path / "file", plan)
+    found = read_checkpoint(tmp_path / "file", plan, CHAINS)
     assert found.seed == 2**64 - 1
     for (state, info), (other, other_info) in zip(given.chains, found.chains, strict=True):
         assert_equal_chains(Seen(state, info), Seen(other, other_info))
@@ -89,13 +93,13 @@ def test_everything_comes_back(tmp_path: Path) -> None:
 def test_equal_chains_make_equal_files(file: Path, tmp_path: Path) -> None:
     plan = CASE.plan()
     again = tmp_path / "again"
-    write_checkpoint(again, plan, read_checkpoint(file, plan))
+    write_checkpoint(again, plan, read_checkpoint(file, plan, CHAINS))
     assert again.read_bytes() == file.read_bytes()
 
 
 def test_a_file_is_replaced_on_request_only(file: Path) -> None:
     plan = CASE.plan()
-    found = read_checkpoint(file, plan)
+    found = read_checkpoint(file, plan, CHAINS)
     with pytest.raises(OutputError, match="already has"):
         write_checkpoint(file, plan, found)
     write_checkpoint(file, plan, found, force=True)
@@ -117,18 +121,25 @@ def test_a_file_is_replaced_on_request_only(file: Path) -> None:
 )
 def test_chains_of_another_plan_are_refused(file: Path, plan: Plan, words: str) -> None:
     with pytest.raises(CheckpointError) as caught:
-        read_checkpoint(file, plan)
+        read_checkpoint(file, plan, CHAINS)
     assert words in str(caught.value)
     assert str(file) in str(caught.value)
     assert caught.value.hint
 
 
 def rewritten(file: Path, **changes: Any) -> None:
-    with np.load(file) as old:
-        arrays = {name: old[name] for name in old.files}
-    arrays |= {name: change(arrays[name]) for name, change in changes.items()}
-    with file.open("wb") as target:
-        np.savez_compressed(target, **arrays)
+    """Change arrays, or the metadata, and make all digests anew."""
+    layout = _layout(CASE.plan(), CHAINS)
+    about, *contents = contents_of(file.read_bytes())
+    arrays = {
+        name: np.frombuffer(content, dtype).reshape(shape)
+        for (name, (dtype, shape)), content in zip(layout.items(), contents, strict=True)
+    }
+    values: dict[str, Any] = {"about": about, **arrays}
+    values |= {name: change(values[name]) for name, change in changes.items()}
+    file.write_bytes(
+        packed([value if isinstance(value, bytes) else value.tobytes() for value in values.values()])
+    )
 
 
 def plus_one(array: Any) -> Any:
@@ -140,28 +151,31 @@ def plus_one(array: Any) -> Any:
     [
         ({"score": plus_one}, "is not that of its tree"),
         ({"best_score": plus_one}, "is not that of its tree"),
-        ({"parents": plus_one}, "damaged"),
-        ({"parents": lambda array: array[:, :-1]}, "has the shape"),
-        ({"chain": lambda array: array[:2]}, "has the shape"),
-        ({"tallies": lambda array: array[:, :4]}, "has the shape"),
-        ({"weights": lambda array: array[:, :2]}, "has the shape"),
-        ({"about": lambda _: np.frombuffer(b"{}", np.uint8)}, "no checkpoint"),
-        ({"about": lambda _: np.frombuffer(b"[1]", np.uint8)}, "no checkpoint"),
-        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 5}', np.uint8)}, "has format 5"),
-        ({"about": lambda _: np.frombuffer(b'{"syclade_checkpoint": 4}', np.uint8)}, "does not tell"),
+        ({"parents": plus_one}, "damaged in its values"),
+        ({"parents": lambda array: array[:, :-1]}, "parents has another size"),
+        ({"gamma": lambda array: array * np.nan}, "damaged in its values: --gamma is nan"),
+        ({"chain": lambda array: array[:2]}, "chain has another size"),
+        ({"tallies": lambda array: array[:, :4]}, "tallies has another size"),
+        ({"tallies": lambda array: np.concatenate([array, array])}, "no block begins there"),
+        ({"weights": lambda array: array[:, :2]}, "weights has another size"),
+        ({"about": lambda _: b"{}"}, "no checkpoint"),
+        ({"about": lambda _: b"[1]"}, "no checkpoint"),
+        ({"about": lambda _: b"[" * 2**17}, "no checkpoint"),
+        ({"about": lambda _: b'{"syclade_checkpoint": 4}'}, "has format 4, this syclade reads 5"),
+        ({"about": lambda _: b'{"syclade_checkpoint": 5}'}, "does not tell"),
     ],
 )
 def test_what_was_changed_is_refused(file: Path, changes: dict[str, Any], words: str) -> None:
     rewritten(file, **changes)
     with pytest.raises(CheckpointError) as caught:
-        read_checkpoint(file, CASE.plan())
+        read_checkpoint(file, CASE.plan(), CHAINS)
     assert words in str(caught.value)
 
 
 def test_damaged_files_are_refused(file: Path) -> None:
     """Cut the file anywhere, or flip any bit: reading fails, or returns the same chains."""
     good, plan = file.read_bytes(), CASE.plan()
-    expected = read_checkpoint(file, plan)
+    expected = read_checkpoint(file, plan, CHAINS)
     draws = np.random.default_rng(2)
     for turn in range(400):
         at = int(draws.integers(len(good)))
@@ -170,11 +184,36 @@ def test_damaged_files_are_refused(file: Path) -> None:
             damaged[at] ^= 1 << int(draws.integers(8))
         file.write_bytes(bytes(damaged))
         try:
-            found = read_checkpoint(file, plan)
+            found = read_checkpoint(file, plan, CHAINS)
         except CheckpointError:
             continue
         for (state, info), (other, other_info) in zip(expected.chains, found.chains, strict=True):
             assert_equal_chains(Seen(state, info), Seen(other, other_info))
+
+
+@pytest.mark.parametrize("first", [b"", b"about"])
+def test_no_more_is_read_than_the_chains_need(file: Path, first: bytes) -> None:
+    """A file that claims an array of 1.5 GB, with zeros to fill it, costs neither time nor memory."""
+    about = contents_of(file.read_bytes())[0]
+    begun = packed([about]) if first else b""
+    head = bytearray(make_block(NO_DIGEST, 1, 3 * 2**29, b"")[0])
+    with file.open("wb") as stream:
+        stream.write(begun + head)
+        stream.truncate(len(begun) + len(head) + 3 * 2**29)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CheckpointError, match=f"damaged at byte {len(begun)}"):
+            read_checkpoint(file, CASE.plan(), CHAINS)
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders here")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CheckpointError, match="no regular file"):
+        read_checkpoint(tmp_path / "pipe", CASE.plan(), CHAINS)
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04", np.arange(3).tobytes()])
@@ -182,8 +221,8 @@ def test_what_is_no_checkpoint(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
     with pytest.raises(CheckpointError, match="no checkpoint"):
-        read_checkpoint(file, CASE.plan())
+        read_checkpoint(file, CASE.plan(), CHAINS)
     with pytest.raises(CheckpointError, match="cannot be read: No such file"):
-        read_checkpoint(tmp_path / "absent", CASE.plan())
+        read_checkpoint(tmp_path / "absent", CASE.plan(), CHAINS)
     with pytest.raises(CheckpointError, match="cannot be read"):
-        read_checkpoint(tmp_path, CASE.plan())
+        read_checkpoint(tmp_path, CASE.plan(), CHAINS)

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host import inference
 from syclade.host.common.errors import CheckpointError, OptionError, OutputError
+from syclade.host.devices.work import STEPS
 from syclade.host.model.simulate import simulate
+from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.task import Stop
 from syclade.host.samples.store import store_of
 from tests.support.did_all import assert_did_all
@@ -114,6 +117,28 @@ def test_a_run_goes_on_elsewhere(
     assert_did_all(resumed, ended)
 
 
+@pytest.mark.parametrize("kind", ["steps", "samples in few slots", "search"])
+def test_speed_is_that_of_this_process(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, seen, stop = tmp_path / "run", list[Progress](), Stop()
+
+    def progress(state: inference.InferenceProgress) -> None:
+        stop.wanted = place.exists() and state.steps_done > 6000  # five chains of 1000 are the first round
+
+    infer("native", stop=stop, progress=progress, checkpoint=place, checkpoint_every=0, **KINDS[kind])
+    assert stop.wanted
+    monkeypatch.setattr(inference, "progress_of", lambda state, _: seen.append(state))
+    resumed = infer("native", resume=place, progress=lambda _: None, **KINDS[kind])
+    done = sum(one.count for one in resumed.work if one.unit == STEPS)
+    assert seen[-1].steps_here == done < seen[-1].steps_done
+    assert (kind == "search") == (done == 0)
+
+
+def test_the_time_of_searches_counts() -> None:
+    """Chains that start from searches take no time beside these."""
+    result = infer("native", **KINDS["from searches"])
+    assert result.seconds >= sum(one.seconds for one in result.work)
+
+
 @pytest.mark.sycl
 def test_a_run_goes_on_on_a_sycl_device(whole: dict[str, syclade.Result], tmp_path: Path) -> None:
     place = tmp_path / "run"
@@ -163,7 +188,11 @@ def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="already exists"):
         infer("native", checkpoint=tmp_path / "run", **KINDS["samples"])
     content = store_of(place).read_bytes()
-    for left, words in ((content[:-1], "ends before"), (b"", "ends before"), (None, "cannot be read")):
+    for left, words in (
+        (content[:-1], "it ends there"),
+        (b"", "at byte 0: it ends there"),
+        (None, "cannot be read"),
+    ):
         if left is None:
             store_of(place).unlink()
         else:
@@ -193,7 +222,11 @@ def test_a_stopped_run_has_a_tree(tmp_path: Path) -> None:
         ({"steps": 9001}, "had --steps 9000, and this one has 9001"),
         ({"gamma": 2.0}, "--gamma"),
         ({"fp_rate": 0.02}, "--fp-rate"),
-        ({"move_probabilities": (1, 0, 0)}, "--move-probs|move probabilities"),
+        ({"move_probabilities": (1, 0, 0)}, "had --move-probs 0.55 0.4 0.05, and this one has 1"),
+        ({"samples": 100}, "had --samples not given, and this one has 100"),
+        ({"learn_fn": 0.2}, "had --learn-fn not given, and this one has 0.2"),
+        ({"score": "sum"}, "had --score max, and this one has sum"),
+        ({"tree": "leaf"}, "had --tree mutation, and this one has leaf"),
         (
             {"method": "search", "chains": None, "steps": None},
             "one of chains, and this run is one of searches",
@@ -203,8 +236,9 @@ def test_a_stopped_run_has_a_tree(tmp_path: Path) -> None:
 def test_another_run_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
     place, options = tmp_path / "run", {"fp_rate": 0.01, "fn_rate": 0.3, "seed": 8, **KINDS["steps"]}
     syclade.infer(MATRIX, device="native", checkpoint=place, **options)
-    with pytest.raises(CheckpointError, match=words):
+    with pytest.raises(CheckpointError, match=words) as caught:
         syclade.infer(MATRIX, device="native", resume=place, **{**options, **change})
+    assert " another " not in caught.value.message, "one difference, one message"
 
 
 def test_another_matrix_is_refused(tmp_path: Path) -> None:

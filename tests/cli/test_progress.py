@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ import syclade
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.cli.progress import now_and_then, time_left
-from syclade.host.compile import machine_code
+from syclade.host.common.cache import cache_folder
+from syclade.host.compile import machine_code, program, side_by_side
+from syclade.host.compile.side_by_side import SideBySide
+from syclade.host.devices.device import Device
 from syclade.host.encodings.ancestor import AncestorEncoding
 from syclade.host.encodings.preorder_forms import GeneralPreorderEncoding
 from syclade.host.inference import InferenceProgress
@@ -33,6 +37,7 @@ from tests.conftest import ROOT
 from tests.support.backends import NUMPY, Case
 
 CASE = Case(21, 30)
+CPU = Device("opencl:cpu:0", "A device", "cpu", 2)
 MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
 RUN = [sys.executable, "-m", "syclade", "infer", str(MATRIX), "--fp-rate", "0.001", "--fn-rate", "0.2"]
 DOUBT = r"syclade: warning: the chains do not agree[^━]*"
@@ -98,6 +103,34 @@ def test_compiling_is_told_in_words(own_cache: Path) -> None:
     assert "compiling" not in told(*ancestor), "the kernel is cached"
     assert re.fullmatch(DOUBT, told(*ancestor, "--quiet").rstrip("\n"))
     assert "compiling" not in told("--device", "native"), "there is a kernel at once"
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Say so, instead of "only once" in every run; no other process compiles what this one cannot read."""
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "cache"
+    monkeypatch.setenv("SYCLADE_CACHE", str(place))
+    monkeypatch.setattr(program, "_announced", set())
+    monkeypatch.setattr(side_by_side, "is_translated", lambda *_: False)
+    monkeypatch.setattr(side_by_side, "is_at_hand", lambda _: True)
+    monkeypatch.setattr(side_by_side, "Translator", lambda *_: pytest.fail("another process compiles"))
+    cache_folder.cache_clear()
+    queue: Any = SimpleNamespace(sycl_device=SimpleNamespace(name="A device"))
+    with caplog.at_level("INFO", logger="syclade"):
+        SideBySide(CPU, queue, list[Any]("abc"))
+    cache_folder.cache_clear()
+    (message,) = caplog.messages
+    assert message == (
+        "the driver of A device translates the kernels: about 4 s, in every run, since the cache "
+        f"{place} cannot be written (Not a directory): set SYCLADE_CACHE to another folder"
+    )
+
+
+def test_what_was_told_is_not_told_again() -> None:
+    """Searches, and the chains that start from them, choose the same device."""
+    assert told("--device", "native", "--start", "search").count("syclade: device native") == 1
 
 
 def test_compiling_in_this_process_is_told(
@@ -168,7 +201,11 @@ def test_a_log_gets_a_line_now_and_then() -> None:
     assert told == []
     show = now_and_then(told.append, every=0)
     show(state)
-    assert told == ["syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left"]
+    show(replace(state, steps_done=4_000_000, steps_per_second=0.0))
+    assert told == [
+        "syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left",
+        "syclade: 4.0 Msteps, best -12.5000, 0:00 left",
+    ]
 
 
 @pytest.mark.parametrize("slots", [2, 5])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.fuzz.caches import Caches
+from tests.fuzz.checkpoints import Checkpoints
 from tests.fuzz.forms import Libraries, Tables
 from tests.fuzz.images import Images
 from tests.fuzz.matrices import Matrices
@@ -16,5 +17,5 @@ from tests.fuzz.trees import Trees
 __all__ = ["KINDS"]
 
 KINDS: dict[str, Callable[[Path], Kind]] = {
-    kind.name: kind for kind in (Matrices, Names, Trees, Images, Caches, Tables, Libraries)
+    kind.name: kind for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Libraries)
 }

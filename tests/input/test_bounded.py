@@ -31,7 +31,11 @@ READERS: dict[str, tuple[Callable[[Path], Any], type[SycladeError], str]] = {
     "names": (read_names, MatrixError, "binary, not text"),
     "tree": (lambda path: read_tree(path, ("a", "b")), TreeError, "binary, not text"),
     "image": (read_image, DeviceError, "this is no image"),
-    "checkpoint": (lambda path: read_checkpoint(path, Case(3, 4).plan()), CheckpointError, "no checkpoint"),
+    "checkpoint": (
+        lambda path: read_checkpoint(path, Case(3, 4).plan(), 1),
+        CheckpointError,
+        "no regular file",
+    ),
 }
 
 

@@ -191,3 +191,44 @@ def test_a_kind_of_part_that_anndata_does_not_know(forms: dict[str, Path], tmp_p
         file["X"].attrs["encoding-type"] = "cs\x0c_matrix"
     with pytest.raises(MatrixError, match="cannot be read by anndata: No read method"):
         syclade.read_matrix(damaged)
+
+
+@pytest.mark.parametrize("how", ["link", "unused link", "storage", "virtual"])
+def test_data_in_other_files_are_refused(forms: dict[str, Path], tmp_path: Path, how: str) -> None:
+    """The digest of the matrix covers its file only."""
+    import h5py
+
+    path, other, values = tmp_path / "x.h5ad", tmp_path / "other", VALUES.T.astype("<f4")
+    path.write_bytes(forms["data.h5ad"].read_bytes())
+    with h5py.File(other, "w") as file:
+        file["X"] = values
+    with h5py.File(path, "r+") as file:
+        if how == "unused link":
+            file["uns/more"] = h5py.ExternalLink(other, "X")
+        else:
+            del file["X"]
+        if how == "link":
+            file["X"] = h5py.ExternalLink(other, "X")
+        elif how == "storage":
+            raw = tmp_path / "raw"
+            raw.write_bytes(values.tobytes())
+            file.create_dataset("X", values.shape, "<f4", external=[(str(raw), 0, h5py.h5f.UNLIMITED)])
+        elif how == "virtual":
+            layout = h5py.VirtualLayout(values.shape, "<f4")
+            layout[:] = h5py.VirtualSource(str(other), "X", values.shape)
+            file.create_virtual_dataset("X", layout)
+    with pytest.raises(MatrixError, match=r"/(X|uns/more) is in another file, .*(other|raw)"):
+        syclade.read_matrix(path)
+
+
+def test_links_within_a_file_are_followed(forms: dict[str, Path], tmp_path: Path) -> None:
+    import h5py
+
+    path = tmp_path / "x.h5ad"
+    path.write_bytes(forms["data.h5ad"].read_bytes())
+    with h5py.File(path, "r+") as file:
+        file["calls"] = file["X"]
+        del file["X"]
+        file["X"] = h5py.SoftLink("/calls")
+        file["uns/circle"] = file["/"]
+    np.testing.assert_array_equal(syclade.read_matrix(path).values, VALUES)

@@ -59,6 +59,21 @@ def test_masked_arrays_are_refused() -> None:
         matrix_from_array(masked.masked_equal([[0, 1]], 1))
 
 
+def test_iterators_are_refused() -> None:
+    for given in (iter([[0, 1]]), (row for row in [[0, 1]])):
+        with pytest.raises(MatrixError, match=r"is no array\nhint: give list\(\.\.\.\) of it"):
+            matrix_from_array(given)
+
+
+def test_sparse_matrices_are_taken() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    values = np.array([[0, 1, 3], [2, 0, 0]])
+    for make in (sparse.csr_matrix, sparse.coo_array, sparse.csc_array):
+        np.testing.assert_array_equal(matrix_from_array(make(values)).values, values)
+    with pytest.raises(MatrixError, match="too large"):
+        matrix_from_array(sparse.csr_matrix((10**6, 10**6)))
+
+
 class OnDevice:
     """Array with dpnp's method `asnumpy`, which numpy itself cannot read."""
 

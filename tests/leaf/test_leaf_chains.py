@@ -173,7 +173,7 @@ def test_a_checkpoint_goes_on(tmp_path: object) -> None:
         write_checkpoint(file, plan, Checkpoint(1, ((chain.state, chain.info),), {}))
         runner.advance(np.array([80]))
         expected = seen(runner, 0)
-    ((state, info),) = read_checkpoint(file, case.plan()).chains
+    ((state, info),) = read_checkpoint(file, case.plan(), 1).chains
     with LEAF_NUMPY.runner(plan, 1, 1) as runner:
         runner.put(0, state, info)
         runner.advance(np.array([80]))

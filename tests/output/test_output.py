@@ -50,6 +50,9 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="is a file, not a directory"):
         check_output(tmp_path / "file", FILES)
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match="is a link to nothing, not a directory"):
+        check_output(tmp_path / "link", FILES)
     with pytest.raises(OutputError, match="Not a directory"):
         check_output(tmp_path / "file" / "below", FILES)
     with pytest.raises(OutputError, match="cannot make the directory"):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import syclade
+from syclade.host.devices.cores import usable_cores
 from syclade.host.input.matrix import format_matrix
 from syclade.host.model.likelihood import event_counts
 from syclade.host.model.rates import Rates
@@ -85,7 +86,9 @@ def test_sequences_of_any_kind_are_told_as_lists(sequence: Callable[[list[Any]],
     given: dict[str, list[Any]] = {"names": ["a", "b"], "move_probabilities": [1.0, 2.0, 1.0]}
     asked = {name: sequence(values) for name, values in given.items()}
     made = syclade.infer([[1, 0, 1], [0, 1, 1]], **asked, **RATES, device="numpy", steps=10)
-    options = json.loads(json.dumps(made.run()))["options"]
+    told = json.loads(json.dumps(made.run()))
+    assert told["threads"] == usable_cores()
+    options = told["options"]
     assert {name: options[name] for name in given} == given
 
 

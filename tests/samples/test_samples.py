@@ -18,6 +18,7 @@ from syclade.host.model.simulate import simulate
 from syclade.host.samples.features import MOST_TREES, Features
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.samples.store import SampleStore
+from syclade.host.samples.trust import rhat_warnings
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.oracle.trees import all_trees
 
@@ -140,3 +141,17 @@ def test_kept_trees_keep_no_others() -> None:
     store.take([Event(0, step, step, 1, 0, tree) for step in range(64)])
     (chain,) = Features(store, 2)._chains.values()
     assert all(kept.base is None for kept in chain.trees), "a view keeps its whole block in memory"
+
+
+@pytest.mark.parametrize(("samples", "told"), [(20_000, "too few samples to judge"), (100, None)])
+def test_warnings_have_no_nan(samples: int, told: str | None) -> None:
+    sampled = infer(samples=samples, learn_fn=0.2).samples
+    assert sampled is not None
+    assert not [words for words in sampled.warnings if "nan" in words]
+    assert told is None or any(told in words for words in sampled.warnings)
+
+
+def test_samples_of_one_score_are_told() -> None:
+    assert rhat_warnings("fn", float("nan")) == ["fn is the same in all samples, so its R-hat says nothing"]
+    assert rhat_warnings("fn", float("inf")) == ["R-hat of fn is inf: the chains have not mixed"]
+    assert rhat_warnings("fn", 1.001) == []

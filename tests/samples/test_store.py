@@ -125,7 +125,7 @@ def test_other_samples_and_missing_ones_are_refused(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(CheckpointError, match="not those of the checkpoint"):
         resumed(path, length, digest[::-1])
-    with pytest.raises(CheckpointError, match="ends before"):
+    with pytest.raises(CheckpointError, match="it ends there"):
         resumed(path, length + 5, digest)
     with pytest.raises(CheckpointError, match="damaged"):
         resumed(path, length - 5, digest)
@@ -142,7 +142,7 @@ def test_a_change_while_it_is_in_use_is_noticed(tmp_path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(60)
         file.write(b"??")
-    with pytest.raises(CheckpointError, match="were changed"):
+    with pytest.raises(CheckpointError, match="changed meanwhile"):
         read(store)
     store.close()
 
@@ -154,3 +154,25 @@ def test_existing_files_are_kept(tmp_path: Path) -> None:
         SampleStore(NODES, path)
     assert path.read_bytes() == b"mine"
     SampleStore(NODES, path, force=True).close()
+
+
+@pytest.mark.parametrize("tree", [[1, 0, 3, 3], [3, 3, 3, 2], [0, 3, 3, 3], [3, 4, 3, 3], [3, -1, 3, 3]])
+def test_samples_that_are_no_trees_are_refused(tmp_path: Path, tree: list[int]) -> None:
+    """Nobody shall climb such a tree: the digests fit, so somebody made them for it."""
+    path = tmp_path / "run.events"
+    store = SampleStore(NODES, path)
+    store.take([*some(3), Event(0, 4, 0, 1, 0, np.array(tree, np.int32))])
+    length, digest = store.length, store.digest
+    store.close()
+    with pytest.raises(CheckpointError, match="a sample there is no tree"):
+        resumed(path, length, digest)
+
+
+def test_a_length_beyond_the_file_allocates_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.events"
+    store = SampleStore(NODES, path)
+    store.take(some(8))
+    length, digest = store.length, store.digest
+    store.close()
+    with pytest.raises(CheckpointError, match=f"damaged at byte {length}: it ends there"):
+        resumed(path, 2**60, digest)

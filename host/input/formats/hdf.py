@@ -40,19 +40,57 @@ def opened(path: Path) -> Iterator[Any]:
     """Open an HDF5 file; turn errors of h5py inside the context into MatrixError.
 
     Raises:
-        MatrixError: the file cannot be read, or its elements are of the wrong kind.
+        MatrixError: the file cannot be read, its elements are of the wrong kind, or some are in other files.
     """
     require("h5py")
     import h5py
 
     try:
         with h5py.File(path, "r") as file:
+            _require_own_data(file, path)
             yield file
     except SycladeError:
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError) as problem:
         words = str(problem).strip("'\"") or type(problem).__name__
         raise MatrixError(f"cannot be read as HDF5: {words}", path=str(path)) from None
+
+
+def _require_own_data(file: Any, path: Path) -> None:
+    """Check that all elements are in the file itself: the digest of the matrix covers no other one.
+
+    Raises:
+        MatrixError: there is an external link, external storage, or a virtual dataset of another file.
+    """
+    import h5py
+
+    seen, waiting = set[int](), [file]
+    while waiting:
+        group = waiting.pop()
+        for name in group:
+            link = group.get(name, getlink=True)
+            elsewhere = link.filename if isinstance(link, h5py.ExternalLink) else None
+            if isinstance(link, h5py.HardLink):
+                element = group[name]
+                if isinstance(element, h5py.Dataset):
+                    elsewhere = _storage(element)
+                elif (address := h5py.h5o.get_info(element.id).addr) not in seen:  # links may form a circle
+                    seen.add(address)
+                    waiting += [element] if isinstance(element, h5py.Group) else []
+            if elsewhere is not None:
+                raise MatrixError(
+                    f"{group.name.rstrip('/')}/{name} is in another file, {elsewhere}",
+                    path=str(path),
+                    hint="copy all of the data into one file",
+                )
+
+
+def _storage(dataset: Any) -> str | None:
+    """Return the name of another file that has data of a dataset; None if there is none."""
+    files = [name for name, *_ in dataset.external or ()]
+    if dataset.is_virtual:
+        files += [source.file_name for source in dataset.virtual_sources() if source.file_name != "."]
+    return files[0] if files else None
 
 
 def shape_of(dataset: Any, what: str, path: Path) -> tuple[int, int]:
