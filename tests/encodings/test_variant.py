@@ -1,4 +1,4 @@
-"""What a problem needs is written into its specialised kernel; the general kernel serves every problem."""
+"""Needs of a problem are written into its specialised kernel; the general kernel serves every problem."""
 
 from __future__ import annotations
 
