@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
     from syclade.host.output.result import Result
     from syclade.host.runs.found import Found
-    from syclade.host.runs.task import Task
+    from syclade.host.runs.pipeline import Progress
 
 __all__ = ["answer"]
 
@@ -105,7 +105,13 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
     """
     from syclade.host.search.portfolio import find
 
-    sought, told = make_plan(make_problem(asked.observed, asked.rates)), Task(task.report, stop=task.stop)
+    sought = make_plan(make_problem(asked.observed, asked.rates))
+
+    def report(state: Progress) -> None:
+        best = asked.plan.problem.from_nats(sought.problem.to_nats(state.best_score))
+        task.report(replace(state, best_score=best))
+
+    told = Task(report, stop=task.stop)
     encoding = asked.encoding if asked.kind.name == "mutation" else "auto"
     found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
     trees = [asked.kind.from_mutation_tree(sought.problem, asked.rates, one) for one in found.trees]

@@ -244,6 +244,17 @@ def test_progress() -> None:
     assert all(state.steps_per_second > 0 for state in seen)
 
 
+@pytest.mark.parametrize("options", [{"score": "sum"}, {"tree": "leaf"}, {"learn_fn": 0.2}])
+def test_progress_of_searches_before_chains_has_their_scores(options: dict[str, Any]) -> None:
+    """The scores of searches and of these chains have other units."""
+    seen: list[InferenceProgress] = []
+    given = {**QUICK, "device": "native", "encoding": "auto", "start": "search"}
+    syclade.infer(MADE, **given, progress=seen.append, **options)
+    found = syclade.infer(MADE, **RATES, device="native", method="search")
+    of_searches = [state.log_likelihood for state in seen if state.steps_total is None]
+    assert max(of_searches) == pytest.approx(found.log_likelihood, abs=1e-3)
+
+
 def test_seeds() -> None:
     one, same, other = (
         syclade.infer(MADE, **{**QUICK, "steps": 30, "chains": 1, "seed": seed}) for seed in (5, 5, 2**64 - 1)

@@ -158,6 +158,10 @@ class Problem:
         """Return the natural log-likelihood of a tree with this integer score, for the rounded weights."""
         return self.base + float(score) * self.unit
 
+    def from_nats(self, log_likelihood: float) -> int:
+        """Return the integer score of a log-likelihood, rounded."""
+        return round((log_likelihood - self.base) / self.unit)
+
     def best_attachments(
         self, parents: NDArray[np.int32], rates: SlotRates | None = None
     ) -> NDArray[np.int64]:

@@ -140,8 +140,8 @@ class _Told:
         """Report the progress of the searches, once one of them has a score."""
         if state.best_score == NO_SCORE:
             return
-        nats = self._problem.to_nats(state.best_score) - self._plan.problem.base
-        self._report(self.chains * CHAIN_STEPS, round(nats * 2.0**self._plan.problem.scale_bits))
+        best = self._plan.problem.from_nats(self._problem.to_nats(state.best_score))
+        self._report(self.chains * CHAIN_STEPS, best)
 
 
 def _run_short(
