@@ -172,6 +172,16 @@ class RateModel:
             fp = float(self.fp.rates[places[FP]])
         return Rates(fp, fn, fn_hom, self.rates.hom_rate, self.rates.merge_homozygous)
 
+    @cached_property
+    def parts_of_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithm of P(d | 1) by the false-negative rate, and of 1 / P(d | 0) by the false-positive rate.
+
+        Two float64 arrays, shape (points, 4), natural logarithm.
+        """
+        fn = np.array([rates.log_table()[:, 1] for rates in self.along(FN)])
+        fp = np.array([-rates.log_table()[:, 0] for rates in self.along(FP)])
+        return fn, fp
+
     def values(self, places: tuple[int, int]) -> dict[str, float]:
         """Return the learned rates at grid points, by name; with zygosity, fn_rate is the sum of both."""
         grids = ((self.fn, places[FN]), (self.fp, places[FP]))

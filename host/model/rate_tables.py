@@ -58,19 +58,8 @@ def greatest_weights(model: RateModel) -> NDArray[np.float64]:
     """Return bounds of the weights' sizes over all grid points: float64, shape (4,), natural logarithm."""
     if not model.learns:
         return np.abs(model.rates.weights())
-    fn, fp = (np.abs(parts).max(axis=0) for parts in _parts_of_weights(model))
+    fn, fp = (np.abs(parts).max(axis=0) for parts in model.parts_of_weights)
     return np.asarray(fn + fp)
-
-
-def _parts_of_weights(model: RateModel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return log P(d | 1) by the false-negative rate, and -log P(d | 0) by the false-positive rate.
-
-    Returns:
-        Two float64 arrays, shape (points, 4), natural logarithm.
-    """
-    fn = np.array([rates.log_table()[:, 1] for rates in model.along(FN)])
-    fp = np.array([-rates.log_table()[:, 0] for rates in model.along(FP)])
-    return fn, fp
 
 
 def fixed_tables(model: RateModel, weights: tuple[int, ...]) -> RateTables:
@@ -99,7 +88,7 @@ def make_rate_tables(
     if not model.learns:
         weights = model.rates.weights()
         return fixed_tables(model, (*(round(float(weights[value]) / unit) for value in values), 0))
-    fn, fp = _parts_of_weights(model)
+    fn, fp = model.parts_of_weights
     bases = -fp @ counts
     bases -= bases[model.start[FP]]
     worths = [np.zeros(1) if grid is None else grid.log_density for grid in (model.fn, model.fp)]

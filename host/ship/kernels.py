@@ -14,7 +14,7 @@ kernels of searches.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.chains.kernel import chain_kernel
@@ -32,7 +32,7 @@ from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import Problem, make_problem
-from syclade.host.model.rate_model import make_rate_model
+from syclade.host.model.rate_model import RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.search.kernel import search_kernel
@@ -126,7 +126,7 @@ def _leaf_variants(
 ) -> Iterator[tuple[str, Shipped]]:
     """Yield the kernels of cell trees for each set of recorders."""
     matrix = _matrix(_MUTATIONS, rounds * TRAITS.lanes, rates)
-    problem = make_leaf_problem(matrix, rates, model=make_rate_model(rates, **(learned or {})))
+    problem = make_leaf_problem(matrix, rates, model=_model(rates, learned))
     encoding = CladeEncoding(problem, TRAITS)
     for ending, recorders in _OF_INFER.items():
         plan = make_leaf_plan(problem, recorders=recorders)
@@ -180,8 +180,15 @@ def _problem(
     cells: int, rates: Rates = _RATES, learned: Mapping[str, float] | None = None, *, octaves: bool = False
 ) -> Problem:
     """Return a simulated problem with this number of cells."""
+    matrix = _matrix(cells, _MUTATIONS, rates)
+    return make_problem(matrix, rates, octaves=octaves, model=_model(rates, learned))
+
+
+def _model(rates: Rates, learned: Mapping[str, float] | None) -> RateModel:
+    """Return learned rates on grids of few points, of which kernels do not depend."""
     model = make_rate_model(rates, **(learned or {}))
-    return make_problem(_matrix(cells, _MUTATIONS, rates), rates, octaves=octaves, model=model)
+    fn, fp = (None if grid is None else replace(grid, points=16) for grid in (model.fn, model.fp))
+    return RateModel(rates, fn, fp)
 
 
 def _matrix(cells: int, mutations: int, rates: Rates) -> Matrix:
