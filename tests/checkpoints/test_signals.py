@@ -16,7 +16,7 @@ from syclade.host.model.simulate import simulate
 
 PROGRAM = [sys.executable, "-c", "from syclade.__main__ import main; main()"]
 RATES = ["--fp-rate", "0.01", "--fn-rate", "0.3", "--seed", "3", "--device", "native"]
-WAIT = 120
+WAIT = 300
 Start = Callable[..., subprocess.Popen[str]]
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

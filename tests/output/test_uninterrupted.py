@@ -21,6 +21,14 @@ from syclade.host.common.uninterrupted import uninterrupted
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
 
+@pytest.fixture(autouse=True)
+def _interrupted_by_ctrl_c() -> Iterator[None]:
+    """Handle SIGINT as in a terminal: a shell's background job begins with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def handled() -> Iterator[list[int]]:
     seen: list[int] = []

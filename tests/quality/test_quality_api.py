@@ -199,7 +199,7 @@ def test_comparisons_that_make_no_sense_are_refused(change: dict[str, Any], word
         ({"mutations": ()}, "no size"),
         ({"samples": 10}, "samples .* is 10"),
         ({"tree": "none"}, "tree .* is 'none'"),
-        ({"tree": "leaf", "learn": True}, "cell trees have their own score"),
+        ({"tree": "leaf", "score": "sum"}, "cell trees have their own score"),
     ],
 )
 def test_posterior_checks_that_make_no_sense_are_refused(change: dict[str, Any], words: str) -> None:

@@ -162,7 +162,7 @@ def test_the_rates_must_be_scites(run: Any, tmp_path: Path) -> None:
 def test_rates_other_than_the_folders_are_refused(run: Any, reference: Path) -> None:
     status, said = run(reference, "--fn-rate", "0.3")
     assert status == 2
-    assert "reference.json says 0.2" in said
+    assert "reference.json has 0.2" in said
 
 
 def test_missing_extras_are_told_before_anything_is_run(
