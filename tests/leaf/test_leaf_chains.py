@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from syclade.host.backends import Runner
 from syclade.host.chains.acceptance import log_tables
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import initial_state
+from syclade.host.chains.state import ChainInfo
 from syclade.host.checkpoints.chains import Checkpoint, read_checkpoint, write_checkpoint
+from syclade.host.common.errors import CheckpointError
 from syclade.host.runs.pipeline import run_chains
 from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.quality.oracle.acceptance import Tables
@@ -159,6 +162,17 @@ def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
                 state, info = chain.state, chain.info
         found.append(chain)
     assert_equal_chains(*found)
+
+
+@pytest.mark.parametrize("weight", [2**30, -(2**40)])
+def test_a_checkpoint_with_weights_that_do_not_fit_is_damaged(tmp_path: Path, weight: int) -> None:
+    plan = LeafCase(9, 8).plan()
+    start = initial_state(plan, 1, 0)
+    heavy = replace(start, rates=replace(start.rates, weights=(weight, *start.rates.weights[1:])))
+    info = ChainInfo(np.zeros(2 * len(plan.kinds), dtype=np.int64))
+    write_checkpoint(tmp_path / "kept", plan, Checkpoint(1, ((heavy, info),), {}))
+    with pytest.raises(CheckpointError, match="damaged"):
+        read_checkpoint(tmp_path / "kept", plan, 1)
 
 
 def test_a_checkpoint_goes_on(tmp_path: object) -> None:
