@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,16 @@ def test_samples_are_read_as_they_were_taken(launches: list[list[Event]], waitin
         copy.close()
 
 
+def closed(folder: Path, samples: Sequence[Event]) -> tuple[Path, int, str]:
+    """Return the file of a store with these samples, closed, with its length and digest."""
+    path = folder / "run.events"
+    store = SampleStore(NODES, path)
+    store.take(samples)
+    length, digest = store.length, store.digest
+    store.close()
+    return path, length, digest
+
+
 def resumed(path: Path, length: int, digest: str, *, to_extend: bool = False) -> SampleStore:
     return SampleStore.resumed(NODES, path, length, digest, to_extend=to_extend)
 
@@ -105,11 +116,7 @@ def test_a_resumed_store_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", [0, 5, 20, 30, 60, 61, 100, 150, 200, 299])
 def test_no_flipped_bit_goes_unnoticed(tmp_path: Path, place: int) -> None:
-    path = tmp_path / "run.events"
-    store = SampleStore(NODES, path)
-    store.take(some(8))
-    length, digest = store.length, store.digest
-    store.close()
+    path, length, digest = closed(tmp_path, some(8))
     content = bytearray(path.read_bytes())
     content[place] ^= 4
     path.write_bytes(content)
@@ -118,11 +125,7 @@ def test_no_flipped_bit_goes_unnoticed(tmp_path: Path, place: int) -> None:
 
 
 def test_other_samples_and_missing_ones_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.events"
-    store = SampleStore(NODES, path)
-    store.take(some(8))
-    length, digest = store.length, store.digest
-    store.close()
+    path, length, digest = closed(tmp_path, some(8))
     with pytest.raises(CheckpointError, match="not those of the checkpoint"):
         resumed(path, length, digest[::-1])
     with pytest.raises(CheckpointError, match="it ends there"):
@@ -159,20 +162,13 @@ def test_existing_files_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tree", [[1, 0, 3, 3], [3, 3, 3, 2], [0, 3, 3, 3], [3, 4, 3, 3], [3, -1, 3, 3]])
 def test_samples_that_are_no_trees_are_refused(tmp_path: Path, tree: list[int]) -> None:
     """Nobody shall climb such a tree: the digests fit, so somebody made them for it."""
-    path = tmp_path / "run.events"
-    store = SampleStore(NODES, path)
-    store.take([*some(3), Event(0, 4, 0, 1, 0, np.array(tree, np.int32))])
-    length, digest = store.length, store.digest
-    store.close()
+    no_tree = Event(0, 4, 0, 1, 0, np.array(tree, np.int32))
+    path, length, digest = closed(tmp_path, [*some(3), no_tree])
     with pytest.raises(CheckpointError, match="a sample there is no tree"):
         resumed(path, length, digest)
 
 
 def test_a_length_beyond_the_file_allocates_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "run.events"
-    store = SampleStore(NODES, path)
-    store.take(some(8))
-    length, digest = store.length, store.digest
-    store.close()
+    path, length, digest = closed(tmp_path, some(8))
     with pytest.raises(CheckpointError, match=f"damaged at byte {length}: it ends there"):
         resumed(path, 2**60, digest)
