@@ -19,7 +19,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.common.errors import CheckpointError, SycladeError
-from syclade.host.model.problem import CELL_BITS, Problem, SlotRates
+from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.options import checked
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
@@ -128,8 +128,9 @@ def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, 
     """Return the chain with these values; check each stored score against the score's definition."""
     rates = SlotRates(tuple(values["weights"].tolist()), int(values["base"]))
     chain, step, score, best_score = (int(values[name]) for name in _NUMBERS)
-    if max(map(abs, rates.weights)) >= 2**CELL_BITS:
-        raise ValueError(f"chain {chain} has the weights {rates.weights}")
+    unfit = plan.problem.can_score(rates)
+    if unfit is not None:
+        raise ValueError(f"the rates of chain {chain} do not fit: {unfit}")
     parents, best_parents = (plan.space.check(values[name]) for name in _TREES)
     settings = dict(zip(plan.settings, values["settings"].tolist(), strict=True))
     fixed = None if plan.problem.learns else rates

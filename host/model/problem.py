@@ -150,6 +150,8 @@ class Problem:
         """Return why rates do not fit the problem's unit, as a message; None if they do."""
         if len(rates.weights) != self.classes or rates.weights[-1] != 0:
             return f"{len(rates.weights)} weights, the last {rates.weights[-1]}, for {self.classes} classes"
+        if max(map(abs, rates.weights)) >= 2**CELL_BITS:
+            return f"a weight of 2^{CELL_BITS} or more"
         counts = np.stack([(self.observed == code).sum(axis=0) for code in range(self.classes)])
         most = int((np.abs(np.array(rates.weights, dtype=np.int64)) @ counts).max())
         return None if most < 2**CELL_BITS else f"a cell's score could reach {most}, 2^{CELL_BITS} and more"
