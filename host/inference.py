@@ -60,6 +60,7 @@ def infer(
     cell_names: Names = None,
     attach: bool = False,
     score: str = "max",
+    doublets: float | None = None,
     method: str = "auto",
     chains: int | None = None,
     steps: int | None = None,
@@ -112,6 +113,8 @@ def infer(
         attach: whether the trees that the result writes include the cells, each attached to its best node.
         score: score of a tree: max (every cell at its best node) or sum (each cell's likelihood summed over
             all nodes; SCITE's -s, without a prior).
+        doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
+            each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score.
         method: search (docs/search.md), chain, or auto. With auto, chains run if an option is given that only
             chains have (such as chains, steps, image, samples, the sum score or learned rates), or if the
             device cannot search; else searches run.
@@ -176,6 +179,7 @@ def infer(
         cell_names=cell_names,
         attach=attach,
         score=score,
+        doublets=doublets,
         method=method,
         chains=chains,
         steps=steps,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.kind import PlanOptions
@@ -104,6 +105,7 @@ def make_request(
     cell_names: Names,
     attach: bool,
     score: str,
+    doublets: float | None,
     method: str,
     chains: int | None,
     steps: int | None,
@@ -131,19 +133,22 @@ def make_request(
     """
     kind = kind_named(tree)
     given: dict[str, Any] = {
-        "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "method": method,
-        "start": start, "stages": stages, "trace": trace, "device": device, "encoding": encoding,
-        "image": image, "chains": chains, "steps": steps, "samples": samples, "max_trees": max_trees,
-        **learning._asdict(),
+        "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "doublets": doublets,
+        "method": method, "start": start, "stages": stages, "trace": trace, "device": device,
+        "encoding": encoding, "image": image, "chains": chains, "steps": steps, "samples": samples,
+        "max_trees": max_trees, **learning._asdict(),
     }  # fmt: skip
-    for name in ("score", "method", "start", "stages"):
+    for name in ("score", "doublets", "method", "start", "stages"):
         checked(name, given[name])
     if method == "auto":
         given["method"] = "chain" if any(excluded_by("search", given)) else "search"
     check_together(given)
     by_search = given["method"] == "search"
-    if by_search and kind.name == "leaf":
-        by_search, start = False, "search"  # searches find mutation trees, from which these chains start
+    if by_search and (kind.name == "leaf" or doublets is not None):
+        by_search, start = (
+            False,
+            "search",
+        )  # searches find trees by the maximum score; these chains start there
     separate = _separate(trace, force) if stages == "separate" else None
     chains = checked("chains", DEFAULT_CHAINS if chains is None else chains)
     steps, seed, slots = checked("steps", steps), checked("seed", seed), checked("slots", slots)
@@ -157,10 +162,11 @@ def make_request(
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
     model = learning.of(rates)
+    scored = ScoreOptions(score, doublets)
     sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)
     events = 1 if sampling is None else sampling.events
-    plan = kind.make_plan(observed, model, PlanOptions(score, gamma, move_probabilities, recorders, events))
+    plan = kind.make_plan(observed, model, PlanOptions(scored, gamma, move_probabilities, recorders, events))
     if separate is not None:
         from syclade.host.backends.stages.options import check_plan
 
@@ -172,6 +178,7 @@ def make_request(
         **names_told(names, cell_names, observed),
         "attach": bool(attach),
         "score": score,
+        "doublets": doublets,
         "method": "search" if by_search else "chain",
         "chains": None if by_search else chains,
         "steps": steps,

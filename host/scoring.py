@@ -6,10 +6,12 @@ from typing import Any
 
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Names
+from syclade.host.model.doublets import doublet_log_likelihood
 from syclade.host.model.leaf_problem import make_leaf_problem
+from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.placement import place
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import log_likelihood_by
+from syclade.host.model.summed import summed_log_likelihood
 from syclade.host.options import checked
 from syclade.host.supported import check_together
 from syclade.host.trees.leaf_treefile import read_leaf_tree
@@ -30,6 +32,7 @@ def score(
     names: Names = None,
     cell_names: Names = None,
     score: str = "max",
+    doublets: float | None = None,
     kind: str = "mutation",
 ) -> float:
     """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
@@ -43,17 +46,22 @@ def score(
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
         score: max or sum, as for `infer`.
+        doublets: rate of doublets, as for `infer`.
         kind: kind of the tree: mutation, or leaf for a cell tree, with every mutation on its best edge.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    for name, value in (("tree", kind), ("score", score)):
+    given = {"tree": kind, "score": score, "doublets": doublets}
+    for name, value in given.items():
         checked(name, value)
-    check_together({"tree": kind, "score": score})
+    check_together(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     if kind == "leaf":
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
-    return log_likelihood_by(score, observed, rates, tree_of(tree, observed.mutations, observed.cells or ()))
+    parents = tree_of(tree, observed.mutations, observed.cells or ())
+    if doublets is not None:
+        return doublet_log_likelihood(observed, rates, parents, doublets)
+    return (log_likelihood if score == "max" else summed_log_likelihood)(observed, rates, parents)

@@ -79,6 +79,9 @@ EXCLUSIONS = (
         ("other encodings", "image", "samples", "sum score", *_LEARNED, "FPGA cards"),
         "separate stages run chains of the maximum score with fixed rates, without samples, on the encoding "
         "ancestor", flag_of("stages", "fused")),
+    Exclusion("doublets",
+        ("cell trees", "sum score", "image", "max_trees", "separate stages", *_LEARNED, "FPGA cards"),
+        "scores with doublets add up all nodes and pairs of mutation trees, by fixed error rates"),
     Exclusion("search",
         ("chains", "steps", "image", "samples", "sum score", *_LEARNED, "starts by search", "separate stages",
             "FPGA cards", "Python as device"),

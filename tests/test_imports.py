@@ -58,6 +58,7 @@ MODULES = {
     "host.backends.stages.opening": "separate stages",
     "host.backends.stages.options": "separate stages",
     "host.chains.scores.all_attachments": "the sum score",
+    "host.chains.scores.doublets": "the score with doublets",
     "host.checkpoints.chains": "checkpoints",
     "host.compile.side_by_side": "SYCL devices",
     "host.cooptimal.files": "co-optimal trees",

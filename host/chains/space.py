@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from syclade.host.trees.leaf import validate_leaf_parents
 from syclade.host.trees.tree import validate_parents
 from syclade.host.trees.uniform import initial_leaf_parents, initial_parents
 
-__all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "Space"]
+__all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "SUMMED_TREES", "Space"]
 
 Table = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
@@ -33,6 +33,7 @@ class Space:
             (rows, columns), one row per mutation or per cell; and how often each column counts, int64, shape
             (columns,).
         numpy: `module:NAME` of a `fallback.chain.parts.Space`.
+        encoding: the only encoding of these trees that has kernels; empty if there are several.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Space:
     labels: Callable[[Problem], int]
     table: Callable[[Problem], Table]
     numpy: str
+    encoding: str = ""
 
 
 def _mutations(problem: Problem) -> int:
@@ -84,5 +86,9 @@ CELL_LEAF_TREES = Space(
     _nodes_but_root,
     _by_cell,
     "syclade.fallback.leaf.space:SPACE",
+    encoding="clade",
 )
 """Binary trees whose leaves are the m cells, nodes 0 ... m-1: parent vectors of shape (2m - 1,)."""
+
+SUMMED_TREES = replace(MUTATION_TREES, numpy="syclade.fallback.sums.tables:SPACE", encoding="sums")
+"""Trees of mutations whose score adds up nodes, and pairs of nodes, over each cell's subtrees."""

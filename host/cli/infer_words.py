@@ -44,6 +44,9 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
     )
     if result.learned is not None:
         click.echo(_rates(result.learned))
+    if (calls := result.assignment.doublets) is not None:
+        likely = int((calls.probability > 0.5).sum())
+        click.echo(f"{calls.expected:.1f} doublets expected, {likely} cells more likely one than not")
     if result.samples is not None:
         sampled = result.samples
         click.echo(

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.argument("tree", type=options.INPUT_FILE)
 @options.take(*options.RATES, "names", "cell_names")
 @options.take("tree", parameter="kind")
-@options.take("score", "json")
+@options.take("score", "doublets", "json")
 def command(
     matrix: Any,
     tree: Path,
@@ -33,6 +33,7 @@ def command(
     cell_names: Path | None,
     kind: str,
     score: str,
+    doublets: float | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -45,6 +46,7 @@ def command(
     mutation is at its best edge.
     """
     from syclade.host.input.door import read_matrix
+    from syclade.host.model.doublets import call_doublets, doublet_log_likelihood
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
@@ -56,11 +58,16 @@ def command(
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
-    check_together({"tree": kind, "score": score})
+    check_together({"tree": kind, "score": score, "doublets": doublets})
     if kind == "leaf":
         _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
+    if doublets is not None:
+        calls = call_doublets(observed, rates, parents, doublets)
+        found = doublet_log_likelihood(observed, rates, parents, doublets)
+        _tell(found, {"score": "doublets", "doublets": calls.told()}, observed, rates, as_json)
+        return
     if score == "sum":
         _tell(summed_log_likelihood(observed, rates, parents), {"score": score}, observed, rates, as_json)
         return

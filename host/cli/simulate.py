@@ -47,13 +47,14 @@ _SIZE = click.IntRange(1, 2**31 - 2)
     show_default=True,
     help="Probability that a value is missing.",
 )
-@options.take("seed")
+@options.take("doublets", "seed")
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
     cells: int,
     mutations: int,
     missing: float,
+    doublets: float | None,
     seed: int,
     out: Path,
     force: bool,
@@ -63,20 +64,22 @@ def command(
     """Write a simulated matrix and its true tree.
 
     The tree is drawn uniformly from all mutation trees, and every cell is attached to a random node. With
-    --fn-rate-hom and --hom-rate, some observations are homozygous (2). DIR gets matrix.csv and
-    matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
+    --fn-rate-hom and --hom-rate, some observations are homozygous (2). With --doublets, some cells are two
+    cells together; simulation.json has the second node of each, and -1 for the others. DIR gets matrix.csv
+    and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
 
     check_output(out, FILES, force)
-    made = simulate(cells, mutations, missing=missing, seed=seed, **given)
+    made = simulate(cells, mutations, missing=missing, seed=seed, doublets=doublets, **given)
     rates = options.rates_of(given)
     report = {
         "cells": cells,
         "mutations": mutations,
         **rates.told(),
         "missing": missing,
+        **({} if doublets is None else {"doublets": doublets}),
         "seed": seed,
     }
     files = _files(made, rates, report)
@@ -99,6 +102,7 @@ def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict
         "log_likelihood": log_likelihood(matrix, rates, made.parents),
         "parents": made.parents.tolist(),
         "attachments": made.attachments.tolist(),
+        **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
     }
     texts = (
         format_matrix(matrix.values),

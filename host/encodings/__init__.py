@@ -12,11 +12,11 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.plain import PlainEncoding
 from syclade.host.model.problem import Problem
 from syclade.host.options import flag_of
-from syclade.host.supported import refusal
+from syclade.host.supported import refusal, title_of
 
 __all__ = [
     "ENCODINGS",
-    "OF_CELL_LEAF_TREES",
+    "OF_OTHER_TREES",
     "Encoding",
     "choose_encoding",
     "encoding_name",
@@ -33,8 +33,11 @@ ENCODINGS = {
 }
 """Encodings of mutation trees that have kernels, by name; loaded on demand."""
 
-OF_CELL_LEAF_TREES = {"clade": "syclade.host.encodings.clade:CladeEncoding"}
-"""Encodings of cell trees that have kernels, by name."""
+OF_OTHER_TREES = {
+    "clade": ("syclade.host.encodings.clade:CladeEncoding", "cell trees", "cell trees"),
+    "sums": ("syclade.host.encodings.sums:SumsEncoding", "doublets", "trees with doublets"),
+}
+"""Encodings of trees that have no other: where each is, the feature that needs it, and the trees."""
 
 PREFERRED = {"fpga": ("ancestor", "preorder"), "numpy": (PlainEncoding.name, "ancestor")}
 """Encodings by kind of device, fastest first, where they differ from the usual ones (docs/performance.md)."""
@@ -50,10 +53,11 @@ def make_encoding(name: object) -> type[Encoding]:
     """
     if name == PlainEncoding.name:
         return PlainEncoding
-    if isinstance(name, str) and name in OF_CELL_LEAF_TREES:
+    if isinstance(name, str) and name in OF_OTHER_TREES:
+        _, feature, trees = OF_OTHER_TREES[name]
         raise OptionError(
-            f"the encoding {name} is for cell trees",
-            hint=f"use {flag_of('tree')} leaf, or {flag_of('encoding')} auto",
+            f"the encoding {name} is for {trees}",
+            hint=f"use {title_of(feature)}, or {flag_of('encoding')} auto",
         )
     if not isinstance(name, str) or name not in ENCODINGS:
         raise OptionError(f"there is no encoding {name!r}", hint=f"use auto, {' or '.join(ENCODINGS)}")
@@ -81,14 +85,21 @@ def encoding_name(wanted: str, device: Device) -> str:
     return name
 
 
-def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
+def choose_encoding(wanted: str, device: Device, problem: Problem, only: str = "") -> Encoding:
     """Return the selected encoding; for auto, the fastest on this kind of device that can hold the problem.
+
+    Args:
+        wanted: auto, or a name.
+        device: a usable device.
+        problem: the problem.
+        only: the only encoding of the trees (`Space.encoding`); empty to choose from ENCODINGS.
 
     Raises:
         OptionError: the encoding does not exist or cannot hold the problem, with the reason.
     """
-    if problem.of_cells:
-        return _of_cell_leaf_trees(wanted, device, problem)
+    only = "clade" if problem.of_cells else only
+    if only:
+        return _only(only, wanted, device, problem)
     candidates = encodings_of(device) if wanted == "auto" else (encoding_name(wanted, device),)
     traits = traits_of(device)
     reasons: list[str] = []
@@ -103,23 +114,24 @@ def choose_encoding(wanted: str, device: Device, problem: Problem) -> Encoding:
     raise OptionError("; ".join(reasons), hint=f"use {flag_of('encoding')} auto")
 
 
-def _of_cell_leaf_trees(wanted: str, device: Device, problem: Problem) -> Encoding:
-    """Return the encoding for cell trees; see `choose_encoding`."""
-    own = (PlainEncoding.name,) if device.kind == "numpy" else tuple(OF_CELL_LEAF_TREES)
-    if wanted not in ("auto", *own):
+def _only(name: str, wanted: str, device: Device, problem: Problem) -> Encoding:
+    """Return the encoding of trees that have only one; see `choose_encoding`."""
+    place, feature, trees = OF_OTHER_TREES[name]
+    own = PlainEncoding.name if device.kind == "numpy" else name
+    if wanted not in ("auto", own):
         raise OptionError(
-            f"cell trees have no encoding {wanted!r} on {device.filter}",
-            hint=f"use {flag_of('encoding')} auto or {' or '.join(own)}",
+            f"{trees} have no encoding {wanted!r} on {device.filter}",
+            hint=f"use {flag_of('encoding')} auto or {own}",
         )
     if device.kind == "fpga":
-        raise refusal("cell trees", "FPGA cards")
+        raise refusal(feature, "FPGA cards")
     if device.kind == "numpy":
-        return PlainEncoding(problem, nodes=2 * len(problem.column_of) - 1)
+        return PlainEncoding(problem, nodes=2 * len(problem.column_of) - 1 if problem.of_cells else None)
     traits = traits_of(device)
-    kind = _loaded(OF_CELL_LEAF_TREES["clade"])
+    kind = _loaded(place)
     reason = kind.can_run(problem, traits)
     if reason is not None:
-        raise OptionError(f"cell trees of this matrix are too large: {reason}", hint="use fewer cells")
+        raise OptionError(f"{trees} of this matrix are too large: {reason}", hint="use fewer cells")
     return for_device(device, kind(problem, traits))
 
 

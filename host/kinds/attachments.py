@@ -6,6 +6,9 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from syclade.host.model.assignment import Assignment
 from syclade.host.trees.tree import node_labels
 
@@ -18,11 +21,16 @@ equally good nodes, including this one; log-likelihood of the cell there (natura
 POSTERIOR = "posterior"
 """Last column with the score sum: the probability of the node, given the tree."""
 
+DOUBLETS = ("doublet", "first", "second")
+"""Last columns with doublets: the probability that the cell is one, given the tree; names of the nodes of the
+most likely pair."""
+
 
 def format_attachments(attachments: Assignment, mutations: Sequence[str], cells: Sequence[str]) -> str:
     """Return the text of ``attachments.tsv``: a header, then one line per cell, in the order of the matrix.
 
-    The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors. Names with a quote are
+    The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors, and by ``DOUBLETS`` if there
+    are calls of doublets. Names with a quote are
     quoted as in CSV, with the quote doubled. Log-likelihoods are written in full precision, posteriors
     with twelve digits, which all versions of numpy share.
 
@@ -43,9 +51,19 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
         attachments.log_likelihood.tolist(),
         cells,
     ]
-    more = () if attachments.posterior is None else (POSTERIOR,)
+    more: list[str] = []
     if attachments.posterior is not None:
-        columns.append(f"{share:.12g}" for share in attachments.posterior.tolist())
+        more.append(POSTERIOR)
+        columns.append(_shares(attachments.posterior))
+    if (calls := attachments.doublets) is not None:
+        more.extend(DOUBLETS)
+        pairs = ((labels[node] for node in nodes) for nodes in (calls.first.tolist(), calls.second.tolist()))
+        columns.extend((_shares(calls.probability), *pairs))
     table.writerow((*COLUMNS, *more))
     table.writerows(zip(*columns, strict=True))
     return text.getvalue()
+
+
+def _shares(probabilities: NDArray[np.float64]) -> Iterable[str]:
+    """Return probabilities as text, with digits that all versions of numpy share."""
+    return (f"{share:.12g}" for share in probabilities.tolist())

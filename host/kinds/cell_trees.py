@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan
+from syclade.host.chains.scores import Score
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
 from syclade.host.kinds.placements import format_placements
@@ -48,7 +49,7 @@ def _from_mutation_tree(problem: Problem, rates: Rates, parents: NDArray[np.int3
 
 
 def _assign(
-    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: str
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], _score: Score
 ) -> tuple[Assignment, float]:
     assert isinstance(problem, LeafProblem)
     return place(matrix, rates, problem_at(problem, matrix, rates), parents)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.chains.recorders import Recorder
+    from syclade.host.chains.scores import Score
+    from syclade.host.chains.scores.named import ScoreOptions
     from syclade.host.input.matrix import Matrix
     from syclade.host.model.assignment import Assignment
     from syclade.host.model.problem import Problem
@@ -31,7 +33,7 @@ Parents = NDArray[np.int32]
 class PlanOptions:
     """Options of a plan that every kind of trees has; see `make_plan`."""
 
-    score: str
+    score: ScoreOptions
     gamma: float
     move_probabilities: Sequence[float]
     recorders: tuple[Recorder, ...]
@@ -92,7 +94,7 @@ class TreeKind:
     make_plan: Callable[[Matrix, RateModel, PlanOptions], Plan]
     from_mutation_tree: Callable[[Problem, Rates, Parents], Parents]
     canonical: Callable[[Parents], Parents]
-    assign: Callable[[Matrix, Rates, Problem, Parents, str], tuple[Assignment, float]]
+    assign: Callable[[Matrix, Rates, Problem, Parents, Score], tuple[Assignment, float]]
     labels: Callable[[Sequence[str], Sequence[str]], list[str]]
     newick: Callable[[Tree, bool], str]
     graphviz: Callable[[Tree, bool], str]

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores import Score
+from syclade.host.chains.scores.named import score_named, space_of
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.attachments import format_attachments
 from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
@@ -17,7 +18,6 @@ from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.problem import Problem, make_problem, problem_at
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import attachment_posteriors, log_likelihood_by
 from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.trees.cells import attached_cells
 from syclade.host.trees.clones import Clone, clones_of
@@ -34,25 +34,23 @@ __all__ = ["MUTATION"]
 
 
 def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
-    problem = make_problem(matrix, model.rates, octaves=options.score == "sum", model=model)
+    problem = make_problem(matrix, model.rates, octaves=options.score.octaves, model=model)
     return make_plan(
         problem,
         gamma=options.gamma,
         move_probabilities=options.move_probabilities,
-        score=score_named(options.score, problem),
+        score=score_named(options.score.name, problem, options.score.doublets),
         recorders=options.recorders,
         events=options.events,
+        space=space_of(options.score),
     )
 
 
 def _assign(
-    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: str
+    matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
 ) -> tuple[Assignment, float]:
     cells = attach(problem_at(problem, matrix, rates), rates, parents)
-    if score == "sum":
-        posterior = attachment_posteriors(matrix, rates, parents, cells.node)
-        cells = Assignment(cells.node, cells.ties, cells.log_likelihood, posterior)
-    return cells, log_likelihood_by(score, matrix, rates, parents)
+    return score.detail(cells, matrix, rates, parents), score.log_likelihood(matrix, rates, parents)
 
 
 def _attached(tree: Tree, attach: bool) -> list[list[str]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import preorder
+
+if TYPE_CHECKING:
+    from syclade.host.model.doublets import Doublets
 
 __all__ = ["Assignment", "attach"]
 
@@ -27,12 +31,14 @@ class Assignment:
         log_likelihood: float64, shape (items,): log-likelihood of the item at its place, natural log.
         posterior: float64, shape (items,): probability of the place given the tree, with a uniform prior over
             the nodes; None if it was not requested.
+        doublets: which cells may be doublets; None if the model has none.
     """
 
     node: NDArray[np.int32]
     ties: NDArray[np.int32]
     log_likelihood: NDArray[np.float64]
     posterior: NDArray[np.float64] | None = None
+    doublets: Doublets | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

@@ -1,7 +1,7 @@
 """Simulation of SCITE's model: a random mutation tree, cells attached to it, and noisy observations.
 
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
-cells attached to uniform random nodes, the root included.
+cells attached to uniform random nodes, the root included. Doublets are at two such nodes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ class Simulation:
         parents: the true tree, parent vector, int32, shape (n + 1,).
         attachments: the true node of each cell, int32, shape (m,).
         truth: uint8, shape (n, m), 1 where the cell has the mutation.
+        partners: int32, shape (m,): the true second node of each doublet, -1 for single cells.
     """
 
     matrix: Matrix
     parents: NDArray[np.int32]
     attachments: NDArray[np.int32]
     truth: NDArray[np.uint8]
+    partners: NDArray[np.int32]
 
 
 def simulate(
@@ -53,6 +55,7 @@ def simulate(
     seed: int,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
+    doublets: float | None = None,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -67,6 +70,7 @@ def simulate(
         seed: 0 to 2^64 - 1.
         fn_rate_hom: probability of observing a mutation as homozygous, or None.
         hom_rate: probability of observing an absent mutation as homozygous; goes with fn_rate_hom.
+        doublets: probability that a cell is two cells together, inside (0, 1); None for none.
 
     Raises:
         OptionError: an argument is out of range.
@@ -82,12 +86,19 @@ def simulate(
     rng = np.random.Generator(np.random.PCG64(seed))
     parents = random_parents(mutations, rng)
     attachments = rng.integers(0, mutations + 1, cells, dtype=np.int32)
-    truth = ancestor_matrix(parents)[:mutations, attachments]
+    partners = np.full(cells, -1, dtype=np.int32)
+    above = ancestor_matrix(parents)[:mutations]
+    truth = above[:, attachments]
+    if doublets is not None:
+        doublets = checked("doublets", doublets)
+        both = np.flatnonzero(rng.random(cells) < doublets)
+        partners[both] = rng.integers(0, mutations + 1, both.size, dtype=np.int32)
+        truth[:, both] |= above[:, partners[both]]
     observed = observe(truth, rates, rng.random(truth.shape))
     observed[rng.random(truth.shape) < missing] = 3
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
-    return Simulation(matrix, parents, attachments, np.ascontiguousarray(truth, dtype=np.uint8))
+    return Simulation(matrix, parents, attachments, np.ascontiguousarray(truth, dtype=np.uint8), partners)
 
 
 def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:

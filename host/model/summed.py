@@ -8,17 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.likelihood import log_likelihood, tree_of_matrix
+from syclade.host.model.likelihood import tree_of_matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
 from syclade.host.trees.tree import preorder, validate_parents
 
-__all__ = ["attachment_posteriors", "log_likelihood_by", "summed_log_likelihood"]
-
-
-def log_likelihood_by(score: str, matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
-    """Return a tree's log-likelihood by max or sum: see `log_likelihood`, `summed_log_likelihood`."""
-    return (log_likelihood if score == "max" else summed_log_likelihood)(matrix, rates, parents)
+__all__ = ["attachment_posteriors", "summed_log_likelihood"]
 
 
 def summed_log_likelihood(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:

@@ -75,6 +75,9 @@ GROUPS = {
         Option("score", one_of("max", "sum"), "max", decides=True, help=
             "Score of a tree: every cell at its best node, or at all nodes, each with its likelihood "
             "(SCITE's -s)."),
+        Option("doublets", PROBABILITY, None, decides=True, metavar="RATE", help=
+            "Rate of doublets: with this probability, a cell is two of the tree's clones together "
+            "(∞SCITE's -d). All nodes, and all pairs of nodes, count."),
         Option("method", one_of("auto", "search", "chain"), "auto", decides=True, help=
             "Search for the most likely tree, or run SCITE's chains; auto: chains if an option is given "
             "that only chains have, such as --chains, --steps, --samples, --image, --learn-fn or --score "
@@ -125,7 +128,7 @@ GROUPS = {
             "Where to run; FILTER as 'syclade devices' lists it."),
         Option("threads", whole(1, 2**31 - 1), None, of="", metavar="N", help=
             "Maximum number of cores; by default all that this process may use (also: SYCLADE_THREADS)."),
-        Option("encoding", one_of("auto", "preorder", "ancestor", "clade", "plain"), "auto", help=
+        Option("encoding", one_of("auto", "preorder", "ancestor", "clade", "sums", "plain"), "auto", help=
             "How trees are stored in the device's memory; changes the speed only."),
         Option("image", FILE, None, metavar="FILE", help=
             "Precompiled kernel for the device, as 'syclade export --with-image' makes it."),

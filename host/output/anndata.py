@@ -27,10 +27,11 @@ def anndata_of(result: Result) -> anndata.AnnData:
     `X` has the observed values (int8, shape (cells, mutations): 0, 1, 2 homozygous, 3 missing); the layer
     `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
     best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
-    sum, the posterior of the node; `var` has the parent and the depth of every mutation. Of a cell tree,
-    `var` has the best edge of every mutation, the number of equally good edges and its log-likelihood there;
-    `obs` has the parent and the depth of every cell. `uns["syclade"]` has the tree in Newick format, the
-    parent vector, and the summary as JSON text, so that the object can be written to a file.
+    sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
+    nodes; `var` has the parent and the depth of every mutation. Of a cell tree, `var` has the best edge of
+    every mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and
+    the depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the
+    summary as JSON text, so that the object can be written to a file.
 
     Args:
         result: the result of an inference.
@@ -74,6 +75,10 @@ def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:
     }
     if assignment.posterior is not None:
         columns["posterior"] = assignment.posterior
+    if (calls := assignment.doublets) is not None:
+        columns["doublet"] = calls.probability
+        for name, nodes in (("doublet_first", calls.first), ("doublet_second", calls.second)):
+            columns[name] = pandas.Categorical([labels[node] for node in nodes], categories=labels)
     return pandas.DataFrame(columns)
 
 

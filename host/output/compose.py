@@ -49,8 +49,8 @@ def make_result(
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, kind.canonical(outcome.best.best_parents)
-    weights, score = options["move_probabilities"], options["score"]
-    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
+    weights = options["move_probabilities"]
+    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, plan.score)
     return Result(
         kind=kind,
         parents=parents,
@@ -86,7 +86,7 @@ def make_result(
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
         pipeline=found.pipeline,
-        score=score,
+        score=plan.score.name,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
     )
 

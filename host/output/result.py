@@ -79,7 +79,8 @@ class Result(WithWork):
         samples: samples of the chains, if requested.
         observed: the matrix.
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
-        score: score of the log-likelihood: max, each cell at its best node, or sum, each cell at all nodes.
+        score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
+            doublets, each cell at all nodes and pairs of nodes.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.

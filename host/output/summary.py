@@ -48,6 +48,8 @@ def summary_of(result: Result) -> dict[str, Any]:
     }
     if result.learned is not None:
         told["learned"] = dict(result.learned)
+    if result.assignment.doublets is not None:
+        told["doublets"] = result.assignment.doublets.told()
     if result.co_optimal is not None:
         trees = len(result.co_optimal.trees)
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
+from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.cell_trees import CELL
@@ -126,7 +127,7 @@ def run_scite(
         folder.write(lambda: {**texts, samples_file: sample_lines(samples, problem.to_nats, model)})
     samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
-    _, log_likelihood = kind.assign(matrix, rates, problem, best, _score(call))
+    _, log_likelihood = kind.assign(matrix, rates, problem, best, plan.score)
     return SciteOutcome(
         log_likelihood=log_likelihood,
         trees=trees if call.tree_list else [],
@@ -143,7 +144,7 @@ def run_scite(
 def _plan(call: SciteCall, kind: TreeKind, matrix: Matrix, model: RateModel) -> Plan:
     """Return the plan of the chains."""
     weights = call.move_probabilities or kind.move_probabilities
-    options = PlanOptions(_score(call), call.gamma, weights, _recorders(call), EVENTS)
+    options = PlanOptions(ScoreOptions(_score(call)), call.gamma, weights, _recorders(call), EVENTS)
     return kind.make_plan(matrix, model, options)
 
 

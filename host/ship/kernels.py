@@ -22,6 +22,7 @@ from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import PROCESSORS, SPIRV
 from syclade.host.encodings.ancestor import SpecialisedAncestorEncoding
@@ -29,6 +30,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
+from syclade.host.encodings.sums import SumsEncoding
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import Problem, make_problem
@@ -82,7 +84,7 @@ class Shipped:
 def shipped_kernels() -> dict[str, Shipped]:
     """Return all precompiled kernels, by name."""
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
-    for group in (_chains(), _leaf_chains(), _ancestor_kernels()):
+    for group in (_chains(), _doublet_chains(), _leaf_chains(), _ancestor_kernels()):
         kernels |= dict(group)
     return kernels
 
@@ -107,6 +109,16 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
                 problem = _problem(cells, rates, learned)
                 own = native if not ending else ()
                 yield from _variants(f"{name}-{rounds}{ending}", problem, recorders, native=own)
+
+
+def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with doublets: one for all sizes."""
+    problem = _problem(_CELLS[2], octaves=True)
+    encoding = SumsEncoding(problem, TRAITS)
+    for ending, recorders in _OF_INFER.items():
+        score = score_named("max", problem, doublets=0.1)
+        plan = make_plan(problem, score=score, recorders=recorders, space=SUMMED_TREES)
+        yield from _forms(f"doublets{ending}", plan, encoding, native=True, general=not recorders)
 
 
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:

@@ -87,7 +87,7 @@ def posterior(
     samples = whole("samples (--samples)", samples, 1000, 10**9)
     chosen = choose_device(device)
     plans = _plans(tree, sizes, gamma, move_probabilities, zygosity=zygosity, score=score, learn=learn)
-    made = choose_encoding(encoding, chosen, plans[0].problem).name
+    made = choose_encoding(encoding, chosen, plans[0].problem, plans[0].space.encoding).name
     cases = tuple(_check(plan, chosen, samples, encoding, seed, progress) for plan in plans)
     below = (0, *plans[0].move_below)
     settings = {

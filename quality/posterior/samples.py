@@ -74,7 +74,8 @@ def sample_chain(
     size = len(target.posterior)
     moves = np.zeros(size * size, dtype=np.int64)
     plan = target.plan
-    runner = make_runner(device, plan, choose_encoding(encoding, device, plan.problem), slots, seed)
+    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
+    runner = make_runner(device, plan, chosen, slots, seed)
     require_executor(runner.executor, device)
     index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     thinning, now = target.thinning, target.burn_in

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.common.errors import OptionError
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.problem import make_problem
@@ -159,6 +159,7 @@ def small_plan(
     *,
     zygosity: bool = False,
     score: str = "max",
+    doublets: float | None = None,
     learn: bool = False,
 ) -> Plan:
     """Return the chain of the check, on a fixed simulated matrix of CELLS cells.
@@ -167,7 +168,7 @@ def small_plan(
         mutations: one of MUTATIONS; with `learn`, a key of POINTS.
         gamma, move_probabilities: parameters of the chain.
         zygosity: whether some observations are homozygous, with their own rates.
-        score: max or sum.
+        score, doublets: see `ScoreOptions`.
         learn: whether the error rates are learned.
 
     Raises:
@@ -186,9 +187,14 @@ def small_plan(
     rates = _rates(zygosity, learn)
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
     model = few_points(rates, POINTS[mutations]) if learn else None
-    problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
+    scored = ScoreOptions(score, doublets)
+    problem = make_problem(matrix, rates, octaves=scored.octaves, model=model)
     return make_plan(
-        problem, gamma=gamma, move_probabilities=move_probabilities, score=score_named(score, problem)
+        problem,
+        gamma=gamma,
+        move_probabilities=move_probabilities,
+        score=score_named(score, problem, doublets),
+        space=space_of(scored),
     )
 
 

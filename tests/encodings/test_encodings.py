@@ -14,7 +14,7 @@ from syclade.host.devices import targets
 from syclade.host.devices.device import NUMPY, PYTHON, Device
 from syclade.host.encodings import (
     ENCODINGS,
-    OF_CELL_LEAF_TREES,
+    OF_OTHER_TREES,
     choose_encoding,
     encodings_of,
     make_encoding,
@@ -168,4 +168,4 @@ def test_every_encoding_can_be_asked_for() -> None:
     """The command line lists the encodings by hand, so that its help does not import numpy."""
     (option,) = (one for one in infer.command.params if one.name == "encoding")
     assert isinstance(option.type, click.Choice)
-    assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_CELL_LEAF_TREES, PlainEncoding.name}
+    assert set(option.type.choices) == {"auto", *ENCODINGS, *OF_OTHER_TREES, PlainEncoding.name}

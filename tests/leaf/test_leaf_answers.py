@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.chains.scores.best_placement import BEST_PLACEMENT
 from syclade.host.cli.main import cli
 from syclade.host.kinds.cell_trees import CELL
 from syclade.host.model.leaf_problem import make_leaf_problem
@@ -43,7 +44,7 @@ def test_the_search_is_never_below_the_mutation_tree(seed: int) -> None:
     of_mutations = syclade.infer(matrix, **RATES)
     rates = Rates(0.01, 0.2)
     drawn = CELL.from_mutation_tree(make_problem(matrix, rates), rates, of_mutations.parents)
-    _, drawn_score = CELL.assign(matrix, rates, make_leaf_problem(matrix, rates), drawn, "max")
+    _, drawn_score = CELL.assign(matrix, rates, make_leaf_problem(matrix, rates), drawn, BEST_PLACEMENT)
     found = syclade.infer(matrix, tree="leaf", **RATES)
     assert found.log_likelihood >= drawn_score - 1e-3
     assert drawn_score >= of_mutations.log_likelihood - 1e-9, "a cell tree has all clades of a mutation tree"
@@ -126,7 +127,7 @@ def test_samples_as_netcdf(sampled: syclade.Result, tmp_path: Path) -> None:
     problem = make_leaf_problem(MADE.matrix, Rates(0.01, 0.2))
     for chain, draw in ((0, 0), (1, 20), (2, 44)):
         tree = np.append(parents[chain, draw], 22).astype(np.int32)
-        _, score = CELL.assign(MADE.matrix, Rates(0.01, 0.2), problem, tree, "max")
+        _, score = CELL.assign(MADE.matrix, Rates(0.01, 0.2), problem, tree, BEST_PLACEMENT)
         assert score == pytest.approx(lp[chain, draw], abs=1e-3)
 
 

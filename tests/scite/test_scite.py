@@ -19,7 +19,7 @@ from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.rates import Rates
-from syclade.host.model.summed import log_likelihood_by, summed_log_likelihood
+from syclade.host.model.summed import summed_log_likelihood
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.task import Stop
 from syclade.host.samples.lines import sample_line
@@ -66,8 +66,8 @@ def test_scites_trees_are_written_as_scite_does(shared_dir: Path, name: str) -> 
     assert len(files) == call.max_trees
     for file in files:
         parents = read_tree(file, matrix.mutations)
-        kind = "sum" if call.sum_score else "max"
-        assert log_likelihood_by(kind, matrix, rates, parents) == pytest.approx(score, abs=1e-9)
+        of_tree = summed_log_likelihood if call.sum_score else log_likelihood
+        assert of_tree(matrix, rates, parents) == pytest.approx(score, abs=1e-9)
         attached = best_nodes(make_problem(matrix, rates), parents) if call.attach else None
         text = graphviz_text(parents, None if names is None else matrix.mutations, attached)
         assert sorted(text.splitlines()) == sorted(file.read_text().splitlines())

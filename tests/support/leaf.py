@@ -34,7 +34,7 @@ class LeafBackend:
     @contextmanager
     def runner(self, plan: Plan, slots: int, seed: int) -> Iterator[Runner]:
         device = choose_device(self.device)
-        encoding = choose_encoding("auto", device, plan.problem)
+        encoding = choose_encoding("auto", device, plan.problem, plan.space.encoding)
         if self.general:
             encoding = encoding.general() or encoding
             assert encoding.device.endswith(":GENERAL")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.scores.base import Score
 from syclade.host.common.errors import MatrixError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.assignment import Assignment
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rates import Rates
+from syclade.host.model.summed import attachment_posteriors, summed_log_likelihood
 from syclade.host.options import flag_of
 from syclade.kernels.scores.powers import (
     FRACTION_BITS,
@@ -41,11 +46,20 @@ def all_attachments(problem: Problem) -> Score:
         )
     return Score(
         name="sum",
+        log_likelihood=summed_log_likelihood,
+        detail=_with_posteriors,
         of=_of,
         device="syclade.kernels.scores.all_attachments:SCORE",
         numpy="syclade.fallback.scores.all_attachments:SCORE",
         defaults={"sum_fraction": problem.scale_bits, "sum_spare": spare},
     )
+
+
+def _with_posteriors(
+    assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+) -> Assignment:
+    """Return the assignment with each cell's probability of its node."""
+    return replace(assignment, posterior=attachment_posteriors(matrix, rates, parents, assignment.node))
 
 
 def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:

@@ -8,9 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.assignment import Assignment
+from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rates import Rates
 
 __all__ = ["Score"]
+
+
+def _no_detail(
+    assignment: Assignment, _matrix: Matrix, _rates: Rates, _parents: NDArray[np.int32]
+) -> Assignment:
+    """Return the assignment as it is."""
+    return assignment
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,9 @@ class Score:
         of: the definition: (problem, parents, rates, settings) -> the tree's score, in units of 2^-f nat.
         device: `module:NAME` of a `kernels.chain.parts.Score`.
         numpy: `module:NAME` of a `fallback.chain.parts.Score`.
+        log_likelihood: (matrix, rates, parents) -> the tree's log-likelihood, natural log, float64.
+        detail: (assignment, matrix, rates, parents) -> the assignment, with what else the score
+            tells of the cells.
         exact: whether all backends give the same bits.
         defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
@@ -30,5 +44,7 @@ class Score:
     of: Callable[[Problem, NDArray[np.int32], SlotRates, Mapping[str, int]], int]
     device: str
     numpy: str
+    log_likelihood: Callable[[Matrix, Rates, NDArray[np.int32]], float] = log_likelihood
+    detail: Callable[[Assignment, Matrix, Rates, NDArray[np.int32]], Assignment] = _no_detail
     exact: bool = True
     defaults: Mapping[str, int] = field(default_factory=dict)

@@ -22,7 +22,7 @@ def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, _setting
 
 
 BEST_PLACEMENT = Score(
-    name="max of placements",
+    name="max",
     of=_of,
     device="syclade.kernels.scores.best_attachment:SCORE",
     numpy="syclade.fallback.scores.best_attachment:SCORE",

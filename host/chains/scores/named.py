@@ -1,26 +1,55 @@
-"""Scores by the names that users give."""
+"""Scores by the options that users give."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
+from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space
 from syclade.host.model.problem import Problem
 
-__all__ = ["score_named"]
+__all__ = ["ScoreOptions", "score_named", "space_of"]
 
 
-def score_named(name: str, problem: Problem) -> Score:
-    """Return the score of a name, for trees of a problem.
+class ScoreOptions(NamedTuple):
+    """Options that select the score of mutation trees.
+
+    Attributes:
+        name: max or sum.
+        doublets: rate of doublets; None for a model without. With doublets, all nodes and pairs count.
+    """
+
+    name: str = "max"
+    doublets: float | None = None
+
+    @property
+    def octaves(self) -> bool:
+        """True if scores are logarithms to base 2."""
+        return self.name == "sum" or self.doublets is not None
+
+
+def score_named(name: str, problem: Problem, doublets: float | None = None) -> Score:
+    """Return the score that options select, for trees of a problem.
 
     Args:
-        name: max or sum.
-        problem: the problem; for sum, its scores must be in octaves.
+        name, doublets: the options, see `ScoreOptions`.
+        problem: the problem; its scores must be in octaves if the options say so.
 
     Raises:
         MatrixError: the matrix is too large for the score.
     """
+    if doublets is not None:
+        from syclade.host.chains.scores.doublets import with_doublets
+
+        return with_doublets(problem, doublets)
     if name == "max":
         return BEST_ATTACHMENT
     from syclade.host.chains.scores.all_attachments import all_attachments
 
     return all_attachments(problem)
+
+
+def space_of(options: ScoreOptions) -> Space:
+    """Return the trees for the score that options select."""
+    return MUTATION_TREES if options.doublets is None else SUMMED_TREES

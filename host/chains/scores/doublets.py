@@ -1,0 +1,168 @@
+"""The score with doublets: a cell is one of the tree's clones, or two of them (docs/model.md, "Doublets")."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial, reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.scores.base import Score
+from syclade.host.common.errors import MatrixError
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.assignment import Assignment
+from syclade.host.model.doublets import call_doublets, doublet_log_likelihood
+from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rates import Rates
+from syclade.host.options import flag_of
+from syclade.host.trees.tree import children, preorder
+from syclade.kernels.scores.powers import FRACTION_BITS, LOGARITHM
+from syclade.kernels.sums.numbers import MANTISSA_BITS
+
+__all__ = ["Number", "number_of", "root_powers", "with_doublets"]
+
+_LOWEST = -(2**20)
+
+
+class Number(NamedTuple):
+    """Positive number: mantissa * 2^(exponent - 30), the mantissa of 31 bits; see kernels/sums/numbers.py."""
+
+    mantissa: int
+    exponent: int
+
+    def __mul__(self, other: object) -> Number:
+        """Return the product, rounded down."""
+        assert isinstance(other, Number)
+        mantissa = (self.mantissa * other.mantissa) >> MANTISSA_BITS
+        carry = mantissa >> (MANTISSA_BITS + 1)
+        return Number(mantissa >> carry, self.exponent + other.exponent + carry)
+
+    def __add__(self, other: object) -> Number:
+        """Return the sum, rounded down."""
+        assert isinstance(other, Number)
+        exponent = max(self.exponent, other.exponent)
+        mantissa = (self.mantissa >> (exponent - self.exponent)) + (
+            other.mantissa >> (exponent - other.exponent)
+        )
+        carry = mantissa >> (MANTISSA_BITS + 1)
+        return Number(mantissa >> carry, exponent + carry)
+
+
+ONE = Number(2**MANTISSA_BITS, 0)
+
+
+def number_of(value: float) -> Number:
+    """Return a float >= 0 as a Number, rounded to the nearest."""
+    if value == 0:
+        return Number(0, _LOWEST)
+    part, exponent = math.frexp(value)
+    mantissa = round(math.ldexp(part, MANTISSA_BITS + 1))
+    carry = mantissa >> (MANTISSA_BITS + 1)
+    return Number(mantissa >> carry, exponent - 1 + carry)
+
+
+def root_powers(count: int) -> list[int]:
+    """Return 2^(2^-k) in units of 2^-30, k = 0 … count - 1, rounded to the nearest."""
+    wide = 4 * MANTISSA_BITS
+    powers, power = [], 2 << wide
+    for _ in range(count):
+        powers.append((power + (1 << (wide - MANTISSA_BITS - 1))) >> (wide - MANTISSA_BITS))
+        power = math.isqrt(power << wide)
+    return powers
+
+
+def with_doublets(problem: Problem, rate: float) -> Score:
+    """Return the score with doublets for a problem whose scores are in octaves.
+
+    Args:
+        problem: the problem.
+        rate: probability that a cell is a doublet, at least 0 and below 1.
+
+    Raises:
+        MatrixError: the scores of a cell are too large.
+    """
+    assert problem.octaves
+    if problem.scale_bits != FRACTION_BITS:
+        raise MatrixError(
+            f"{problem.mutations} mutations, with these error rates, are too many for scores with doublets",
+            hint=f"leave out {flag_of('doublets')}, or use larger error rates",
+        )
+    single, pair = number_of((1.0 - rate) * problem.nodes), number_of(rate)
+    return Score(
+        name="doublets",
+        log_likelihood=partial(doublet_log_likelihood, rate=rate),
+        detail=partial(_with_calls, rate),
+        of=_of,
+        device="syclade.kernels.scores.doublets:SCORE",
+        numpy="syclade.fallback.scores.doublets:SCORE",
+        defaults={
+            "single_share": single.mantissa,
+            "single_exponent": single.exponent,
+            "pair_share": pair.mantissa,
+            "pair_exponent": pair.exponent,
+            "pair_count": round(math.ldexp(2.0 * math.log2(problem.nodes), FRACTION_BITS)),
+        },
+    )
+
+
+def _with_calls(
+    rate: float, assignment: Assignment, matrix: Matrix, rates: Rates, parents: NDArray[np.int32]
+) -> Assignment:
+    """Return the assignment with the calls of doublets."""
+    return replace(assignment, doublets=call_doublets(matrix, rates, parents, rate))
+
+
+def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings: Mapping[str, int]) -> int:
+    """Return the sum over all cells of the log of the mean over singles and pairs of nodes."""
+    single = Number(settings["single_share"], settings["single_exponent"])
+    pair = Number(settings["pair_share"], settings["pair_exponent"])
+    factors = [_factor(weight) for weight in rates.weights]
+    order, below = preorder(parents).tolist()[::-1], children(parents)
+    score = 0
+    for column, count in zip(problem.observed.T.tolist(), problem.multiplicity.tolist(), strict=True):
+        singles, pairs = _sums(order, below, [factors[code] for code in column])
+        worth = _logarithm(single * singles + pair * pairs)
+        score += count * (worth - settings["pair_count"])
+    return score
+
+
+def _sums(order: list[int], below: list[list[int]], factors: list[Number]) -> tuple[Number, Number]:
+    """Return a cell's sums over the nodes of the tree and over their pairs, relative to the root's score.
+
+    Args:
+        order: all nodes, children before their parents.
+        below: children of each node, in ascending order.
+        factors: 2^weight of what was observed, by mutation.
+    """
+    singles, pairs = [ONE] * len(order), [ONE] * len(order)
+    for node in order:
+        for child in below[node]:
+            own, of_child = singles[node], factors[child] * singles[child]
+            crossed = own * of_child
+            twice = Number(crossed.mantissa, crossed.exponent + 1)
+            pairs[node] = pairs[node] + twice + factors[child] * pairs[child]
+            singles[node] = own + of_child
+    return singles[-1], pairs[-1]
+
+
+def _factor(weight: int) -> Number:
+    """Return 2^weight, for a weight in units of 2^-16."""
+    powers = root_powers(FRACTION_BITS + 1)
+    bits = [k for k in range(1, FRACTION_BITS + 1) if weight >> (FRACTION_BITS - k) & 1]
+    part = reduce(Number.__mul__, (Number(powers[k], 0) for k in bits), ONE)
+    return Number(part.mantissa, weight >> FRACTION_BITS)
+
+
+def _logarithm(number: Number) -> int:
+    """Return log2 of a number in units of 2^-16, rounded to the nearest."""
+    x = (number.mantissa - 2**MANTISSA_BITS) >> 10
+    part = 0
+    for coefficient in LOGARITHM:
+        part = coefficient + (x * part >> 20)
+    curve = (x * (2**20 - x) >> 20) * part >> 20
+    spare = 20 - FRACTION_BITS
+    return int((number.exponent << FRACTION_BITS) + ((x + curve + (1 << (spare - 1))) >> spare))

@@ -1,0 +1,156 @@
+"""Encoding `sums`: a proposal costs the number of nodes above what it moves, and of their children."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from syclade.kernels.chain.edits import NOTHING
+from syclade.kernels.chain.parts import Encoding, Evaluation, Score
+from syclade.kernels.chain.slot import Slot
+from syclade.kernels.sums.arguments import ARGUMENTS
+from syclade.kernels.sums.edits import apply_edit, undo_edit
+from syclade.kernels.sums.factors import put_factors
+from syclade.kernels.sums.here import Here
+from syclade.kernels.sums.path import leave_path, path_above, path_of_all, take_fresh_rows
+from syclade.kernels.sums.relations import RELATIONS
+from syclade.kernels.sums.rows import ROWS, Sums, make_rows
+from syclade.kernels.sums.sizes import SIZES, fixed_sizes, read_sizes, specialised_sizes
+from syclade.kernels.target import address, control, device_function, in_step, lane_sum, private_array
+
+_ZERO = control(0)
+_ONE = control(1)
+_PLACES = control(2 * ROWS)
+
+
+def make_evaluation(
+    score: Score, *, nodes: int, cells: int, panels: int, lanes: int, classes: int, **_others: int
+) -> Evaluation:
+    """Return the evaluation of a score, for one size.
+
+    Args:
+        score: contribution of a cell, given its sums over the whole tree.
+        nodes, cells, panels, classes: as in `Sizes`.
+        lanes: lanes per slot.
+    """
+    return _evaluation(score, lanes, cells // (lanes * panels), fixed_sizes(nodes, cells, panels, classes))
+
+
+def make_form_evaluation(
+    sizes_of: Any, score: Score, *, lanes: int, rounds: int, **_others: int
+) -> Evaluation:
+    """Return the evaluation of a score, for all sizes.
+
+    Args:
+        sizes_of: device function (given) -> Sizes.
+        score: contribution of a cell, given its sums over the whole tree.
+        lanes: lanes per slot.
+        rounds: cells of a panel per lane, in registers.
+    """
+    return _evaluation(score, lanes, rounds, sizes_of)
+
+
+def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
+    renew = make_rows(lanes, rounds)
+    of_sums = score.of_cell
+    lane_bits = control(lanes.bit_length() - 1)
+
+    @device_function
+    def place(
+        given,  # IN the kernel's arguments
+        number,  # IN address: the slot
+        lane,  # IN address
+        mutations,  # IN control: number of the root
+    ):
+        """Return the Slot."""
+        sizes = sizes_of(given)
+        base = number * address(sizes.nodes)
+        rows = number * address(_PLACES * sizes.nodes * sizes.cells)
+        return Slot(given, Here(number, lane, mutations, rows, sizes), base)
+
+    @device_function
+    def share_of_path(
+        slot,  # IN the tree, observed, factors, path, multiplicity, the score's arguments; IN OUT rows
+        count,  # IN control: length of the path, which ends at the root
+    ):
+        """Write the fresh rows of the path; return the lane's share of the tree's score (int64)."""
+        given, here = slot.given, slot.here
+        sums = Sums(
+            private_array(rounds, np.int64), private_array(rounds, np.int64),
+            private_array(rounds, np.int64), private_array(rounds, np.int64),
+        )  # fmt: skip
+        share = np.int64(0)
+        for panel in range(here.sizes.panels):
+            renew(sums, slot, count, panel)
+            cell = address(panel * rounds * lanes) + here.lane
+            for part in range(rounds):
+                worth = of_sums(given, here.number, sums, part)
+                share = share + worth * given.multiplicity[cell + address(part * lanes)]
+        return share
+
+    @device_function
+    def start(slot):
+        """Compute the data that follow from the tree, unless they are up to date; return `base`."""
+        given, here, base = slot.given, slot.here, slot.base
+        if given.tables_made[here.number] == _ZERO:
+            put_factors(slot)
+            for node in range(here.sizes.nodes):
+                at = base + address(node)
+                given.side[at], given.fresh[at] = np.int32(0), np.int32(0)
+            count = path_of_all(slot)
+            share_of_path(slot, count)
+            leave_path(slot, count)
+            take_fresh_rows(slot, count)
+            base = in_step(base)
+        return base
+
+    @device_function
+    def evaluate(
+        slot,  # IN OUT the tree and its rows; the tree is as before at the end
+        proposal,  # IN Proposal
+        current,  # IN int64: score of the tree
+    ):
+        """Return (the score after the edit (int64), the length of the path)."""
+        proposed, count = current, _ZERO
+        if proposal.edit != NOTHING:
+            changed = apply_edit(slot, proposal)
+            count = path_above(slot, changed.one, changed.other)
+            proposed = lane_sum(share_of_path(slot, count))
+            leave_path(slot, count)
+            undo_edit(slot, proposal, changed)
+        return proposed, count
+
+    @device_function
+    def follow(
+        slot,  # IN OUT the tree and its rows
+        proposal,  # IN Proposal
+        count,  # IN control: length of the path, which `evaluate` returned
+    ):
+        """Apply the edit, and take over the fresh rows."""
+        if proposal.edit != NOTHING:
+            apply_edit(slot, proposal)
+            take_fresh_rows(slot, count)
+
+    @device_function
+    def keep(slot):
+        """Copy the tree to the best tree."""
+        given, here = slot.given, slot.here
+        for part in range(here.sizes.nodes >> lane_bits):
+            at = slot.base + address(part * lanes) + here.lane
+            given.best_parent[at] = given.parent[at]
+
+    @device_function
+    def finish(slot):
+        """Mark the data that follow from the tree as up to date."""
+        slot.given.tables_made[slot.here.number] = _ONE
+
+    return Evaluation(RELATIONS, place, start, evaluate, follow, keep, finish)
+
+
+ENCODING = Encoding("sums", "sub-group", ARGUMENTS, make_evaluation)
+
+GENERAL = Encoding(
+    "sums_general", "sub-group", (*ARGUMENTS, SIZES), partial(make_form_evaluation, read_sizes)
+)
+
+SPECIALISED = Encoding("sums", "sub-group", ARGUMENTS, partial(make_form_evaluation, specialised_sizes))

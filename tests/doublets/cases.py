@@ -1,0 +1,37 @@
+"""Small inputs with doublets, and their plans."""
+
+from __future__ import annotations
+
+from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
+from syclade.host.chains.recorders import Recorder
+from syclade.host.chains.scores.doublets import with_doublets
+from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.input.matrix import Matrix, matrix_from_array
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from tests.support.backends import Case
+
+RATE = 0.2
+
+
+def rates_of(case: Case) -> Rates:
+    return Rates(0.02, 0.2, 0.25, 0.005) if case.kind == "zygosity" else Rates(0.02, 0.2)
+
+
+def matrix_of(case: Case) -> Matrix:
+    return matrix_from_array(case.values)
+
+
+def plan_of(
+    case: Case, rate: float = RATE, recorders: tuple[Recorder, ...] = (), events: int = DEFAULT_EVENTS
+) -> Plan:
+    problem = make_problem(matrix_of(case), rates_of(case), octaves=True)
+    return make_plan(
+        problem,
+        gamma=case.gamma,
+        move_probabilities=case.moves,
+        score=with_doublets(problem, rate),
+        space=SUMMED_TREES,
+        recorders=recorders,
+        events=events,
+    )
