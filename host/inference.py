@@ -85,6 +85,9 @@ def infer(
     learn_fp: float | None = None,
     fp_sd: float | None = None,
     fp_step: float | None = None,
+    learn_doublets: float | None = None,
+    doublets_sd: float | None = None,
+    doublets_step: float | None = None,
     true_tree: Any = None,
     stages: str = "fused",
     trace: str | os.PathLike[str] | None = None,
@@ -140,11 +143,13 @@ def infer(
             (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
         burn_in: fraction of a chain's steps before its first sample.
-        learn_fn, learn_fp: probabilities that a step changes that rate instead of the tree; need `steps`.
+        learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
+            need `steps`.
             The given rates are then the means of Beta priors (with zygosity, the sum of both false-negative
             rates is), the best tree is that with the best rates, and `Result.rates` are these.
-        fn_sd, fp_sd: standard deviations of the priors. Default: 0.1 for fn, the rate itself for fp.
-        fn_step, fp_step: standard deviations of a change. Default: a tenth of the prior's.
+        fn_sd, fp_sd, doublets_sd: standard deviations of the priors. Default: 0.1 for fn and doublets, the
+            rate itself for fp.
+        fn_step, fp_step, doublets_step: standard deviations of a change. Default: a tenth of the prior's.
         true_tree: a tree file or a parent vector to compare the result with (`Result.true_tree`). Does not
             change the result.
         stages: how the stages of a chain step run: in one kernel (fused), or as five kernels that the host
@@ -194,7 +199,9 @@ def infer(
         max_trees=max_trees,
         samples=samples,
         burn_in=burn_in,
-        learning=Learning(learn_fn, fn_sd, fn_step, learn_fp, fp_sd, fp_step),
+        learning=Learning(
+            learn_fn, fn_sd, fn_step, learn_fp, fp_sd, fp_step, learn_doublets, doublets_sd, doublets_step
+        ),
         true_tree=true_tree,
         stages=stages,
         trace=trace,

@@ -41,8 +41,11 @@ class Learning(NamedTuple):
     learn_fp: float | None = None
     fp_sd: float | None = None
     fp_step: float | None = None
+    learn_doublets: float | None = None
+    doublets_sd: float | None = None
+    doublets_step: float | None = None
 
-    def of(self, rates: Rates) -> RateModel:
+    def of(self, rates: Rates, doublets: float | None = None) -> RateModel:
         """Return the rates of the chains, checked.
 
         Raises:
@@ -56,6 +59,10 @@ class Learning(NamedTuple):
             learn_fp=self.learn_fp,
             fp_deviation=self.fp_sd,
             fp_step=self.fp_step,
+            doublets=doublets,
+            learn_doublets=self.learn_doublets,
+            doublets_deviation=self.doublets_sd,
+            doublets_step=self.doublets_step,
         )
 
 
@@ -161,7 +168,7 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    model = learning.of(rates)
+    model = learning.of(rates, doublets)
     scored = ScoreOptions(score, doublets)
     sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)

@@ -68,7 +68,7 @@ class Need(NamedTuple):
     why: str
 
 
-_LEARNED = ("learn_fn", "learn_fp")
+_LEARNED = ("learn_fn", "learn_fp", "learn_doublets")
 
 # fmt: off
 EXCLUSIONS = (
@@ -80,8 +80,8 @@ EXCLUSIONS = (
         "separate stages run chains of the maximum score with fixed rates, without samples, on the encoding "
         "ancestor", flag_of("stages", "fused")),
     Exclusion("doublets",
-        ("cell trees", "sum score", "image", "max_trees", "separate stages", *_LEARNED, "FPGA cards"),
-        "scores with doublets add up all nodes and pairs of mutation trees, by fixed error rates"),
+        ("cell trees", "sum score", "image", "max_trees", "separate stages", "FPGA cards"),
+        "scores with doublets add up all nodes and pairs of mutation trees"),
     Exclusion("search",
         ("chains", "steps", "image", "samples", "sum score", *_LEARNED, "starts by search", "separate stages",
             "FPGA cards", "Python as device"),
@@ -104,10 +104,14 @@ NEEDS = (
     Need("samples", "steps", _LENGTH),
     Need("learn_fn", "steps", _LENGTH),
     Need("learn_fp", "steps", _LENGTH),
+    Need("learn_doublets", "steps", _LENGTH),
+    Need("learn_doublets", "doublets", "set the mean of the rate's prior"),
     Need("fn_sd", "learn_fn", _SUCH_AS),
     Need("fn_step", "learn_fn", _SUCH_AS),
     Need("fp_sd", "learn_fp", _SUCH_AS),
     Need("fp_step", "learn_fp", _SUCH_AS),
+    Need("doublets_sd", "learn_doublets", _SUCH_AS),
+    Need("doublets_step", "learn_doublets", _SUCH_AS),
     Need("fn_rate_hom", "hom_rate", _BOTH),
     Need("hom_rate", "fn_rate_hom", _BOTH),
     Need("trace", "separate stages", "only separate stages have a timeline"),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.chain.parts import JUMP_RATE, Draws, Move, Proposals, Relations
 
-FN, FP = 0, 1
+FN, FP, DOUBLETS = range(3)
 
 
 def reflected(place: NDArray[np.int64], points: Any) -> NDArray[np.int64]:
@@ -33,3 +33,5 @@ def _make(rate: int) -> Move:
 LEARN_FN = _make(FN)
 
 LEARN_FP = _make(FP)
+
+LEARN_DOUBLETS = _make(DOUBLETS)

@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 
 from syclade.fallback.chain.parts import JUMP_RATE, NOTHING, Proposals
 from syclade.fallback.chain.steps import ChainSteps
-from syclade.fallback.rates.moves import FN, FP, reflected
+from syclade.fallback.rates.moves import DOUBLETS, FN, FP, reflected
+from syclade.fallback.scores.doublets import SHARES
 
 
 class Rates(NamedTuple):
     """Tables of learned rates by grid point; int64.
 
     Attributes:
-        jumps: (2, lengths): lengths of jumps of both rates.
+        jumps: (3, lengths): lengths of jumps of all rates.
         fn_weights, fp_weights: (points, classes): the parts of the weights.
-        fn_worth, fp_worth: (points,): what a tree's score gets in addition.
+        fn_worth, fp_worth, doublet_worth: (points,): what a tree's score gets in addition.
+        doublet_shares: (points, 4): settings of the score with doublets, `SHARES`.
     """
 
     jumps: NDArray[np.int64]
@@ -26,22 +28,32 @@ class Rates(NamedTuple):
     fp_weights: NDArray[np.int64]
     fn_worth: NDArray[np.int64]
     fp_worth: NDArray[np.int64]
+    doublet_worth: NDArray[np.int64]
+    doublet_shares: NDArray[np.int64]
 
     def weights(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weights of all classes, (slots, classes), at grid points (slots, 2)."""
+        """Return the weights of all classes, (slots, classes), at grid points (slots, 3)."""
         both: NDArray[np.int64] = self.fn_weights[places[:, FN]] + self.fp_weights[places[:, FP]]
         return both
 
     def worth(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what scores get in addition, (slots,), at grid points (slots, 2)."""
-        both: NDArray[np.int64] = self.fn_worth[places[:, FN]] + self.fp_worth[places[:, FP]]
-        return both
+        """Return what scores get in addition, (slots,), at grid points (slots, 3)."""
+        of_errors = self.fn_worth[places[:, FN]] + self.fp_worth[places[:, FP]]
+        worth: NDArray[np.int64] = of_errors + self.doublet_worth[places[:, DOUBLETS]]
+        return worth
+
+    def settings(self, places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Return the settings that follow from grid points (slots, 3), by name; none for fixed doublets."""
+        if len(self.doublet_worth) == 1:
+            return {}
+        return dict(zip(SHARES, self.doublet_shares[places[:, DOUBLETS]].T, strict=True))
 
     def after(self, places: NDArray[np.int64], proposals: Proposals) -> NDArray[np.int64]:
-        """Return the grid points after jumps, (slots, 2)."""
+        """Return the grid points after jumps, (slots, 3)."""
         rate, slot = proposals.w, np.arange(len(places))
         length = self.jumps[rate, proposals.v >> 1]
-        points = np.array([len(self.fn_worth), len(self.fp_worth)])[rate]
+        worths = (self.fn_worth, self.fp_worth, self.doublet_worth)
+        points = np.array([len(worth) for worth in worths])[rate]
         jumped = places.copy()
         jumped[slot, rate] = reflected(
             places[slot, rate] + np.where(proposals.v & 1, -length, length), points
@@ -84,7 +96,9 @@ class LearnedChainSteps(ChainSteps):
             anew = self._new_tables(tables.parents(lanes.of(jumps).slots), self._rates.weights(places))
             own = anew.lanes(np.arange(len(jumps)))
             still = anew.prepare(own, _still(proposals.of(jumps), is_jump[jumps]))
-            score[jumps] = self._scores_after(state, slots, anew, own, still) + self._rates.worth(places)
+            given = {name: values[slots] for name, values in state.items()} | self._rates.settings(places)
+            after = self._scores_after(given, np.arange(len(jumps)), anew, own, still)
+            score[jumps] = after + self._rates.worth(places)
         return prepared, score
 
     def _follow(
@@ -102,6 +116,8 @@ class LearnedChainSteps(ChainSteps):
             at = slots[jumps]
             state["rate_at"][at] = self._rates.after(state["rate_at"][at], proposals.of(jumps))
             state["weights"][at] = self._rates.weights(state["rate_at"][at])
+            for name, values in self._rates.settings(state["rate_at"][at]).items():
+                state[name][at] = values
             anew = self._new_tables(tables.parents(inside[jumps]), state["weights"][at])
             tables.replace(inside[jumps], anew)
         super()._follow(state, slots, inside, tables, proposals, prepared)

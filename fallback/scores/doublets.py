@@ -9,6 +9,9 @@ from syclade.fallback.chain.parts import Score, State
 from syclade.fallback.scores.powers import FRACTION_BITS, logarithm_of_two
 from syclade.fallback.sums.numbers import MANTISSA_BITS, Numbers, product, total
 
+SHARES = ("single_share", "single_exponent", "pair_share", "pair_exponent")
+"""Settings that follow from the rate of doublets."""
+
 
 def of_cells(state: State, slots: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
     """Return the cells' contributions, (lanes, columns) int64, from their sums, (lanes, columns, 4)."""

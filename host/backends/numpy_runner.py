@@ -65,8 +65,12 @@ def _plain_steps(plan: Plan) -> ChainSteps:
     tables = plan.problem.rate_tables
     if tables.model.learns:
         from syclade.fallback.rates.steps import LearnedChainSteps, Rates
+        from syclade.host.chains.scores.doublets import shares_of
 
-        grids = (tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth)
+        grids = (
+            tables.model.jumps, tables.fn_weights, tables.fp_weights, tables.fn_worth, tables.fp_worth,
+            tables.doublet_worth, shares_of(plan.problem),
+        )  # fmt: skip
         steps = partial(LearnedChainSteps, rates=Rates(*grids))
     moves, score, recorders, events = _parts(plan)
     return steps(

@@ -17,6 +17,7 @@ from syclade.host.chains.state import ChainInfo, ChainState, no_tallies
 from syclade.host.devices.work import SPECIALISED, STEPS, WorkDone, WorkLog
 from syclade.host.encodings.base import Encoding
 from syclade.host.engines.engine import Engine
+from syclade.host.model.rate_model import NOWHERE, Places
 from syclade.host.options import checked
 from syclade.kernels.arguments import STATE
 
@@ -196,6 +197,7 @@ class Runner:
             reason = self.encoding.can_score(state.rates)
             if reason is not None:
                 raise ValueError(f"chain {state.chain} cannot have these rates: {reason}")
+        rates = self.encoding.learned_rates
         values = {
             "chain": state.chain,
             "step": state.step,
@@ -204,11 +206,10 @@ class Runner:
             "best_score": state.best_score,
             **self._logarithms(state.gamma),
             "weights": state.rates.weights,
-            "rate_at": state.rate_at,
-            "best_rate_at": state.best_rate_at,
+            "rate_at": state.rate_at[:rates],
+            "best_rate_at": state.best_rate_at[:rates],
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
-            **self.plan.settings,
-            **state.settings,
+            **self.plan.settings_at(state.rate_at, state.settings),
             **self.encoding.encode(state.parents),
         }
         best = self.encoding.encode(state.best_parents)
@@ -242,7 +243,7 @@ class Runner:
                     int(why[at]),
                     int(key[at]),
                     parents[at, :nodes].copy(),
-                    (0, 0) if rates is None else _places(rates[at]),
+                    NOWHERE if rates is None else _places(rates[at]),
                 )
                 for at in range(count)
             ]
@@ -251,7 +252,7 @@ class Runner:
         return events
 
 
-def _places(array: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the grid indices (fn, fp) of both rates as a tuple."""
-    fn, fp = array.tolist()
-    return fn, fp
+def _places(array: NDArray[np.int64]) -> Places:
+    """Return the grid indices of the rates; kernels without a learned rate of doublets have none of it."""
+    fn, fp, *doublets = array.tolist()
+    return fn, fp, *(doublets or (0,))

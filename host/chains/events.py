@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.model.rate_model import NOWHERE, Places
+
 __all__ = ["Event", "Sink"]
 
 
@@ -23,7 +25,7 @@ class Event:
         why: bit r is set if the plan's r-th recorder selected the state.
         key: key of the tree (`host.trees.key`).
         parents: int32, shape (n + 1,): the tree.
-        rate_at: grid indices (fn, fp) of the learned rates.
+        rate_at: grid indices of the learned rates.
     """
 
     chain: int
@@ -32,7 +34,7 @@ class Event:
     why: int
     key: int
     parents: NDArray[np.int32]
-    rate_at: tuple[int, int] = (0, 0)
+    rate_at: Places = NOWHERE
 
 
 class Sink(Protocol):

@@ -14,8 +14,10 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.engines.engine import Allocation
 from syclade.kernels.arguments import Argument
 from syclade.kernels.chain.arguments import ARGUMENTS
-from syclade.kernels.rates.arguments import EVENT_RATES
 from syclade.kernels.recorders.arguments import ARGUMENTS as RING
+
+_POINTS = ("fn_points", "fp_points", "doublet_points")
+"""Symbols for the numbers of points of the grids."""
 
 __all__ = [
     "argument_records",
@@ -43,7 +45,7 @@ def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
     of_score, of_recorders = setting_arguments(plan)
     ring: tuple[Argument, ...] = (*RING, *of_recorders) if plan.recorders else ()
     if ring and plan.problem.learns:
-        ring = (*ring, EVENT_RATES)
+        ring = (*ring, encoding.event_rates)
     return (
         Record("Chain", ARGUMENTS),
         Record("Given", (*encoding.arguments, *of_score)),
@@ -89,7 +91,7 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,
-        **dict(zip(("fn_points", "fp_points"), plan.problem.rate_tables.model.points, strict=True)),
+        **dict(zip(_POINTS, plan.problem.rate_tables.model.points, strict=True)),
     }
 
 
@@ -109,8 +111,9 @@ def _chain_arrays(plan: Plan, encoding: Encoding, seed: int) -> dict[str, NDArra
     if plan.recorders:
         arrays["ring"] = np.array((plan.events, encoding.sizes["nodes"] // encoding.lanes), dtype=np.int64)
     tables = plan.problem.rate_tables
-    names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth")
+    names = ("fn_weights", "fp_weights", "fn_worth", "fp_worth", "doublet_worth")
     arrays |= {name: getattr(tables, name) for name in names}
-    arrays["rate_points"] = np.array(tables.model.points, dtype=np.int64)
-    arrays["rate_jumps"] = tables.model.jumps
+    rates = encoding.learned_rates
+    arrays["rate_points"] = np.array(tables.model.points[:rates], dtype=np.int64)
+    arrays["rate_jumps"] = tables.model.jumps[:rates]
     return arrays

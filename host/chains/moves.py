@@ -8,8 +8,9 @@ versa.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.errors import OptionError
@@ -62,20 +63,28 @@ MOVES = (
 """SCITE's moves on mutation trees, in the order of `--move-probs`."""
 
 
-JUMPS = {
-    name: Move(
+def _jump(name: str, module: str) -> Move:
+    move = f"LEARN_{name.removesuffix('_rate').upper()}"
+    return Move(
         f"learn {name}",
         (f"jump of {name}",),
-        f"syclade.kernels.rates.moves:LEARN_{name[:2].upper()}",
-        f"syclade.fallback.rates.moves:LEARN_{name[:2].upper()}",
+        f"syclade.kernels.{module}.moves:{move}",
+        f"syclade.fallback.rates.moves:{move}",
     )
-    for name in ("fn_rate", "fp_rate")
-}
-"""Moves of learned rates, by name of the rate."""
+
+
+JUMPS = {name: _jump(name, "rates") for name in ("fn_rate", "fp_rate")}
+"""Moves of learned error rates, by name of the rate."""
+
+JUMPS_WITH_DOUBLETS = {name: _jump(name, "sums") for name in (*JUMPS, "doublets")}
+"""Moves of learned rates on trees with doublets."""
 
 
 def with_jumps(
-    moves: Sequence[Move], below: Sequence[int], priors: Sequence[RatePrior]
+    moves: Sequence[Move],
+    below: Sequence[int],
+    priors: Sequence[RatePrior],
+    jumps: Mapping[str, Move] = MappingProxyType(JUMPS),
 ) -> tuple[tuple[Move, ...], tuple[int, ...]]:
     """Append the moves of learned rates to the moves of trees.
 
@@ -83,6 +92,7 @@ def with_jumps(
         moves: moves of trees.
         below: their cumulative probabilities, from `cumulative`.
         priors: priors of the learned rates, with the probabilities of their moves.
+        jumps: the moves of learned rates, by name of the rate.
 
     Returns:
         All moves, and their cumulative probabilities in 1/65536, the last one 65536.
@@ -92,7 +102,7 @@ def with_jumps(
         ends.insert(0, ends[0] - max(1, round(UNIT * prior.probability)))
     tree = ends[0] / UNIT
     own = [round(tree * one) for one in below[:-1]]
-    return (*moves, *(JUMPS[prior.name] for prior in priors)), (*own, *ends)
+    return (*moves, *(jumps[prior.name] for prior in priors)), (*own, *ends)
 
 
 def kinds_of(moves: Sequence[Move]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from syclade.host.chains.scores import BEST_ATTACHMENT, Score
 from syclade.host.chains.space import MUTATION_TREES, Space
 from syclade.host.common.errors import OptionError
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rate_model import Places
 from syclade.host.options import checked
 from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.kernels.recorders.arguments import MOST_RECORDERS
@@ -54,15 +55,15 @@ class Plan:
         return self.space.labels(self.problem)
 
     @property
-    def start_rates(self) -> tuple[int, int]:
-        """Grid indices (fn, fp) of the learned rates before the first step; (0, 0) if none is learned."""
+    def start_rates(self) -> Places:
+        """Grid indices of the learned rates before the first step."""
         return self.problem.rate_tables.model.start
 
     def score_of(
         self,
         parents: NDArray[np.int32],
         rates: SlotRates | None = None,
-        rate_at: tuple[int, int] | None = None,
+        rate_at: Places | None = None,
         settings: Mapping[str, int] | None = None,
     ) -> int:
         """Compute the score of a state by its definition, which is slow.
@@ -70,13 +71,18 @@ class Plan:
         Args:
             parents: int32, shape (labels + 1,): the tree.
             rates: rates to score with; by default those at `rate_at`.
-            rate_at: grid indices (fn, fp) of the learned rates; by default their start.
+            rate_at: grid indices of the learned rates; by default their start.
             settings: settings of the slot; the plan's settings are used for those not given.
         """
         places = self.start_rates if rate_at is None else rate_at
         used = self.problem.rates_at(places) if rates is None else rates
-        of_tree = self.score.of(self.problem, parents, used, {**self.settings, **(settings or {})})
+        of_tree = self.score.of(self.problem, parents, used, self.settings_at(places, settings or {}))
         return of_tree + self.problem.rate_tables.worth(places)
+
+    def settings_at(self, places: Places, settings: Mapping[str, int]) -> dict[str, int]:
+        """Return the settings of a slot, given those of a state and the grid indices of learned rates."""
+        learned = {} if self.score.at is None else self.score.at(places).defaults
+        return {**self.settings, **settings, **learned}
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -124,5 +130,5 @@ def make_plan(
     if len(recorders) > MOST_RECORDERS:
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
     below = cumulative(moves, move_probabilities)
-    moves, below = with_jumps(moves, below, problem.rate_tables.model.priors)
+    moves, below = with_jumps(moves, below, problem.rate_tables.model.priors, space.jumps)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.host.chains.moves import JUMPS, JUMPS_WITH_DOUBLETS, Move
 from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.leaf import validate_leaf_parents
@@ -33,6 +34,7 @@ class Space:
             (rows, columns), one row per mutation or per cell; and how often each column counts, int64, shape
             (columns,).
         numpy: `module:NAME` of a `fallback.chain.parts.Space`.
+        jumps: moves of learned rates, by name of the rate.
         encoding: the only encoding of these trees that has kernels; empty if there are several.
     """
 
@@ -44,6 +46,7 @@ class Space:
     table: Callable[[Problem], Table]
     numpy: str
     encoding: str = ""
+    jumps: Mapping[str, Move] = field(default_factory=lambda: JUMPS)
 
 
 def _mutations(problem: Problem) -> int:
@@ -90,5 +93,7 @@ CELL_LEAF_TREES = Space(
 )
 """Binary trees whose leaves are the m cells, nodes 0 ... m-1: parent vectors of shape (2m - 1,)."""
 
-SUMMED_TREES = replace(MUTATION_TREES, numpy="syclade.fallback.sums.tables:SPACE", encoding="sums")
+SUMMED_TREES = replace(
+    MUTATION_TREES, numpy="syclade.fallback.sums.tables:SPACE", encoding="sums", jumps=JUMPS_WITH_DOUBLETS
+)
 """Trees of mutations whose score adds up nodes, and pairs of nodes, over each cell's subtrees."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.model.problem import SlotRates
+from syclade.host.model.rate_model import NOWHERE, Places
 
 __all__ = ["ChainInfo", "ChainState", "no_tallies"]
 
@@ -32,7 +33,7 @@ class ChainState:
         rates: the weights used for scoring.
         gamma: exponent of the likelihood in the accept test; may be changed between launches.
         settings: further settings of the slot for scores and recorders, by argument name.
-        rate_at: grid indices (fn, fp) of the learned rates; they determine `rates`.
+        rate_at: grid indices of the learned rates; they determine `rates`, and some of the settings.
         best_rate_at: the grid indices at which the best tree was found.
     """
 
@@ -45,8 +46,8 @@ class ChainState:
     rates: SlotRates
     gamma: float = 1.0
     settings: Mapping[str, int] = field(default_factory=dict)
-    rate_at: tuple[int, int] = (0, 0)
-    best_rate_at: tuple[int, int] = (0, 0)
+    rate_at: Places = NOWHERE
+    best_rate_at: Places = NOWHERE
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from syclade.host.common.files import write_files
 
 __all__ = ["Layout", "damaged", "read_archive", "write_archive"]
 
-FORMAT = 5
+FORMAT = 6
 
 Layout = Mapping[str, tuple[str, tuple[int, ...]]]
 """Type and shape of each array, by name."""

@@ -20,6 +20,7 @@ from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.common.errors import CheckpointError, SycladeError
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rate_model import NOWHERE, Places
 from syclade.host.options import checked
 
 __all__ = ["Checkpoint", "read_checkpoint", "write_checkpoint"]
@@ -103,7 +104,7 @@ def _layout(plan: Plan, chains: int) -> Layout:
     return {
         **dict.fromkeys(_NUMBERS, ("<i8", (chains,))),
         **dict.fromkeys(_TREES, trees),
-        **dict.fromkeys(_PLACES, ("<i8", (chains, 2))),
+        **dict.fromkeys(_PLACES, ("<i8", (chains, len(NOWHERE)))),
         "weights": ("<i8", (chains, plan.problem.classes)),
         "base": ("<i8", (chains,)),
         "gamma": ("<f8", (chains,)),
@@ -145,12 +146,13 @@ def _chain(plan: Plan, values: Mapping[str, NDArray[Any]]) -> tuple[ChainState, 
     return state, ChainInfo(values["tallies"].copy())
 
 
-def _places(plan: Plan, told: list[int]) -> tuple[int, int]:
+def _places(plan: Plan, told: list[int]) -> Places:
     """Return the grid indices of learned rates; raise a ValueError if they are outside their grids."""
     points = plan.problem.rate_tables.model.points
     if any(not 0 <= place < count for place, count in zip(told, points, strict=True)):
         raise ValueError(f"its rates stand at {told}, on grids of {points} points")
-    return told[0], told[1]
+    fn, fp, doublets = told
+    return fn, fp, doublets
 
 
 def _describe(plan: Plan) -> dict[str, Any]:

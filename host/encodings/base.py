@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.kernels.arguments import Argument
+from syclade.kernels.rates.arguments import EVENT_RATES, RATES
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
 
@@ -34,10 +35,14 @@ class Encoding(ABC):
         arguments: the kernel's arguments for the encoding, in order.
         group: the group that a slot's lanes form on a SYCL device: "sub-group" or "work-group".
         constants: constants that the kernel is specialised for.
+        event_rates: argument of the ring of events for learned rates.
+        learned_rates: number of rates that its kernels can learn.
     """
 
     name: ClassVar[str]
     group: ClassVar[str]
+    event_rates: ClassVar[Argument] = EVENT_RATES
+    learned_rates: ClassVar[int] = RATES
     device: str
     arguments: tuple[Argument, ...]
     constants: dict[str, int]

@@ -12,7 +12,7 @@ from syclade.host.encodings.base import Encoding
 from syclade.host.model.problem import Problem
 from syclade.kernels.arguments import STATE, Argument
 from syclade.kernels.chain.arguments import WEIGHTS
-from syclade.kernels.rates.arguments import PLACES
+from syclade.kernels.sums.rates import EVENT_RATES, PLACES, RATES
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["PlainEncoding"]
@@ -26,6 +26,8 @@ class PlainEncoding(Encoding):
     name = "plain"
     group = "none"
     device = ""
+    event_rates = EVENT_RATES
+    learned_rates = RATES
     arguments: tuple[Argument, ...] = (
         WEIGHTS,
         Argument("parent", STATE, "int32", ("slots", "nodes"), "parent of each node"),

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.scores.doublets import root_powers
+from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.model.problem import Problem
 from syclade.host.trees.tree import children
-from syclade.kernels.arguments import Argument
+from syclade.kernels.sums import rates
 from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS
 from syclade.kernels.sums.rows import ROWS
 from syclade.kernels.sums.sizes import COUNT, SIZES, Sizes
@@ -26,7 +26,8 @@ ROUNDS = 2
 LARGEST_ROWS = 2**31
 """Limit on the numbers (int32) in the rows of a chain: 8 GiB."""
 
-_MODULE = "syclade.kernels.sums.encoding"
+_FIXED = ("syclade.kernels.sums.encoding", ARGUMENTS)
+_LEARNED = ("syclade.kernels.sums.learned", (*ARGUMENTS, *rates.ARGUMENTS))
 
 
 class SumsEncoding(Encoding):
@@ -34,11 +35,13 @@ class SumsEncoding(Encoding):
 
     name = "sums"
     group = "sub-group"
-    device = f"{_MODULE}:ENCODING"
-    arguments: tuple[Argument, ...] = ARGUMENTS
+    event_rates = rates.EVENT_RATES
+    learned_rates = rates.RATES
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
+        self._module, self.arguments = _LEARNED if problem.learns else _FIXED
+        self.device = f"{self._module}:ENCODING"
         self.constants = {**self._shape(problem, traits), "lanes": traits.lanes}
 
     @staticmethod
@@ -88,6 +91,7 @@ class SumsEncoding(Encoding):
             "observed": observed,
             "multiplicity": multiplicity,
             "roots": np.array(root_powers(ROOTS), dtype=np.int64),
+            "doublet_shares": shares_of(problem),
         }
 
     def encode(self, parents: NDArray[np.int32]) -> dict[str, Any]:
@@ -114,7 +118,7 @@ class _FormEncoding(SumsEncoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self.device = f"{_MODULE}:{self._kernel}"
+        self.device = f"{self._module}:{self._kernel}"
         self._shape_here = self._shape(problem, traits)
         self.constants = {"lanes": traits.lanes, "rounds": ROUNDS}
 

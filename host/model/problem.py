@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix
-from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rate_tables import RateTables, greatest_weights, make_rate_tables
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS, scored_values
@@ -142,8 +142,8 @@ class Problem:
         """
         return np.asarray(np.maximum(self.weight_rows(rates), 0).sum(axis=0, dtype=np.int64))
 
-    def rates_at(self, places: tuple[int, int]) -> SlotRates:
-        """Return the rates at grid points (fn, fp)."""
+    def rates_at(self, places: Places) -> SlotRates:
+        """Return the error rates at grid points."""
         return SlotRates(self.rate_tables.weights(places), round(self.base / self.unit))
 
     def can_score(self, rates: SlotRates) -> str | None:

@@ -19,7 +19,13 @@ from syclade.host.model.rates import Rates
 from syclade.host.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
-__all__ = ["RateGrid", "RateModel", "RatePrior", "make_rate_model"]
+__all__ = ["NOWHERE", "Places", "RateGrid", "RateModel", "RatePrior", "make_rate_model"]
+
+Places = tuple[int, int, int]
+"""Grid points of the rates of false negatives, of false positives, and of doublets; 0 for a fixed rate."""
+
+NOWHERE: Places = (0, 0, 0)
+"""Grid points if no rate is learned."""
 
 POINTS = 2**13
 """Points of a grid: on a grid of 20 standard deviations of the prior, each of these has about 400."""
@@ -33,13 +39,16 @@ STEP = 0.1
 FN_DEVIATION = 0.1
 """Standard deviation of the prior of the false-negative rate: SCITE's -sd."""
 
+DOUBLETS_DEVIATION = 0.1
+"""Standard deviation of the prior of the rate of doublets."""
+
 
 @dataclass(frozen=True)
 class RatePrior:
     """Options of a learned rate.
 
     Attributes:
-        name: fn_rate or fp_rate.
+        name: fn_rate, fp_rate or doublets.
         probability: probability that a step is a jump of this rate, inside (0, 1).
         mean, deviation: mean and standard deviation of the Beta prior.
         step: standard deviation of a jump.
@@ -125,11 +134,18 @@ class RateModel:
     Attributes:
         rates: the given rates; for learned ones, the means of their priors.
         fn, fp: grids of the learned rates; None for a fixed rate.
+        doublets: grid of the rate of doublets; None if it is fixed, or there is none.
     """
 
     rates: Rates
     fn: RateGrid | None = None
     fp: RateGrid | None = None
+    doublets: RateGrid | None = None
+
+    @property
+    def grids(self) -> tuple[RateGrid | None, ...]:
+        """Grids of all rates, in the order of grid points: false negatives, false positives, doublets."""
+        return self.fn, self.fp, self.doublets
 
     @property
     def learns(self) -> bool:
@@ -138,27 +154,28 @@ class RateModel:
 
     @property
     def priors(self) -> tuple[RatePrior, ...]:
-        """Priors of the learned rates, false negatives first."""
-        return tuple(grid.prior for grid in (self.fn, self.fp) if grid is not None)
+        """Priors of the learned rates, in the order of `grids`."""
+        return tuple(grid.prior for grid in self.grids if grid is not None)
 
     @property
-    def points(self) -> tuple[int, int]:
-        """Numbers of points of both grids; 1 for a fixed rate."""
-        return (1 if self.fn is None else self.fn.points, 1 if self.fp is None else self.fp.points)
+    def points(self) -> tuple[int, ...]:
+        """Numbers of points of all grids; 1 for a fixed rate."""
+        return tuple(1 if grid is None else grid.points for grid in self.grids)
 
     @property
-    def start(self) -> tuple[int, int]:
-        """Grid points of both rates before the first step."""
-        return (0 if self.fn is None else self.fn.start, 0 if self.fp is None else self.fp.start)
+    def start(self) -> Places:
+        """Grid points of all rates before the first step."""
+        fn, fp, doublets = (0 if grid is None else grid.start for grid in self.grids)
+        return fn, fp, doublets
 
     @property
     def jumps(self) -> NDArray[np.int64]:
-        """Lengths of jumps of both rates: int64, shape (2, JUMPS); zeros for a fixed rate."""
+        """Lengths of jumps of all rates: int64, shape (3, JUMPS); zeros for a fixed rate."""
         none = np.zeros(JUMPS, dtype=np.int64)
-        return np.stack([none if grid is None else grid.jumps for grid in (self.fn, self.fp)])
+        return np.stack([none if grid is None else grid.jumps for grid in self.grids])
 
-    def at(self, places: tuple[int, int]) -> Rates:
-        """Return the rates at grid points (fn, fp).
+    def at(self, places: Places) -> Rates:
+        """Return the error rates at grid points.
 
         With zygosity, both false-negative rates are half of the learned one, as in SCITE.
         """
@@ -182,20 +199,23 @@ class RateModel:
         fp = np.array([-rates.log_table()[:, 0] for rates in self.along(FP)])
         return fn, fp
 
-    def values(self, places: tuple[int, int]) -> dict[str, float]:
+    def values(self, places: Places) -> dict[str, float]:
         """Return the learned rates at grid points, by name; with zygosity, fn_rate is the sum of both."""
-        grids = ((self.fn, places[FN]), (self.fp, places[FP]))
+        grids = zip(self.grids, places, strict=True)
         return {grid.prior.name: float(grid.rates[place]) for grid, place in grids if grid is not None}
 
-    def log_prior(self, places: tuple[int, int]) -> float:
+    def log_prior(self, places: Places) -> float:
         """Return the log density of the learned rates' priors at grid points, natural logarithm."""
-        fn = 0.0 if self.fn is None else float(self.fn.log_density[places[FN]])
-        return fn + (0.0 if self.fp is None else float(self.fp.log_density[places[FP]]))
+        grids = zip(self.grids, places, strict=True)
+        return sum(float(grid.log_density[place]) for grid, place in grids if grid is not None)
 
     def along(self, rate: int) -> Iterator[Rates]:
-        """Return the rates at every point of one grid, with the other rate at its start."""
-        fn, fp = self.start
-        return (self.at((place, fp) if rate == FN else (fn, place)) for place in range(self.points[rate]))
+        """Return the rates at every point of one grid, with the other rates at their start."""
+        fn, fp, doublets = self.start
+        return (
+            self.at((place, fp, doublets) if rate == FN else (fn, place, doublets))
+            for place in range(self.points[rate])
+        )
 
 
 def make_rate_model(
@@ -207,6 +227,10 @@ def make_rate_model(
     learn_fp: float | None = None,
     fp_deviation: float | None = None,
     fp_step: float | None = None,
+    doublets: float | None = None,
+    learn_doublets: float | None = None,
+    doublets_deviation: float | None = None,
+    doublets_step: float | None = None,
 ) -> RateModel:
     """Return the rates of a chain, fixed unless a probability is given.
 
@@ -217,6 +241,8 @@ def make_rate_model(
         fn_deviation, fp_deviation: standard deviations of the priors. Default: 0.1 and the rate itself, but
             at most half of what a Beta distribution with this mean can have.
         fn_step, fp_step: standard deviations of jumps. Default: a tenth of the priors'.
+        doublets, learn_doublets, doublets_deviation, doublets_step: the same for the rate of doublets, whose
+            prior has a standard deviation of 0.1 by default; without `doublets` there is no such rate.
 
     Raises:
         OptionError: the numbers are invalid, or leave no steps for the tree.
@@ -224,10 +250,16 @@ def make_rate_model(
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
     fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
-    if sum(prior.probability for prior in (fn, fp) if prior is not None) >= 1.0:
+    pairs = None
+    if doublets is not None:
+        pairs = _prior(
+            "doublets", learn_doublets, doublets, doublets_deviation, doublets_step, DOUBLETS_DEVIATION
+        )
+    learned = [prior for prior in (fn, fp, pairs) if prior is not None]
+    if sum(prior.probability for prior in learned) >= 1.0:
+        flags = [flag_of(f"learn_{prior.name.removesuffix('_rate')}") for prior in learned]
         raise OptionError(
-            f"{flag_of('learn_fn')} and {flag_of('learn_fp')} leave no step for the tree",
-            hint="their sum must be below 1",
+            f"{' and '.join(flags)} leave no step for the tree", hint="their sum must be below 1"
         )
     spent = rates.hom_rate or 0.0
     fp_end = rates.fp_rate if fp is None else _end(fp, (1.0 - missed - spent if fn is None else 0.5))
@@ -238,6 +270,7 @@ def make_rate_model(
         rates,
         None if fn is None else _grid(fn, fn_begin, fn_end),
         None if fp is None else _grid(fp, 0.0, fp_end),
+        None if pairs is None else _grid(pairs, 0.0, _end(pairs, 1.0)),
     )
 
 
@@ -288,4 +321,4 @@ def _prior(
             hint=f"a Beta distribution with mean {mean:g} has one between 0 and {largest:.3g}",
         )
     jumps = STEP * width if step is None else checked(jump, step)
-    return RatePrior(f"{short}_rate", part, mean, width, jumps)
+    return RatePrior("doublets" if short == "doublets" else f"{short}_rate", part, mean, width, jumps)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_model import Places, RateModel
 from syclade.kernels.rates.arguments import FN, FP
 
 __all__ = ["RateTables", "fixed_tables", "greatest_weights", "make_rate_tables"]
@@ -27,6 +27,7 @@ class RateTables:
         fn_weights, fp_weights: int64, shape (points, classes): the parts of the weights, by class.
         fn_worth: int64, shape (points,): logarithm of the prior's density.
         fp_worth: likewise, plus the base of scores relative to that at the start.
+        doublet_worth: likewise, for the rate of doublets, without that base.
     """
 
     model: RateModel
@@ -34,14 +35,16 @@ class RateTables:
     fp_weights: NDArray[np.int64]
     fn_worth: NDArray[np.int64]
     fp_worth: NDArray[np.int64]
+    doublet_worth: NDArray[np.int64]
 
-    def weights(self, places: tuple[int, int]) -> tuple[int, ...]:
-        """Return the weight of every class at grid points (fn, fp)."""
+    def weights(self, places: Places) -> tuple[int, ...]:
+        """Return the weight of every class at grid points."""
         return tuple((self.fn_weights[places[FN]] + self.fp_weights[places[FP]]).tolist())
 
-    def worth(self, places: tuple[int, int]) -> int:
-        """Return what is added to a tree's score at grid points (fn, fp)."""
-        return int(self.fn_worth[places[FN]] + self.fp_worth[places[FP]])
+    def worth(self, places: Places) -> int:
+        """Return what is added to a tree's score at grid points."""
+        worths = (self.fn_worth, self.fp_worth, self.doublet_worth)
+        return sum(int(worth[place]) for worth, place in zip(worths, places, strict=True))
 
     @property
     def digest(self) -> str | None:
@@ -49,7 +52,7 @@ class RateTables:
         if not self.model.learns:
             return None
         digest = hashlib.sha256(self.model.jumps.astype("<i8").tobytes())
-        for table in (self.fn_weights, self.fp_weights, self.fn_worth, self.fp_worth):
+        for table in (self.fn_weights, self.fp_weights, self.fn_worth, self.fp_worth, self.doublet_worth):
             digest.update(table.astype("<i8").tobytes())
         return digest.hexdigest()
 
@@ -71,7 +74,7 @@ def fixed_tables(model: RateModel, weights: tuple[int, ...]) -> RateTables:
     """
     nothing = np.zeros(1, dtype=np.int64)
     own = np.array([weights], dtype=np.int64)
-    return RateTables(model, own, np.zeros_like(own), nothing, nothing)
+    return RateTables(model, own, np.zeros_like(own), nothing, nothing, nothing)
 
 
 def make_rate_tables(
@@ -91,13 +94,16 @@ def make_rate_tables(
     fn, fp = model.parts_of_weights
     bases = -fp @ counts
     bases -= bases[model.start[FP]]
-    worths = [np.zeros(1) if grid is None else grid.log_density for grid in (model.fn, model.fp)]
+    fn_worth, fp_worth, doublet_worth = (
+        np.zeros(1) if grid is None else grid.log_density for grid in model.grids
+    )
     return RateTables(
         model,
         _by_class(fn, values, unit),
         _by_class(fp, values, unit),
-        _rounded(worths[FN], unit),
-        _rounded(worths[FP] + bases, unit),
+        _rounded(fn_worth, unit),
+        _rounded(fp_worth + bases, unit),
+        _rounded(doublet_worth, unit),
     )
 
 

@@ -122,6 +122,12 @@ GROUPS = {
             "Its prior's standard deviation; --fp-rate itself by default."),
         Option("fp_step", NUMBER, None, decides=True, metavar="SD", help=
             "Standard deviation of a change; a tenth of the prior's by default."),
+        Option("learn_doublets", PROBABILITY, None, decides=True, metavar="P", help=
+            "The same for the rate of doublets; --doublets is then the mean of its prior."),
+        Option("doublets_sd", NUMBER, None, decides=True, metavar="SD", help=
+            "Its prior's standard deviation; 0.1 by default."),
+        Option("doublets_step", NUMBER, None, decides=True, metavar="SD", help=
+            "Standard deviation of a change; a tenth of the prior's by default."),
     ),
     "Device": (
         Option("device", TEXT, "auto", metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER", help=

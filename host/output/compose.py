@@ -13,7 +13,7 @@ import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
-from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.output.result import Result
 from syclade.host.runs.found import Found
@@ -50,7 +50,8 @@ def make_result(
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
     problem, parents = plan.problem, kind.canonical(outcome.best.best_parents)
     weights = options["move_probabilities"]
-    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, plan.score)
+    score = plan.score if plan.score.at is None else plan.score.at(outcome.best.best_rate_at)
+    assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
     return Result(
         kind=kind,
         parents=parents,
@@ -86,7 +87,7 @@ def make_result(
         interrupted=found.interrupted,
         true_tree=None if true is None else compare(parents, true),
         pipeline=found.pipeline,
-        score=plan.score.name,
+        score=score.name,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
     )
 
@@ -99,7 +100,7 @@ def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
     return {move.name: weight for move, weight in zip(plan.moves, all_weights, strict=True)}
 
 
-def _learned(model: RateModel, places: tuple[int, int]) -> dict[str, Any] | None:
+def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:
     """Return the learned rates as plain values: value with the best tree, options, and log prior."""
     values = model.values(places)
     told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in model.priors}

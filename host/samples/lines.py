@@ -44,10 +44,10 @@ def sample_lines(
     """
     for chain in store.chains:
         for records in store.of_chain(chain):
-            for units, (fn, fp), parents in zip(
+            for units, places, parents in zip(
                 records["score"].tolist(), records["rate_at"].tolist(), records["parents"], strict=True
             ):
-                score, rate_at = to_nats(units), (fn, fp)
-                rates = model.values(rate_at)
-                of_tree = score - model.log_prior(rate_at) if rates else score
+                score, (fn, fp, doublets) = to_nats(units), places
+                rates = model.values((fn, fp, doublets))
+                of_tree = score - model.log_prior((fn, fp, doublets)) if rates else score
                 yield line(of_tree, parents, (*rates.values(), score) if rates else ())

@@ -21,13 +21,17 @@ def sampled_rates(store: SampleStore, model: RateModel) -> dict[str, NDArray[np.
     Returns:
         float64, shape (chains, samples) each; nothing if no rate is learned.
     """
-    grids = [(at, grid) for at, grid in enumerate((model.fn, model.fp)) if grid is not None]
+    grids = [(at, grid) for at, grid in enumerate(model.grids) if grid is not None]
     if not grids:
         return {}
     places = [
-        np.concatenate([np.zeros((0, 2), np.int64), *(one["rate_at"] for one in store.of_chain(chain))])
+        np.concatenate(
+            [np.zeros((0, len(model.grids)), np.int64), *(one["rate_at"] for one in store.of_chain(chain))]
+        )
         for chain in store.chains
     ]
     shortest = min((len(one) for one in places), default=0)
-    both = np.array([one[:shortest] for one in places], dtype=np.int64).reshape(len(places), shortest, 2)
-    return {grid.prior.name: grid.rates[both[:, :, at]] for at, grid in grids}
+    all_places = np.array([one[:shortest] for one in places], dtype=np.int64).reshape(
+        len(places), shortest, len(model.grids)
+    )
+    return {grid.prior.name: grid.rates[all_places[:, :, at]] for at, grid in grids}

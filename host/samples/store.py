@@ -28,7 +28,7 @@ __all__ = ["Records", "SampleStore", "store_of"]
 Records = NDArray[np.void]
 """Samples of one chain, shape (samples,).
 
-The fields are step and score, int64; rate_at, int64, shape (2,); parents, int32, shape (nodes,).
+The fields are step and score, int64; rate_at, int64, shape (3,); parents, int32, shape (nodes,).
 """
 
 WAITING = 4096
@@ -104,7 +104,7 @@ class SampleStore:
         return store
 
     def _begin(self, nodes: int, path: Path | None, why: int) -> None:
-        fields = [("step", "<i8"), ("score", "<i8"), ("rate_at", "<i8", (2,)), ("parents", "<i4", (nodes,))]
+        fields = [("step", "<i8"), ("score", "<i8"), ("rate_at", "<i8", (3,)), ("parents", "<i4", (nodes,))]
         self._record = np.dtype(fields)
         self._path, self._why = path, why
         self._blocks: dict[int, list[Block]] = {}

@@ -63,6 +63,8 @@ _RECORDERS: dict[str, tuple[Recorder, ...]] = {
 _OF_INFER = {name: recorders for name, recorders in _RECORDERS.items() if name != "-optimal"}
 
 _LEARNED = {"learned-fn": {"learn_fn": 0.2}, "learned-fp": {"learn_fp": 0.1}}
+_RATE_OF_DOUBLETS = 0.1
+_LEARNED_PAIRS = {"doublets": _RATE_OF_DOUBLETS, "learn_doublets": 0.1}
 _LEARNED["learned-both"] = _LEARNED["learned-fn"] | _LEARNED["learned-fp"]
 
 _EVERYWHERE = (SPIRV, *PROCESSORS)
@@ -112,13 +114,25 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
 
 
 def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
-    """Yield the kernels of chains with doublets: one for all sizes."""
-    problem = _problem(_CELLS[2], octaves=True)
+    """Yield the kernels of chains with doublets: one for each set of learned rates, for all sizes."""
+    yield from _doublet_variants("doublets", {}, native=True, general=True)
+    for name, learned in {"learned": {}, **_LEARNED}.items():
+        native = name in ("learned", "learned-both")
+        yield from _doublet_variants(f"doublets-{name}-pairs", learned | _LEARNED_PAIRS, native=native)
+        if learned:
+            yield from _doublet_variants(f"doublets-{name}", learned, native=False)
+
+
+def _doublet_variants(
+    name: str, learned: Mapping[str, float], *, native: bool, general: bool = False
+) -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with doublets for each set of recorders."""
+    problem = _problem(_CELLS[2], learned=learned, octaves=True)
     encoding = SumsEncoding(problem, TRAITS)
     for ending, recorders in _OF_INFER.items():
-        score = score_named("max", problem, doublets=0.1)
+        score = score_named("max", problem, doublets=_RATE_OF_DOUBLETS)
         plan = make_plan(problem, score=score, recorders=recorders, space=SUMMED_TREES)
-        yield from _forms(f"doublets{ending}", plan, encoding, native=True, general=not recorders)
+        yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=general and not recorders)
 
 
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:
@@ -199,8 +213,7 @@ def _problem(
 def _model(rates: Rates, learned: Mapping[str, float] | None) -> RateModel:
     """Return learned rates on grids of few points, of which kernels do not depend."""
     model = make_rate_model(rates, **(learned or {}))
-    fn, fp = (None if grid is None else replace(grid, points=16) for grid in (model.fn, model.fp))
-    return RateModel(rates, fn, fp)
+    return RateModel(rates, *(None if grid is None else replace(grid, points=16) for grid in model.grids))
 
 
 def _matrix(cells: int, mutations: int, rates: Rates) -> Matrix:

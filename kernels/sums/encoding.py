@@ -50,9 +50,36 @@ def make_form_evaluation(
     return _evaluation(score, lanes, rounds, sizes_of)
 
 
+def make_share_of_path(score: Score, lanes: int, rounds: int) -> Any:
+    """Return the device function `share_of_path`; arguments as for `make_form_evaluation`."""
+    renew, of_sums = make_rows(lanes, rounds), score.of_cell
+
+    @device_function
+    def share_of_path(
+        slot,  # IN the tree, observed, path, multiplicity, the score's arguments; IN OUT rows
+        count,  # IN control: length of the path, which ends at the root
+        factors,  # IN (slots, classes, 2) int64, flat
+    ):
+        """Write the fresh rows of the path; return the lane's share of the tree's score (int64)."""
+        given, here = slot.given, slot.here
+        sums = Sums(
+            private_array(rounds, np.int64), private_array(rounds, np.int64),
+            private_array(rounds, np.int64), private_array(rounds, np.int64),
+        )  # fmt: skip
+        share = np.int64(0)
+        for panel in range(here.sizes.panels):
+            renew(sums, slot, count, panel, factors)
+            cell = address(panel * rounds * lanes) + here.lane
+            for part in range(rounds):
+                worth = of_sums(given, here.number, sums, part)
+                share = share + worth * given.multiplicity[cell + address(part * lanes)]
+        return share
+
+    return share_of_path
+
+
 def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluation:
-    renew = make_rows(lanes, rounds)
-    of_sums = score.of_cell
+    share_of_path = make_share_of_path(score, lanes, rounds)
     lane_bits = control(lanes.bit_length() - 1)
 
     @device_function
@@ -69,26 +96,6 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         return Slot(given, Here(number, lane, mutations, rows, sizes), base)
 
     @device_function
-    def share_of_path(
-        slot,  # IN the tree, observed, factors, path, multiplicity, the score's arguments; IN OUT rows
-        count,  # IN control: length of the path, which ends at the root
-    ):
-        """Write the fresh rows of the path; return the lane's share of the tree's score (int64)."""
-        given, here = slot.given, slot.here
-        sums = Sums(
-            private_array(rounds, np.int64), private_array(rounds, np.int64),
-            private_array(rounds, np.int64), private_array(rounds, np.int64),
-        )  # fmt: skip
-        share = np.int64(0)
-        for panel in range(here.sizes.panels):
-            renew(sums, slot, count, panel)
-            cell = address(panel * rounds * lanes) + here.lane
-            for part in range(rounds):
-                worth = of_sums(given, here.number, sums, part)
-                share = share + worth * given.multiplicity[cell + address(part * lanes)]
-        return share
-
-    @device_function
     def start(slot):
         """Compute the data that follow from the tree, unless they are up to date; return `base`."""
         given, here, base = slot.given, slot.here, slot.base
@@ -98,7 +105,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
                 at = base + address(node)
                 given.side[at], given.fresh[at] = np.int32(0), np.int32(0)
             count = path_of_all(slot)
-            share_of_path(slot, count)
+            share_of_path(slot, count, given.factors)
             leave_path(slot, count)
             take_fresh_rows(slot, count)
             base = in_step(base)
@@ -115,7 +122,7 @@ def _evaluation(score: Score, lanes: int, rounds: int, sizes_of: Any) -> Evaluat
         if proposal.edit != NOTHING:
             changed = apply_edit(slot, proposal)
             count = path_above(slot, changed.one, changed.other)
-            proposed = lane_sum(share_of_path(slot, count))
+            proposed = lane_sum(share_of_path(slot, count, slot.given.factors))
             leave_path(slot, count)
             undo_edit(slot, proposal, changed)
         return proposed, count

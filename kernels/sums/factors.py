@@ -27,6 +27,20 @@ def mantissa_of(
 
 
 @device_function
+def put_factors_of(
+    given,  # IN roots
+    factors,  # OUT (slots, classes, 2) int64, flat
+    at,  # IN address: slot * classes + class
+    weight,  # IN int64
+):
+    """Compute the factor of a class."""
+    part = weight & ((np.int64(1) << _FRACTION) - np.int64(1))
+    start = address(_TWO) * at
+    factors[start] = mantissa_of(given, part)
+    factors[start + address(1)] = weight >> _FRACTION
+
+
+@device_function
 def put_factors(
     slot,  # IN weights, roots; OUT factors
 ):
@@ -34,8 +48,5 @@ def put_factors(
     given, here = slot.given, slot.here
     own = here.number * address(here.sizes.classes)
     for code in range(here.sizes.classes):
-        weight = given.weights[own + address(code)]
-        part = weight & ((np.int64(1) << _FRACTION) - np.int64(1))
-        at = address(_TWO) * (own + address(code))
-        given.factors[at] = mantissa_of(given, part)
-        given.factors[at + address(1)] = weight >> _FRACTION
+        at = own + address(code)
+        put_factors_of(given, given.factors, at, given.weights[at])

@@ -98,26 +98,27 @@ def make_rows(lanes: int, rounds: int) -> Any:
 
     @device_function
     def put_rows(
-        slot,  # IN observed, factors; OUT rows
+        slot,  # IN observed; OUT rows
         sums,  # IN Sums
         node,  # IN control
         cell,  # IN address: the lane's first cell of the panel
+        factors,  # IN (slots, classes, 2) int64, flat
     ):
         """Write a node's rows for its parent: its sums times the factor of what was observed."""
         given, here = slot.given, slot.here
         width = address(here.sizes.cells)
         rows = rows_at(slot, node, control(1)) + cell
         seen = address(node) * width + cell
-        factors = here.number * address(_TWO * here.sizes.classes)
+        own = here.number * address(_TWO * here.sizes.classes)
         for part in range(rounds):
             offset = address(part * lanes)
             code = np.int64(given.observed[seen + offset])
             factor, factor_exponent = np.int64(0), np.int64(0)
             for one in range(here.sizes.classes):
-                at = factors + address(_TWO * control(one))
+                at = own + address(_TWO * control(one))
                 fits = np.int64(code == np.int64(one))
-                factor = factor + fits * given.factors[at]
-                factor_exponent = factor_exponent + fits * given.factors[at + address(1)]
+                factor = factor + fits * factors[at]
+                factor_exponent = factor_exponent + fits * factors[at + address(1)]
             singles, exponent = product(
                 sums.singles[part], sums.singles_exponent[part], factor, factor_exponent
             )
@@ -130,9 +131,10 @@ def make_rows(lanes: int, rounds: int) -> Any:
     @device_function
     def renew(
         sums,  # OUT Sums: at the end, those of the last node of the path, the root
-        slot,  # IN the tree, observed, factors, path, fresh; IN OUT rows
+        slot,  # IN the tree, observed, path, fresh; IN OUT rows
         count,  # IN control: length of the path
         panel,  # IN integer: the panel
+        factors,  # IN (slots, classes, 2) int64, flat
     ):
         """Write the fresh rows of a panel for the nodes of the path, in its order."""
         given, base = slot.given, slot.base
@@ -146,6 +148,28 @@ def make_rows(lanes: int, rounds: int) -> Any:
             while child != NOBODY:
                 add_child(sums, slot, rows_at(slot, child, is_on_path(slot, child)), cell)
                 child = next_of(slot, child)
-            put_rows(slot, sums, node, cell)
+            put_rows(slot, sums, node, cell, factors)
 
     return renew
+
+
+def make_load_root(lanes: int, rounds: int) -> Any:
+    """Return the device function `load_root`; arguments as for `make_rows`."""
+
+    @device_function
+    def load_root(
+        sums,  # OUT Sums
+        slot,  # IN rows
+        cell,  # IN address: the lane's first cell of the panel
+    ):
+        """Load the sums over the whole tree; the root's factor is 1."""
+        given, here = slot.given, slot.here
+        rows, width = rows_at(slot, here.root, control(0)) + cell, address(here.sizes.cells)
+        for part in range(rounds):
+            at = rows + address(part * lanes)
+            sums.singles[part] = np.int64(given.rows[at])
+            sums.singles_exponent[part] = np.int64(given.rows[at + width])
+            sums.pairs[part] = np.int64(given.rows[at + address(2) * width])
+            sums.pairs_exponent[part] = np.int64(given.rows[at + address(3) * width])
+
+    return load_root

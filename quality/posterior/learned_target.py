@@ -6,13 +6,13 @@ Jumps are walked step by step, and turn where a grid ends. The chain's own arith
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
-from syclade.host.model.rate_model import RateGrid, RateModel, RatePrior
+from syclade.host.model.rate_model import Places, RateGrid, RateModel, RatePrior
 from syclade.host.model.rates import Rates
 from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.leaf_enumeration import leaf_kernel
@@ -20,6 +20,7 @@ from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 
 __all__ = [
+    "DOUBLET_POINTS",
     "LEAF_POINTS",
     "POINTS",
     "few_points",
@@ -38,25 +39,34 @@ LEAF_POINTS = {3: (8, 4), 4: (8, 4), 5: (8, 1)}
 ALL = 65536
 
 
-def few_points(rates: Rates, points: tuple[int, int]) -> RateModel:
+DOUBLET_POINTS = {2: (4, 2, 4), 3: (4, 2, 4), 4: (2, 1, 4)}
+"""The same with doublets: points of the fn, fp and doublets grids, by mutations."""
+
+
+def few_points(rates: Rates, points: tuple[int, ...], doublets: float | None = None) -> RateModel:
     """Return learned rates with coarse grids and wide priors, so that both the data and the priors matter.
 
     Args:
         rates: means of the priors; that of the false negative rate also includes `fn_rate_hom`.
-        points: numbers of points of both grids; 1 point for fp_rate leaves it fixed.
+        points: numbers of points of the fn and fp grids; 1 point for fp_rate leaves it fixed. With doublets,
+            the third number is that of their grid.
+        doublets: mean of the prior of the rate of doublets; None for none.
     """
-    fn_points, fp_points = points
+    fn_points, fp_points, *more = points
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     begin = 2.0 * (rates.hom_rate or 0.0)
     fn = RateGrid(RatePrior("fn_rate", 0.3, missed, 0.15, 0.1), 0.75, begin, fn_points)
     fp = RateGrid(RatePrior("fp_rate", 0.2, rates.fp_rate, 0.05, 0.06), 0.2, 0.0, fp_points)
-    return RateModel(rates, fn, None if fp_points == 1 else fp)
+    pairs = None
+    if doublets is not None:
+        pairs = RateGrid(RatePrior("doublets", 0.2, doublets, 0.2, 0.15), 0.8, 0.0, more[0])
+    return RateModel(rates, fn, None if fp_points == 1 else fp, pairs)
 
 
-def places_of(plan: Plan) -> list[tuple[int, int]]:
-    """Return all pairs of grid positions of both rates, in the order of the states."""
-    fn, fp = plan.problem.rate_tables.model.points
-    return [(one, other) for one in range(fn) for other in range(fp)]
+def places_of(plan: Plan) -> list[Places]:
+    """Return all combinations of grid positions of the rates, in the order of the states."""
+    fn, fp, doublets = map(range, plan.problem.rate_tables.model.points)
+    return list(product(fn, fp, doublets))
 
 
 def joint_scores(plan: Plan, trees: tuple[ParentVector, ...]) -> NDArray[np.float64]:
@@ -124,7 +134,7 @@ def _jumps(plan: Plan) -> list[NDArray[np.float64]]:
                 for way in (1, -1):
                     there = list(here)
                     there[rate] = walked(here[rate], way, length, points)
-                    jumps[number[here], number[there[0], there[1]]] += 1 / (2 * len(lengths))
+                    jumps[number[here], number[there[0], there[1], there[2]]] += 1 / (2 * len(lengths))
         found.append(jumps)
     return found
 

@@ -28,6 +28,7 @@ from syclade.quality.oracle.leaf_enumeration import leaf_kernel, tree_name
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector
 from syclade.quality.posterior.learned_target import (
+    DOUBLET_POINTS,
     LEAF_POINTS,
     POINTS,
     few_points,
@@ -186,7 +187,8 @@ def small_plan(
         )
     rates = _rates(zygosity, learn)
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    model = few_points(rates, POINTS[mutations]) if learn else None
+    points = POINTS[mutations] if doublets is None else DOUBLET_POINTS[mutations]
+    model = few_points(rates, points, doublets) if learn else None
     scored = ScoreOptions(score, doublets)
     problem = make_problem(matrix, rates, octaves=scored.octaves, model=model)
     return make_plan(

@@ -82,6 +82,7 @@ class StateIndex:
         trees = self._trees.of(runner)
         if self._points is None:
             return trees
-        fn, fp = runner.read_all("rate_at").T
-        places: NDArray[np.int64] = (trees * self._points[0] + fn) * self._points[1] + fp
+        places = trees
+        for points, at in zip(self._points, runner.read_all("rate_at").T, strict=False):
+            places = places * points + at
         return places

@@ -14,6 +14,7 @@ from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import every
 from syclade.host.chains.starts import initial_state
+from syclade.host.model.rate_model import Places
 from syclade.quality.oracle.acceptance import Tables, accepts
 from syclade.quality.oracle.draws import Words4, step_words
 from syclade.quality.oracle.leaf import Clades, clades_below, leaf_proposal, leaf_score
@@ -72,11 +73,11 @@ class Oracle:
 
     plan: Plan
     tree: Clades
-    places: tuple[int, int]
+    places: Places
     score: int
     jumps: list[int] = field(default_factory=lambda: [0, 0])
 
-    def score_of(self, tree: Clades, places: tuple[int, int]) -> int:
+    def score_of(self, tree: Clades, places: Places) -> int:
         problem = self.plan.problem
         tables = problem.rate_tables
         weights = np.array(tables.weights(places), dtype=np.int64)
@@ -95,7 +96,7 @@ class Oracle:
             length = int(model.jumps[rate][words[2] >> 24])
             way = -1 if (words[2] >> 23) & 1 else 1
             point = walked(places[rate], way, length, model.points[rate])
-            places = (point, places[1]) if rate == 0 else (places[0], point)
+            places = (point, places[1], 0) if rate == 0 else (places[0], point, 0)
             self.jumps[rate] += 1
         score = self.score_of(tree, places)
         if accepts(score - self.score, (1, 1), words[3], logs):

@@ -14,7 +14,7 @@ from syclade.host.common.errors import OptionError
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import make_problem, problem_at
-from syclade.host.model.rate_model import RateGrid, RatePrior, make_rate_model
+from syclade.host.model.rate_model import NOWHERE, RateGrid, RatePrior, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import validate_parents
 
@@ -53,38 +53,38 @@ def test_jumps_are_normal() -> None:
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
 def test_places_are_rates(rates: Rates) -> None:
     learned = make_rate_model(rates, learn_fn=0.2, learn_fp=0.1)
-    assert learned.start == tuple(grid.start for grid in (learned.fn, learned.fp) if grid is not None)
+    assert learned.start[:2] == tuple(grid.start for grid in (learned.fn, learned.fp) if grid is not None)
     missed = rates.fn_rate + (rates.fn_rate_hom or 0)
     assert learned.values(learned.start)["fn_rate"] == pytest.approx(missed, abs=2e-4)
     assert learned.values(learned.start)["fp_rate"] == pytest.approx(rates.fp_rate, rel=1e-2)
-    for places in ((0, 0), (0, learned.points[1] - 1), (learned.points[0] - 1, 0)):
+    for places in (NOWHERE, (0, learned.points[1] - 1, 0), (learned.points[0] - 1, 0, 0)):
         made = learned.at(places)  # also checks the rates
         total = made.fn_rate + (made.fn_rate_hom or 0)
         assert learned.values(places) == {"fn_rate": pytest.approx(total), "fp_rate": made.fp_rate}
         assert made.fn_rate_hom in (None, made.fn_rate)
-    learned.at((learned.points[0] - 1, learned.points[1] - 1))
+    learned.at((learned.points[0] - 1, learned.points[1] - 1, 0))
 
 
 def test_one_rate_alone() -> None:
     fn, fp = make_rate_model(RATES, learn_fn=0.2), make_rate_model(RATES, learn_fp=0.2)
     assert (fn.points[1], fp.points[0]) == (1, 1)
-    assert fn.at((17, 0)).fp_rate == RATES.fp_rate
-    assert fp.at((0, 17)).fn_rate == RATES.fn_rate
+    assert fn.at((17, 0, 0)).fp_rate == RATES.fp_rate
+    assert fp.at((0, 17, 0)).fn_rate == RATES.fn_rate
 
 
 @pytest.mark.parametrize("rates", [RATES, ZYGOSITY])
 def test_fixed_rates_are_the_case_of_one_point(rates: Rates) -> None:
     model = make_rate_model(rates)
-    assert (model.learns, model.points, model.start, model.priors) == (False, (1, 1), (0, 0), ())
-    assert model.at((0, 0)) == rates
-    assert (model.values((0, 0)), model.log_prior((0, 0))) == ({}, 0.0)
+    assert (model.learns, model.points, model.start, model.priors) == (False, (1, 1, 1), NOWHERE, ())
+    assert model.at(NOWHERE) == rates
+    assert (model.values(NOWHERE), model.log_prior(NOWHERE)) == ({}, 0.0)
     matrix = matrix_from_array(np.array([[0, 1, 3], [1, 0, 1]], dtype=np.uint8))
     problem = make_problem(matrix, rates, model=model)
     assert not problem.learns
-    assert problem.rate_tables.worth((0, 0)) == 0
+    assert problem.rate_tables.worth(NOWHERE) == 0
     assert problem.rate_tables.digest is None
     wanted = [round(weight / problem.unit) for weight in rates.weights()[list(problem.values)].tolist()]
-    assert problem.rates_at((0, 0)).weights == problem.rates.weights == (*wanted, 0)
+    assert problem.rates_at(NOWHERE).weights == problem.rates.weights == (*wanted, 0)
     assert problem_at(problem, matrix, rates) is problem
 
 
@@ -92,7 +92,7 @@ def test_learned_rates_are_fixed_at_a_point() -> None:
     model = make_rate_model(RATES, learn_fn=0.2)
     matrix = matrix_from_array(np.array([[0, 1, 3], [1, 0, 1]], dtype=np.uint8))
     problem = make_problem(matrix, RATES, octaves=True, model=model)
-    rates = model.at((100, 0))
+    rates = model.at((100, 0, 0))
     fixed = problem_at(problem, matrix, rates)
     assert (problem.learns, fixed.learns, fixed.octaves) == (True, False, True)
     assert fixed.rates == make_problem(matrix, rates, octaves=True).rates
@@ -107,7 +107,7 @@ def test_scores_are_log_likelihoods_with_the_prior(rates: Rates, octaves: bool) 
     learned = make_rate_model(rates, learn_fn=0.2, learn_fp=0.1)
     problem = make_problem(matrix, rates, octaves=octaves, model=learned)
     parents = validate_parents([7, 0, 0, 1, 7, 4, 4, 7])
-    for places in (learned.start, (5, 11), (8000, 4000), (300, 8191)):
+    for places in (learned.start, (5, 11, 0), (8000, 4000, 0), (300, 8191, 0)):
         score = problem.best_attachments(parents, problem.rates_at(places)) @ problem.multiplicity
         told = problem.to_nats(int(score) + problem.rate_tables.worth(places))
         wanted = log_likelihood(matrix, learned.at(places), parents) + learned.log_prior(places)

@@ -19,7 +19,7 @@ NODES = 4
 numbers = st.integers(-(2**62), 2**62)
 events = st.builds(
     lambda chain, step, why, tree: Event(
-        chain, step, -step, why, 0, np.array(tree, np.int32), (step % 7, step % 5)
+        chain, step, -step, why, 0, np.array(tree, np.int32), (step % 7, step % 5, step % 3)
     ),
     st.integers(0, 3),
     numbers,

@@ -11,7 +11,7 @@ from syclade.host.chains.scores.named import score_named
 from syclade.host.chains.starts import initial_state
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import make_problem
-from syclade.host.model.rate_model import make_rate_model
+from syclade.host.model.rate_model import Places, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.quality.oracle import chain as oracle
 from syclade.quality.oracle.acceptance import exponential
@@ -39,17 +39,17 @@ class Learning:
     """State of a chain between two steps.
 
     Attributes:
-        tree, score, places: the current ones; places are the grid points of both rates.
+        tree, score, places: the current ones; places are the grid points of the rates.
         best, best_score, best_places: those of the first best state.
         jumps: counts: proposed for each rate, then accepted for each rate.
     """
 
     tree: ParentVector
     score: int
-    places: tuple[int, int]
+    places: Places
     best: ParentVector
     best_score: int
-    best_places: tuple[int, int]
+    best_places: Places
     jumps: list[int]
 
     def take(self, score: int) -> None:
@@ -78,11 +78,12 @@ def oracle_chain(plan: Plan, case: Case, chain: int, steps: int) -> list[Learnin
             way = -1 if (words[2] >> 23) & 1 else 1
             places = list(at.places)
             places[rate] = walked(places[rate], way, length, learned.points[rate])
-            proposed = plan.score_of(np.array(at.tree, dtype=np.int32), rate_at=(places[0], places[1]))
+            there = (places[0], places[1], places[2])
+            proposed = plan.score_of(np.array(at.tree, dtype=np.int32), rate_at=there)
             at.jumps[rate] += 1
             if proposed - at.score + exponential(words[3], logs) >= 0:
                 at.jumps[2 + rate] += 1
-                at.places = places[0], places[1]
+                at.places = there
                 at.take(proposed)
         found.append(Learning(**{**vars(at), "jumps": list(at.jumps)}))
     return found

@@ -12,6 +12,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rate_model import Places
 from syclade.host.model.rates import Rates
 
 __all__ = ["Score"]
@@ -36,6 +37,7 @@ class Score:
         log_likelihood: (matrix, rates, parents) -> the tree's log-likelihood, natural log, float64.
         detail: (assignment, matrix, rates, parents) -> the assignment, with what else the score
             tells of the cells.
+        at: (grid indices of the learned rates) -> the score at these rates; None if it depends on none.
         exact: whether all backends give the same bits.
         defaults: the settings of a slot that it uses, with the values they have unless a state sets them.
     """
@@ -46,5 +48,6 @@ class Score:
     numpy: str
     log_likelihood: Callable[[Matrix, Rates, NDArray[np.int32]], float] = log_likelihood
     detail: Callable[[Assignment, Matrix, Rates, NDArray[np.int32]], Assignment] = _no_detail
+    at: Callable[[Places], Score] | None = None
     exact: bool = True
     defaults: Mapping[str, int] = field(default_factory=dict)

@@ -17,13 +17,15 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.doublets import call_doublets, doublet_log_likelihood
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rate_model import Places
 from syclade.host.model.rates import Rates
 from syclade.host.options import flag_of
 from syclade.host.trees.tree import children, preorder
 from syclade.kernels.scores.powers import FRACTION_BITS, LOGARITHM
 from syclade.kernels.sums.numbers import MANTISSA_BITS
+from syclade.kernels.sums.rates import DOUBLETS, SHARES
 
-__all__ = ["Number", "number_of", "root_powers", "with_doublets"]
+__all__ = ["Number", "number_of", "root_powers", "shares_of", "with_doublets"]
 
 _LOWEST = -(2**20)
 
@@ -75,12 +77,33 @@ def root_powers(count: int) -> list[int]:
     return powers
 
 
+def settings_of(problem: Problem, rate: float) -> dict[str, int]:
+    """Return the settings of a slot for a rate of doublets: shares of single cells and of doublets."""
+    single, pair = number_of((1.0 - rate) * problem.nodes), number_of(rate)
+    return dict(zip(SHARES, (*single, *pair), strict=True))
+
+
+def shares_of(problem: Problem) -> NDArray[np.int64]:
+    """Return these settings at every point of the grid of the rate of doublets.
+
+    Returns:
+        int64, shape (points, 4); zeros for one point if the rate is fixed.
+    """
+    grid = problem.rate_tables.model.doublets
+    if grid is None:
+        return np.zeros((1, len(SHARES)), dtype=np.int64)
+    return np.array(
+        [list(settings_of(problem, rate).values()) for rate in grid.rates.tolist()], dtype=np.int64
+    )
+
+
 def with_doublets(problem: Problem, rate: float) -> Score:
     """Return the score with doublets for a problem whose scores are in octaves.
 
     Args:
         problem: the problem.
-        rate: probability that a cell is a doublet, at least 0 and below 1.
+        rate: probability that a cell is a doublet, at least 0 and below 1; if it is learned, the mean of its
+            prior, for which the score is that at the nearest point of the grid.
 
     Raises:
         MatrixError: the scores of a cell are too large.
@@ -91,7 +114,19 @@ def with_doublets(problem: Problem, rate: float) -> Score:
             f"{problem.mutations} mutations, with these error rates, are too many for scores with doublets",
             hint=f"leave out {flag_of('doublets')}, or use larger error rates",
         )
-    single, pair = number_of((1.0 - rate) * problem.nodes), number_of(rate)
+    grid = problem.rate_tables.model.doublets
+    if grid is None:
+        return _at(problem, rate)
+    rates = grid.rates
+
+    def at(places: Places) -> Score:
+        return _at(problem, float(rates[places[DOUBLETS]]))
+
+    return replace(at(problem.rate_tables.model.start), at=at)
+
+
+def _at(problem: Problem, rate: float) -> Score:
+    """Return the score at a rate of doublets."""
     return Score(
         name="doublets",
         log_likelihood=partial(doublet_log_likelihood, rate=rate),
@@ -100,10 +135,7 @@ def with_doublets(problem: Problem, rate: float) -> Score:
         device="syclade.kernels.scores.doublets:SCORE",
         numpy="syclade.fallback.scores.doublets:SCORE",
         defaults={
-            "single_share": single.mantissa,
-            "single_exponent": single.exponent,
-            "pair_share": pair.mantissa,
-            "pair_exponent": pair.exponent,
+            **settings_of(problem, rate),
             "pair_count": round(math.ldexp(2.0 * math.log2(problem.nodes), FRACTION_BITS)),
         },
     )
