@@ -201,7 +201,7 @@ def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
             infer("native", resume=place, **KINDS["samples"])
     place.unlink()
     store_of(place).write_bytes(b"somebody else's")
-    with pytest.raises(OutputError, match="events is there already"):
+    with pytest.raises(OutputError, match="events already exists"):
         infer("native", checkpoint=place, **KINDS["samples"])
     infer("native", checkpoint=place, force=True, **KINDS["samples"])
 
