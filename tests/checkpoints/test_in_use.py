@@ -26,6 +26,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def began(_: object) -> None:
+    pytest.fail("the run has begun")
+
+
 def during(run: dict[str, Any], act: Any) -> Any:
     """Run another thread's `act` once a run has begun, in the middle of it; return the run's result."""
     begun, errors = threading.Event(), list[BaseException]()
@@ -58,7 +62,7 @@ def test_a_second_run_with_the_same_new_checkpoint(tmp_path: Path, kind: str, fo
     def second() -> None:
         before = contents(tmp_path)
         with pytest.raises(CheckpointError, match=BUSY) as caught:
-            infer("native", checkpoint=place, force=force, progress=pytest.fail, **options)
+            infer("native", checkpoint=place, force=force, progress=began, **options)
         assert caught.value.hint == "wait for its end, or choose another --checkpoint"
         assert contents(tmp_path) == before
 
@@ -75,7 +79,7 @@ def test_a_checkpoint_in_use_is_not_resumed(tmp_path: Path, more: dict[str, str]
 
     def second() -> None:
         with pytest.raises(CheckpointError, match=BUSY):
-            infer("native", resume=place, progress=pytest.fail, **others, **options)
+            infer("native", resume=place, progress=began, **others, **options)
 
     first = during({**options, "resume": place, "checkpoint": place}, second)
     assert_equal(first, infer("native", **options))
@@ -96,7 +100,7 @@ def test_two_runs_may_resume_one_checkpoint_elsewhere(tmp_path: Path) -> None:
 def test_samples_without_a_checkpoint_are_refused_at_the_start(tmp_path: Path) -> None:
     store_of(tmp_path / "run").write_bytes(b"of a killed run")
     with pytest.raises(OutputError, match="events already exists"):
-        infer("native", checkpoint=tmp_path / "run", progress=pytest.fail, **KINDS["samples"])
+        infer("native", checkpoint=tmp_path / "run", progress=began, **KINDS["samples"])
     infer("native", checkpoint=tmp_path / "run", **KINDS["steps"])  # which has no samples
     assert store_of(tmp_path / "run").read_bytes() == b"of a killed run"
 
