@@ -128,10 +128,9 @@ def _renumbered(content: bytes, draw: Random) -> bytes:
     numbers = np.frombuffer(content, draw.choice(("<i4", "<i8")) if len(content) % 8 == 0 else "<i4").copy()
     for _ in range(draw.randint(1, 3) if len(numbers) else 0):
         at = draw.randrange(len(numbers))
-        most = np.iinfo(numbers.dtype).max
-        values = (0, 1, -1, numbers[at] + draw.choice((-1, 1)), draw.choice(numbers), most, ~most)
-        with np.errstate(over="ignore"):
-            numbers[at] = np.array(draw.choice(values), numbers.dtype)
+        low, high = int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max)
+        near = min(max(int(numbers[at]) + draw.choice((-1, 1)), low), high)
+        numbers[at] = draw.choice((0, 1, -1, near, int(draw.choice(numbers)), low, high))
     return numbers.tobytes()
 
 
