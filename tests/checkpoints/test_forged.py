@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,7 +114,8 @@ def test_the_files_themselves_are_resumed(tmp_path: Path, files: dict[str, tuple
             assert [*resumed.samples.lines()] == [*whole.samples.lines()]
 
 
-class SetAll(NamedTuple):
+@dataclass(frozen=True)
+class SetAll:
     """A change of one setting (0: every, 1: first_sample) of all chains."""
 
     entry: int
@@ -123,14 +125,15 @@ class SetAll(NamedTuple):
         array.reshape(CHAINS, -1)[:, self.entry] = self.value
 
 
-class Add(NamedTuple):
+@dataclass(frozen=True)
+class Add:
     """A change that adds a number to one entry, or to all."""
 
     number: float
-    at: int | slice = slice(None)
+    at: int | None = None
 
     def __call__(self, array: NDArray[Any]) -> None:
-        array[self.at] += array.dtype.type(self.number)
+        array[... if self.at is None else self.at] += array.dtype.type(self.number)
 
 
 @pytest.mark.parametrize("kind", ["mutation", "learned", "leaf"])
