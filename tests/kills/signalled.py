@@ -17,7 +17,8 @@ from tests.kills.runs import begin, content_of, files_of
 
 __all__ = ["signal_runs"]
 
-LATE = "ended before the signal"
+LATE, EARLY = "ended before the signal", "were still starting Python"
+NOT_COUNTED = (LATE, EARLY)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -29,7 +30,7 @@ def signal_runs(
     Args:
         kinds: options by kind of run.
         device: the device.
-        count: number of signalled runs of each kind, without those that had ended before.
+        count: number of signalled runs of each kind, without those that had ended, or had not begun.
         seed: of the moments.
         folder: folder for the files.
 
@@ -51,11 +52,12 @@ def signal_runs(
             except AssertionError as error:
                 ends["wrong"] += 1
                 print(f"signal {number} of {kind}: {error}", flush=True)
-            if ends.total() - ends[LATE] == count or ends.total() == 5 * count:
+            signalled = ends.total() - sum(ends[end] for end in NOT_COUNTED)
+            if signalled == count or ends.total() == 5 * count:
                 break
         wrong += ends["wrong"]
         found = ", ".join(f"{times} {end}" for end, times in sorted(ends.items()))
-        print(f"{ends.total() - ends[LATE]} signals during {kind}: {found}", flush=True)
+        print(f"{signalled} signals during {kind}: {found}", flush=True)
     return wrong
 
 
@@ -83,6 +85,8 @@ def _one(
     for _ in range(generator.choice((1, 2))):  # GNU timeout may send its signal twice
         process.send_signal(number)
     _, told = process.communicate()
+    if "Fatal Python error: init_import_site" in told and not out.exists():
+        return EARLY
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
     assert status in (0, 128 + number), f"status {status}: {told}"
     too_early = told.count("  File") == 1 and not out.exists()  # before the program's first line
