@@ -14,11 +14,13 @@ from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
+from syclade.host.checkpoints.archive import damaged
 from syclade.host.checkpoints.keeper import Keeper, same_file
+from syclade.host.samples.expected import ExpectedSamples
+from syclade.host.samples.store import SampleStore, store_of
 
 if TYPE_CHECKING:
     from syclade.host.checkpoints.chains import Checkpoint
-    from syclade.host.samples.store import SampleStore
 
 __all__ = ["KIND", "open_store", "resumed_chains"]
 
@@ -42,7 +44,6 @@ def resumed_chains(
     path = keeper.resumed
     if path is None:
         return (), {}
-    from syclade.host.checkpoints.archive import damaged
     from syclade.host.checkpoints.chains import read_checkpoint
 
     found = read_checkpoint(path, runner.plan, chains, lambda run: keeper.check(path, run, KIND))
@@ -69,8 +70,6 @@ def open_store(plan: Plan, chains: int, keeper: Keeper, told: Mapping[str, Any],
         CheckpointError: the samples of the resumed run are missing, damaged or of another run.
         OutputError: the file exists already, or cannot be written.
     """
-    from syclade.host.samples.store import SampleStore, store_of
-
     nodes = plan.labels + 1
     place = None if keeper.path is None else store_of(keeper.path)
     if keeper.resumed is None:
@@ -89,10 +88,6 @@ def open_store(plan: Plan, chains: int, keeper: Keeper, told: Mapping[str, Any],
 def _resumed_store(
     plan: Plan, chains: int, path: Path, told: Mapping[str, Any], step: int, to_extend: bool
 ) -> SampleStore:
-    from syclade.host.checkpoints.archive import damaged
-    from syclade.host.samples.expected import ExpectedSamples
-    from syclade.host.samples.store import SampleStore
-
     length, digest = told.get("events"), str(told.get("events_digest", ""))
     if type(length) is not int or length < 0:
         raise damaged(path, f"in its values: its samples have the length {length!r}")
