@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.answer import answer
 from syclade.host.checkpoints.asked import what_decides
+from syclade.host.checkpoints.in_use import checkpoint_in_use
 from syclade.host.checkpoints.keeper import make_keeper
 from syclade.host.common.places import refuse_same
 from syclade.host.input.matrix import Names
@@ -17,6 +18,7 @@ from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.request import Learning, make_request
 from syclade.host.runs.task import Stop, Task
+from syclade.host.samples.store import store_of
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
@@ -213,8 +215,9 @@ def infer(
             progress(progress_of(state, asked.plan.problem.to_nats))
 
     decides = what_decides(asked.options, asked.observed.sha256)
-    keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
-    return answer(asked, Task(report, keeper, stop or Stop()))
+    with checkpoint_in_use(checkpoint, resume):
+        keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+        return answer(asked, Task(report, keeper, stop or Stop()))
 
 
 def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:
@@ -224,8 +227,6 @@ def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trac
         OptionError: one of them is no path.
         OutputError: one of them is an input, or both are one file.
     """
-    from syclade.host.samples.store import store_of
-
     kept, source, timeline = (
         checked("checkpoint", checkpoint),
         checked("resume", resume),

@@ -79,7 +79,6 @@ MODULES = {
     "host.samples.mutation_trees": "samples",
     "host.samples.netcdf": "a file on request",
     "host.samples.sampling": "samples",
-    "host.samples.store": "samples",
     "host.search.numpy_stages": "numpy",
     "host.search.portfolio": "searches",
     "kernels.target.native.compiler": "imports numba",

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from syclade.host.chains.moves import JUMPS, JUMPS_WITH_DOUBLETS, Move
 from syclade.host.model.problem import Problem
 from syclade.host.trees.key import tree_key
-from syclade.host.trees.leaf import validate_leaf_parents
-from syclade.host.trees.tree import validate_parents
+from syclade.host.trees.leaf import are_leaf_trees, validate_leaf_parents
+from syclade.host.trees.tree import are_trees, validate_parents
 from syclade.host.trees.uniform import initial_leaf_parents, initial_parents
 
 __all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "SUMMED_TREES", "Space"]
@@ -28,6 +28,7 @@ class Space:
         name: name shown to users.
         initial: (labels, seed, chain) -> the tree that a chain starts from.
         check: (array) -> the tree as an int32 parent vector; raises a TreeError if it is not valid.
+        are_trees: (int32, shape (trees, labels + 1)) -> whether all rows are valid; fast.
         key: (parents) -> 64-bit key that depends on the parents only; kernels compute the same key.
         labels: (problem) -> number of nodes of a tree besides the root, which has the next number.
         table: (problem) -> input of the numpy implementation: classes of the observed values, uint8, shape
@@ -41,6 +42,7 @@ class Space:
     name: str
     initial: Callable[[int, int, int], NDArray[np.int32]]
     check: Callable[[ArrayLike], NDArray[np.int32]]
+    are_trees: Callable[[NDArray[np.int32]], bool]
     key: Callable[[NDArray[np.int32]], int]
     labels: Callable[[Problem], int]
     table: Callable[[Problem], Table]
@@ -74,6 +76,7 @@ MUTATION_TREES = Space(
     "mutation trees",
     initial_parents,
     validate_parents,
+    are_trees,
     tree_key,
     _mutations,
     _by_mutation,
@@ -85,6 +88,7 @@ CELL_LEAF_TREES = Space(
     "cell trees",
     initial_leaf_parents,
     _leaf_tree,
+    are_leaf_trees,
     tree_key,
     _nodes_but_root,
     _by_cell,

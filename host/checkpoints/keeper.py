@@ -12,6 +12,7 @@ from syclade.host.checkpoints.asked import check_asked
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.common.files import check_output
 from syclade.host.options import checked, flag_of
+from syclade.host.samples.store import store_of
 
 __all__ = ["Keeper", "make_keeper", "same_file"]
 
@@ -132,13 +133,19 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
     """
     place, source = checked("checkpoint", path), checked("resume", resumed)
     keeper = Keeper(place, checked("checkpoint_every", every), asked, resumed=source, force=force)
-    if place is not None and not keeper.may_write and place.exists():
+    if place is None:
+        return keeper
+    if not keeper.may_write and place.exists():
         raise OutputError(
             f"{place} already exists",
             hint=f"resume it with {flag_of('resume')}, or replace it with {flag_of('force')}",
         )
-    if place is not None:
-        check_output(place.parent, [place.name], force=True)
+    if not keeper.may_write and asked.get("samples") is not None and store_of(place).exists():
+        raise OutputError(
+            f"{store_of(place)} already exists: these are samples of another run",
+            hint=f"choose another {flag_of('checkpoint')}, or replace them with {flag_of('force')}",
+        )
+    check_output(place.parent, [place.name], force=True)
     return keeper
 
 

@@ -54,6 +54,7 @@ def command(
     SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
     placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
+    from syclade.host.checkpoints.in_use import checkpoint_in_use
     from syclade.host.inference import infer
     from syclade.host.kinds.named import kind_named
 
@@ -63,7 +64,11 @@ def command(
     kind = kind_named(tree)
     _require_libraries(also)
     log = show_log(quiet, verbose)
-    with stopped_by_signals() as stop, _opened(out, _file_names(kind, also, settings), given) as folder:
+    with (
+        stopped_by_signals() as stop,
+        _opened(out, _file_names(kind, also, settings), given) as folder,
+        checkpoint_in_use(settings["checkpoint"], settings["resume"]),
+    ):
         matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
         with progress_bar(quiet, log) as progress:
             result = infer(

@@ -1,16 +1,15 @@
-"""Atomic writes: write to a temporary file beside the target, then rename."""
+"""Atomic writes: write to a temporary file in a folder beside the target, then rename."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from syclade.host.common.temporary import TemporaryFolder, make_temporary, remove_stale, remove_temporary
 from syclade.host.common.uninterrupted import uninterrupted
 
 __all__ = ["Content", "PassingFiles", "passing_files"]
@@ -20,20 +19,22 @@ Content = str | bytes | Iterable[str] | Callable[[Path], None]
 
 
 class PassingFiles:
-    """Temporary files beside their targets. The targets stay unchanged until `move`.
+    """Temporary files of targets in one folder. The targets stay unchanged until `move`.
 
     Attributes:
         waiting: the temporary file of every target, in the order of writing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         self.waiting: dict[Path, Path] = {}
+        self._folder = folder
+        self._made: TemporaryFolder | None = None
 
     def write(self, place: Path, content: Content, *, sync: bool) -> None:
-        """Write a temporary file beside its target; a text is UTF-8 with LF line ends.
+        """Write a temporary file; a text is UTF-8 with LF line ends.
 
         Args:
-            place: the target; its folder exists.
+            place: the target.
             content: the whole content; a text may come in pieces, and a function is called with the path of
                 the temporary file.
             sync: whether to wait until the file is on disk, so that even a power failure cannot leave half of
@@ -42,7 +43,10 @@ class PassingFiles:
         Raises:
             OSError: the file cannot be written.
         """
-        passing = place.with_name(f".{place.name}.{secrets.token_hex(6)}.tmp")
+        if self._made is None:
+            with uninterrupted():
+                self._made = make_temporary(self._folder)
+        passing = self._made.path / place.name
         self.waiting[place] = passing
         if callable(content):
             content(passing)
@@ -73,6 +77,12 @@ class PassingFiles:
         else:
             _move_to_new(passing, place)
 
+    def close(self) -> None:
+        """Delete the temporary files that have not been moved, and their folder."""
+        made, self._made = self._made, None
+        if made is not None:
+            remove_temporary(made)
+
 
 def _move_to_new(passing: Path, place: Path) -> None:
     """Rename a file, unless the new name exists; of two processes, only one can succeed."""
@@ -95,13 +105,19 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def passing_files() -> Iterator[PassingFiles]:
-    """Yield `PassingFiles`; at the end, delete the temporary files that have not been moved."""
-    files = PassingFiles()
+def passing_files(folder: Path, names: Iterable[str]) -> Iterator[PassingFiles]:
+    """Yield `PassingFiles`; at the end, delete the temporary files that have not been moved.
+
+    Those that killed processes left of these files are deleted, too.
+
+    Args:
+        folder: the folder of the targets; it exists.
+        names: names of the targets.
+    """
+    remove_stale(folder, names)
+    files = PassingFiles(folder)
     try:
         yield files
     finally:
         with uninterrupted():
-            for passing in files.waiting.values():
-                with contextlib.suppress(OSError):  # such as a folder that has been removed
-                    passing.unlink()
+            files.close()

@@ -68,7 +68,7 @@ def write_cached(name: str, content: bytes) -> bool:
     target = cache_folder() / name
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with passing_files() as passing:
+        with passing_files(target.parent, [target.name]) as passing:
             passing.write(target, content, sync=False)
             passing.move(target)
     except OSError:

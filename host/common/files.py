@@ -63,8 +63,9 @@ def write_files(
 ) -> None:
     """Write files atomically; texts are UTF-8 with LF line ends.
 
-    Each file is written to a temporary file in the same directory. All of them are renamed once every one
-    is on the disk. So neither a full disk nor an interruption leaves a broken file or destroys an older one.
+    Each file is written to a temporary file, in a folder beside the targets. All of them are renamed once
+    every one is on the disk. So neither a full disk nor an interruption leaves a broken file or destroys an
+    older one. What a killed process left of writing the same files is removed.
 
     Args:
         directory: the directory for the files; created with its parents.
@@ -99,7 +100,7 @@ def move_files(
     """
     place = folder
     try:
-        with passing_files() as passing:
+        with passing_files(folder, files) as passing:
             for name, content in files.items():
                 place = folder / name
                 passing.write(place, content, sync=True)
@@ -111,6 +112,7 @@ def move_files(
                     if not force:
                         undo.callback(place.unlink)
                 undo.pop_all()
+                passing.close()
                 if written is not None:
                     written += files
         _sync_directory(folder)

@@ -8,45 +8,54 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from syclade.host.common.errors import OutputError
+from syclade.host.common.errors import SycladeError
 from syclade.host.common.files import cannot
+from syclade.host.common.flock import has_locks, is_at, try_lock
 from syclade.host.common.uninterrupted import uninterrupted
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-__all__ = ["locked"]
+__all__ = ["is_locked", "locked"]
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, busy: SycladeError) -> Iterator[None]:
     """Hold a lock in the context. The system releases it if the process is killed.
 
     File systems without locks, and Windows, lock nothing.
 
     Args:
         path: a file for this purpose only; it is removed at the end.
+        busy: raised if someone else holds the lock.
 
     Raises:
-        OutputError: someone else holds the lock, or the file cannot be made.
+        OutputError: the file cannot be made.
     """
     file = None
     try:
-        if fcntl is not None:
+        if has_locks():
             with uninterrupted():
-                file = _open_locked(path)
+                file = _open_locked(path, busy)
         yield
     finally:
         if file is not None:
             with uninterrupted(), contextlib.suppress(OSError):
-                if _is_at(file, path):
+                if is_at(file, path):
                     path.unlink()
             os.close(file)
 
 
-def _open_locked(path: Path) -> int:
+def is_locked(path: Path) -> bool:
+    """Return whether someone holds the lock of a path now."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except (OSError, ValueError):  # there is none, or a name with a null character
+        return False
+    try:
+        return try_lock(file, shared=True) is False
+    finally:
+        os.close(file)
+
+
+def _open_locked(path: Path, busy: SycladeError) -> int:
     while True:
         try:
             # An earlier owner may have removed the empty folder.
@@ -54,24 +63,10 @@ def _open_locked(path: Path) -> int:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as problem:
             raise cannot(f"cannot write to {path.parent}", problem) from problem
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        found = try_lock(file)
+        if found is False:
             os.close(file)
-            raise OutputError(
-                f"another run is writing to {path.parent}",
-                hint="wait for its end, or choose another directory",
-            ) from None
-        except OSError:  # the file system has no locks
-            return file
-        if _is_at(file, path):
+            raise busy
+        if found is None or is_at(file, path):
             return file
         os.close(file)  # its owner has just removed it
-
-
-def _is_at(file: int, path: Path) -> bool:
-    """Return whether a path is still that of an open file."""
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except OSError:
-        return False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from syclade.host.common.atomic import Content
+from syclade.host.common.closing import closed_at_exit
 from syclade.host.common.errors import OutputError
 from syclade.host.common.files import check_output, move_files
 from syclade.host.common.lock import locked
@@ -111,20 +111,17 @@ def output_folder(
     """
     path = path_of("the directory", directory, OutputError)
     made = [one for one in (path, *path.parents) if not os.path.lexists(one)]
-    stack = ExitStack()
-    try:
+    busy = OutputError(
+        f"another run is writing to {path}", hint="wait for its end, or choose another directory"
+    )
+    with closed_at_exit() as stack:
         with uninterrupted():
-            atexit.register(stack.close)  # a signal on the way into the context may skip its end
             stack.callback(_remove_empty, made)
             check_output(path, (), force)
-            stack.enter_context(locked(path / f".{key}.lock"))
+            stack.enter_context(locked(path / f".{key}.lock", busy))
             folder = OutputFolder(path, record, force, apart)
             folder.check(names)
         yield folder
-    finally:
-        with uninterrupted():
-            stack.close()
-            atexit.unregister(stack.close)
 
 
 def _remove_empty(made: Iterable[Path]) -> None:

@@ -7,7 +7,7 @@ result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,18 +15,15 @@ from syclade.host.backends import Runner
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
-from syclade.host.checkpoints.keeper import Keeper, same_file
-from syclade.host.common.errors import CheckpointError
 from syclade.host.runs.pipeline import Clock, Outcome
+from syclade.host.runs.resumed import KIND, open_store, resumed_chains
 from syclade.host.runs.rounds import Rounds
 from syclade.host.runs.task import Stopped, Task
 
 if TYPE_CHECKING:
     from syclade.host.samples.store import SampleStore
 
-__all__ = ["KIND", "Ran", "run_long"]
-
-KIND = "chains"
+__all__ = ["Ran", "run_long"]
 
 _ROUND_SECONDS = 1.0
 """Target length of a round with checkpoints. A killed run loses at most this much, in addition to `every`."""
@@ -128,10 +125,10 @@ def run_long(
     """
     task = Task() if task is None else task
     rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
-    given, told = _resumed(runner, chains, task)
+    given, told = resumed_chains(runner, chains, until, task.keeper)
     before = sum(state.step for state, _ in given)
     clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
-    store = _open_store(runner.plan.labels + 1, task.keeper, told) if sampled else None
+    store = open_store(runner.plan, chains, task.keeper, told, before // chains) if sampled else None
     taking = sinks if store is None else (*sinks, store)
     rounds = Rounds(runner, chains, clock, given=given, starts=starts, sinks=taking)
     run = _Run(rounds, task, runner, store)
@@ -150,30 +147,6 @@ def run_long(
     if fixed is None:
         agreed = agreed and rule.satisfied(rounds.steps, rounds.best_scores(), run.best_since)
     return Ran(rounds.outcome(agreed), rounds.steps, store)
-
-
-def _open_store(nodes: int, keeper: Keeper, told: Mapping[str, Any]) -> SampleStore:
-    """Open the store of samples, beside the checkpoint if one is written, with those of a resumed run.
-
-    Raises:
-        CheckpointError: the samples of the resumed run are missing or damaged.
-        OutputError: the file exists already, or cannot be written.
-    """
-    from syclade.host.samples.store import SampleStore, store_of
-
-    place = None if keeper.path is None else store_of(keeper.path)
-    if keeper.resumed is None:
-        return SampleStore(nodes, place, force=keeper.may_write)
-    earlier = store_of(keeper.resumed)
-    to_extend = place is not None and same_file(place, earlier)
-    length, digest = int(told.get("events", 0)), str(told.get("events_digest", ""))
-    store = SampleStore.resumed(nodes, earlier, length, digest, to_extend=to_extend)
-    if to_extend:
-        return store
-    own = SampleStore(nodes, place, force=keeper.may_write)
-    store.copy_to(own)
-    store.close()
-    return own
 
 
 def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:
@@ -197,21 +170,3 @@ def _to_step(run: _Run, steps: int) -> None:
         run.look()
         fitting = int(doing * _ROUND_SECONDS / max(time.perf_counter() - begun, 1e-6))
         length = max(1, min(fitting, 4 * doing)) if run.task.keeper.writes else length
-
-
-def _resumed(
-    runner: Runner, chains: int, task: Task
-) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
-    """Return the chains and the values of the run to resume; empty for a new run."""
-    path = task.keeper.resumed
-    if path is None:
-        return (), {}
-    from syclade.host.checkpoints.chains import read_checkpoint
-
-    found = read_checkpoint(path, runner.plan, chains, lambda run: task.keeper.check(path, run, KIND))
-    run = dict(found.run)
-    numbers = [state.chain for state, _ in found.chains]
-    steps = {state.step for state, _ in found.chains}
-    if numbers != list(range(chains)) or len(steps) != 1 or not {"best", "best_since"} <= set(run):
-        raise CheckpointError("the checkpoint has not all chains of its run", path=path)
-    return found.chains, run

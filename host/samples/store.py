@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from syclade.host.checkpoints.archive import damaged
 from syclade.host.checkpoints.blocks import NO_DIGEST, Block, DamagedError, make_block, read_block
 from syclade.host.common.errors import CheckpointError, OutputError
 from syclade.host.options import flag_of
+from syclade.host.trees.tree import are_trees
 
 __all__ = ["Records", "SampleStore", "store_of"]
 
@@ -77,7 +78,16 @@ class SampleStore:
             raise self._failed(problem) from None
 
     @classmethod
-    def resumed(cls, nodes: int, path: Path, length: int, digest: str, *, to_extend: bool) -> SampleStore:
+    def resumed(
+        cls,
+        nodes: int,
+        path: Path,
+        length: int,
+        digest: str,
+        *,
+        to_extend: bool,
+        check: Callable[[int, Records], None] | None = None,
+    ) -> SampleStore:
         """Open the store of an earlier run.
 
         Args:
@@ -85,6 +95,8 @@ class SampleStore:
             path: the file.
             length, digest: those of the store when the checkpoint was written.
             to_extend: whether to cut off what is beyond `length`, and to write on.
+            check: called with each chain and its samples, block by block; raises a ValueError if they are not
+                those of the run. By default they only have to be trees.
 
         Raises:
             CheckpointError: the file cannot be read, is shorter, or is damaged.
@@ -93,7 +105,7 @@ class SampleStore:
         store._begin(nodes, path, 1)
         try:
             store._attach(path.open("r+b" if to_extend else "rb", buffering=0))
-            store._read_blocks(length, digest)
+            store._read_blocks(length, digest, check or _check_trees)
             if to_extend:
                 store._file.truncate(length)
         except OSError as problem:
@@ -247,7 +259,7 @@ class SampleStore:
         self._end = block.place + block.items * self._record.itemsize
         self._digest = block.digest
 
-    def _read_blocks(self, length: int, digest: str) -> None:
+    def _read_blocks(self, length: int, digest: str, check: Callable[[int, Records], None]) -> None:
         """Check the blocks of an earlier run, and index them.
 
         Raises:
@@ -256,8 +268,10 @@ class SampleStore:
         while self._end < length:
             at, unit = self._end, self._record.itemsize
             block, content = read_block(self._file, at, self._digest, end=length, unit=unit, most=WAITING)
-            if not _are_trees(np.frombuffer(content, self._record)["parents"]):
-                raise DamagedError(f"at byte {at}: a sample there is no tree")
+            try:
+                check(block.number, np.frombuffer(content, self._record))
+            except ValueError as error:
+                raise DamagedError(f"at byte {at}: {error}") from None
             self._index(block)
         if self._digest.hex() != digest:
             raise DamagedError(f"at byte {self._end}: its samples are not those of the checkpoint")
@@ -271,12 +285,6 @@ def _temporary_file() -> Any:
     return tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")
 
 
-def _are_trees(parents: NDArray[np.int32]) -> bool:
-    """Return whether all rows are parent vectors in which every node is below the last one."""
-    nodes = parents.shape[1]
-    if ((parents < 0) | (parents >= nodes)).any():
-        return False
-    above = parents.astype(np.intp)
-    for _ in range(nodes.bit_length()):
-        above = np.take_along_axis(above, above, axis=1)
-    return bool((above == nodes - 1).all())
+def _check_trees(_: int, records: Records) -> None:
+    if not are_trees(records["parents"]):
+        raise ValueError("a sample there is no tree")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from syclade.host.checkpoints.archive import Layout, damaged, read_archive, write_archive
 from syclade.host.checkpoints.keeper import Keeper
 from syclade.host.common.errors import SycladeError
+from syclade.host.encodings import make_encoding
 from syclade.host.runs.found import ShortChains
+from syclade.host.search.chain_starts import CHAIN_STEPS
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
+from syclade.host.search.problem import SearchProblem
 from syclade.host.search.search import Legs
 from syclade.host.search.work import SearchState
 from syclade.host.trees.tree import validate_parents
@@ -58,13 +62,15 @@ def keep_searches(keeper: Keeper, standing: Standing) -> None:
     keeper.keep(write)
 
 
-def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds: int) -> Standing | None:
+def resumed_searches(
+    keeper: Keeper, policy: SearchPolicy, problem: SearchProblem, kinds: int
+) -> Standing | None:
     """Return the searches that a run resumes; None for a new run.
 
     Args:
         keeper: keeper of the run.
         policy: policy of the run.
-        mutations: number of mutations in the matrix.
+        problem: input of the searches.
         kinds: number of kinds of moves that chains count.
 
     Raises:
@@ -79,7 +85,7 @@ def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds
         keeper.check(path, about.get("run"), KIND)
         return {
             **dict.fromkeys(_NUMBERS, ("<i8", (count,))),
-            **dict.fromkeys(_TREES, ("<i4", (count, mutations + 1))),
+            **dict.fromkeys(_TREES, ("<i4", (count, problem.mutations + 1))),
             "chain_best_scores": ("<i8", (policy.starts.count(BY_CHAIN),)),
             "chain_tallies": ("<i8", (2 * kinds,)),
         }
@@ -87,19 +93,50 @@ def resumed_searches(keeper: Keeper, policy: SearchPolicy, mutations: int, kinds
     arrays, about = read_archive(path, layout_of)
     try:
         run = about["run"]
-        tops = tuple(int(score) for score in run["tops"])
-        if len(tops) > 1 + len(policy.rounds):
-            raise ValueError("it has more legs than this matrix wants")
-        states = tuple(_state(arrays, at) for at in range(count))
-        chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], str(run["encoding"]))
+        states = tuple(_state(problem, arrays, at) for at in range(count))
+        tops = _tops(run["tops"], policy, states)
+        chains = ShortChains(arrays["chain_best_scores"], arrays["chain_tallies"], run["encoding"])
+        _check_short(chains)
         return Standing(Legs(states, tops), chains)
     except (ValueError, KeyError, TypeError, SycladeError) as error:
         raise damaged(path, f"in its values: {error}") from error
 
 
-def _state(arrays: dict[str, NDArray[Any]], at: int) -> SearchState:
+def _check_short(chains: ShortChains) -> None:
+    """Check the statistics of the short chains.
+
+    Raises:
+        ValueError: they are not those of chains of `CHAIN_STEPS` steps.
+        OptionError: there is no such encoding.
+    """
+    proposed, accepted = chains.tallies.reshape(2, -1)
+    count = len(chains.best_scores)
+    if int(proposed.sum()) != count * CHAIN_STEPS:
+        raise ValueError(f"{count} short chains have {proposed.sum()} counted steps")
+    if (accepted < 0).any() or (accepted > proposed).any():
+        raise ValueError("its short chains have accepted other steps than they have proposed")
+    if count:
+        make_encoding(chains.encoding)
+    elif chains.encoding != "":
+        raise ValueError(f"no chains have the encoding {chains.encoding!r}")
+
+
+def _tops(told: Any, policy: SearchPolicy, states: Sequence[SearchState]) -> tuple[int, ...]:
+    """Return the best scores after each phase; raise a ValueError if they are not those of the states."""
+    tops = tuple(int(score) for score in told)
+    if not 0 < len(tops) <= 1 + len(policy.rounds):
+        raise ValueError(f"its searches have done {len(tops)} phases of {1 + len(policy.rounds)}")
+    if list(tops) != sorted(tops) or tops[-1] != max(state.best_score for state in states):
+        raise ValueError("its best scores are not those of its searches")
+    return tops
+
+
+def _state(problem: SearchProblem, arrays: dict[str, NDArray[Any]], at: int) -> SearchState:
+    """Return the state of a search; check its scores against their definition."""
     search, sweep, score, best_score = (int(arrays[name][at]) for name in _NUMBERS)
     parents, best_parents = (validate_parents(arrays[name][at]) for name in _TREES)
-    if search != at:
-        raise ValueError(f"search {at} has the number {search}")
+    if search != at or sweep < 0:
+        raise ValueError(f"search {at} has the number {search} and {sweep} sweeps")
+    if (score, best_score) != (problem.score_of(parents), problem.score_of(best_parents)):
+        raise ValueError(f"the score of search {at} is not that of its tree")
     return SearchState(search, sweep, parents, score, best_parents, best_score)

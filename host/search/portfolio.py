@@ -55,7 +55,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     begun = time.perf_counter()
     problem = make_search_problem(plan.problem)
     policy = policy_for(problem.mutations, problem.columns)
-    standing = resumed_searches(task.keeper, policy, problem.mutations, len(plan.kinds))
+    standing = resumed_searches(task.keeper, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     explicit = wanted != "auto"
     stages = stages_left(policy, None if standing is None else standing.legs)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem
+from syclade.host.trees.tree import preorder
 
 __all__ = ["SearchProblem", "make_search_problem"]
 
@@ -52,6 +53,17 @@ class SearchProblem:
     def columns(self) -> int:
         """Number of distinct columns."""
         return self.weights.shape[1]
+
+    def score_of(self, parents: NDArray[np.int32]) -> int:
+        """Return the score of a tree by its definition, in units: each column is attached at its best node.
+
+        Args:
+            parents: int32, shape (n + 1,): a valid parent vector.
+        """
+        sums = np.zeros((self.mutations + 1, self.columns), dtype=np.int64)
+        for node in preorder(parents)[1:].tolist():
+            sums[node] = sums[parents[node]] + self.weights[node]
+        return int(sums.max(axis=0).sum())
 
     def to_nats(self, score: int) -> float:
         """Return the log-likelihood (natural log) of a tree with this score, for the rounded weights."""

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import TreeError
-from syclade.host.trees.tree import children, preorder, validate_parents
+from syclade.host.trees.tree import are_trees, children, preorder, validate_parents
 
 __all__ = [
+    "are_leaf_trees",
     "canonical",
     "clades",
     "leaf_children",
@@ -49,6 +50,21 @@ def validate_leaf_parents(parents: ArrayLike) -> Parents:
         kind, wanted = ("cell", 0) if node < cells else ("internal node", 2)
         raise TreeError(f"{kind} {node} has {below[node]} children", hint=f"every {kind} has {wanted}")
     return vector
+
+
+def are_leaf_trees(parents: NDArray[np.int32]) -> bool:
+    """Return whether `validate_leaf_parents` accepts all rows.
+
+    Args:
+        parents: int32, shape (trees, 2m - 1), m >= 2.
+    """
+    nodes = parents.shape[1]
+    if not are_trees(parents):
+        return False
+    wanted = np.where(np.arange(nodes) < (nodes + 1) // 2, 0, 2)
+    rows = np.arange(len(parents), dtype=np.int64)[:, None] * nodes
+    below = np.bincount((rows + parents[:, :-1]).ravel(), minlength=parents.size).reshape(parents.shape)
+    return bool((below == wanted).all())
 
 
 def leaf_children(parents: Parents) -> tuple[Parents, Parents]:

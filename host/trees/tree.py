@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ancestor_matrix",
+    "are_trees",
     "children",
     "cycle_text",
     "depths",
@@ -32,6 +33,21 @@ __all__ = [
 ]
 
 Parents = NDArray[np.int32]
+
+
+def are_trees(parents: NDArray[np.int32]) -> bool:
+    """Return whether `validate_parents` accepts all rows: every node is below the last one.
+
+    Args:
+        parents: int32, shape (trees, n + 1), n >= 1.
+    """
+    nodes = parents.shape[1]
+    if ((parents < 0) | (parents >= nodes)).any():
+        return False
+    above = parents.astype(np.intp)
+    for _ in range(nodes.bit_length()):
+        above = np.take_along_axis(above, above, axis=1)
+    return bool((above == nodes - 1).all())
 
 
 def validate_parents(parents: ArrayLike) -> Parents:

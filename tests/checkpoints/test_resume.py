@@ -9,7 +9,7 @@ import pytest
 import syclade
 from syclade.host import inference
 from syclade.host.common.errors import CheckpointError, OptionError, OutputError
-from syclade.host.devices.work import STEPS
+from syclade.host.devices.work import STEPS, SWEEPS
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.task import Stop
@@ -134,8 +134,9 @@ def test_speed_is_that_of_this_process(kind: str, tmp_path: Path, monkeypatch: p
 
 
 def test_the_time_of_searches_counts() -> None:
-    """Chains that start from searches take no time beside these."""
+    """Chains that start from searches take no time beside these; the result reports both."""
     result = infer("native", **KINDS["from searches"])
+    assert [one.unit for one in result.work] == [STEPS, SWEEPS, STEPS], "short chains, searches, chains"
     assert result.seconds >= sum(one.seconds for one in result.work)
 
 
@@ -201,7 +202,7 @@ def test_events_that_are_lost_are_told(tmp_path: Path) -> None:
             infer("native", resume=place, **KINDS["samples"])
     place.unlink()
     store_of(place).write_bytes(b"somebody else's")
-    with pytest.raises(OutputError, match="events is there already"):
+    with pytest.raises(OutputError, match="events already exists"):
         infer("native", checkpoint=place, **KINDS["samples"])
     infer("native", checkpoint=place, force=True, **KINDS["samples"])
 

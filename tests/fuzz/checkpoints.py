@@ -7,12 +7,14 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import syclade
 from syclade.host.model.simulate import simulate
 from syclade.host.runs.task import Stop
 from syclade.host.samples.store import store_of
 from tests.fuzz.damage import damaged
-from tests.support.blocks import contents_of, packed
+from tests.support.blocks import blocks_of, contents_of, packed, packed_samples, sample_type
 
 __all__ = ["Checkpoints"]
 
@@ -24,6 +26,9 @@ RUNS: dict[str, dict[str, Any]] = {
     "leaf": {**SAMPLED, "tree": "leaf"},
     "search": {"method": "search"},
 }
+NODES = {"chains": 6, "learned": 6, "leaf": 17}
+"""Nodes of the trees of the samples."""
+
 SEED, OTHER_SEED = 1, 2
 
 
@@ -57,7 +62,7 @@ class Checkpoints:
         """Return the files of one moment of a run: damaged, spliced or paired with those of another one."""
         run = draw.choice(tuple(RUNS))
         files, other = draw.choices(self._files[run], k=2)
-        way, writes = draw.randrange(8), draw.random() < 0.5
+        way, writes = draw.randrange(11), draw.random() < 0.5
         if way < 2:
             files = files._replace(state=damaged(files.state, draw))
         elif way < 4:
@@ -68,10 +73,13 @@ class Checkpoints:
             files = files._replace(samples=_spliced(files.samples, other.samples, draw))
         elif way == 6:
             files = files._replace(samples=other.samples)
+        elif way == 10 and files.samples:
+            return Given(run, _forged_samples(files, NODES[run], draw), writes, forged=True)
         else:
             contents = contents_of(files.state)
             which = draw.randrange(len(contents))
-            contents[which] = damaged(contents[which], draw)
+            change = damaged if which == 0 or way == 7 else _renumbered
+            contents[which] = change(contents[which], draw)
             return Given(run, files._replace(state=packed(contents)), writes, forged=True)
         return Given(run, files, writes, forged=False)
 
@@ -113,6 +121,36 @@ def _infer(run: str, seed: int, launches: int | None = None, **options: Any) -> 
 def _outcome(result: syclade.Result) -> str:
     lines = "" if result.samples is None else "".join(result.samples.lines())
     return json.dumps(result.summary()) + lines
+
+
+def _renumbered(content: bytes, draw: Random) -> bytes:
+    """Return an array with other numbers at some places, all of 4 or all of 8 bytes."""
+    numbers = np.frombuffer(content, draw.choice(("<i4", "<i8")) if len(content) % 8 == 0 else "<i4").copy()
+    for _ in range(draw.randint(1, 3) if len(numbers) else 0):
+        at = draw.randrange(len(numbers))
+        low, high = int(np.iinfo(numbers.dtype).min), int(np.iinfo(numbers.dtype).max)
+        near = min(max(int(numbers[at]) + draw.choice((-1, 1)), low), high)
+        numbers[at] = draw.choice((0, 1, -1, near, int(draw.choice(numbers)), low, high))
+    return numbers.tobytes()
+
+
+def _forged_samples(files: Files, nodes: int, draw: Random) -> Files:
+    """Return a checkpoint with other samples: renumbered, in other blocks, or without some of them."""
+    unit = sample_type(nodes).itemsize
+    length = json.loads(contents_of(files.state)[0])["run"]["events"]
+    blocks = blocks_of(files.samples[:length], unit)
+    for _ in range(draw.randint(1, 3) if blocks else 0):
+        at, way = draw.randrange(len(blocks)), draw.randrange(5)
+        chain, content = blocks[at]
+        if way == 0:
+            blocks.insert(draw.randint(0, len(blocks)), blocks[at])
+        elif way == 1:
+            blocks[at] = chain + draw.choice((-1, 1, 2**40)), content
+        elif way == 2:
+            blocks[at] = chain, content[: unit * draw.randint(0, len(content) // unit)]
+        else:
+            blocks[at] = chain, _renumbered(content, draw)
+    return Files(*packed_samples(files.state, blocks, unit))
 
 
 def _spliced(one: bytes, other: bytes, draw: Random) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import signal
@@ -16,6 +17,8 @@ from tests.kills.runs import begin, content_of, files_of
 
 __all__ = ["signal_runs"]
 
+LATE, EARLY = "ended before the signal", "were still starting Python"
+NOT_COUNTED = (LATE, EARLY)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -27,28 +30,34 @@ def signal_runs(
     Args:
         kinds: options by kind of run.
         device: the device.
-        count: number of runs of each kind.
+        count: number of signalled runs of each kind, without those that had ended, or had not begun.
         seed: of the moments.
         folder: folder for the files.
 
     Returns:
         The number of runs that left something else than they should.
     """
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a background job ignores it, and so do its runs
     generator, whole, wrong = random.Random(seed), Whole(kinds, [device], folder), 0
     for kind, options in kinds.items():
         ends: Counter[str] = Counter()
-        for number in range(count):
+        for number in itertools.count():
             place = folder / f"{kind}-{number}"
             place.mkdir()
+            seconds, expected = whole.seconds[kind, device], whole.files[kind]
             try:
-                ends[
-                    _one(place, options, device, whole.seconds[kind, device], whole.files[kind], generator)
-                ] += 1
+                ends[_one(place, options, device, seconds, expected, generator)] += 1
             except AssertionError as error:
-                wrong += 1
+                ends["wrong"] += 1
                 print(f"signal {number} of {kind}: {error}", flush=True)
+            signalled = ends.total() - sum(ends[end] for end in NOT_COUNTED)
+            if signalled == count or ends.total() == 5 * count:
+                break
+        wrong += ends["wrong"]
         found = ", ".join(f"{times} {end}" for end, times in sorted(ends.items()))
-        print(f"{count} signals during {kind}: {found}", flush=True)
+        print(f"{signalled} signals during {kind}: {found}", flush=True)
     return wrong
 
 
@@ -71,10 +80,13 @@ def _one(
     writing = generator.random() < 0.5
     if writing:
         _wait_for_writing(out, process)
-    time.sleep(generator.uniform(0.0, 0.1 if writing else 1.1 * seconds))
+    time.sleep(generator.uniform(0.0, 0.05 if writing else seconds))
+    late = process.poll() is not None
     for _ in range(generator.choice((1, 2))):  # GNU timeout may send its signal twice
         process.send_signal(number)
     _, told = process.communicate()
+    if "Fatal Python error: init_import_site" in told and not out.exists():
+        return EARLY
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
     assert status in (0, 128 + number), f"status {status}: {told}"
     too_early = told.count("  File") == 1 and not out.exists()  # before the program's first line
@@ -93,6 +105,8 @@ def _one(
         _resume(place, kept, options, device, whole)
         return "resumed to equal files"
     assert found == whole, "a result differs"
+    if late:
+        return LATE
     return "complete" if status == 0 else f"complete, with status {128 + number}"
 
 

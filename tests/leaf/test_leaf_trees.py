@@ -19,7 +19,7 @@ from syclade.host.model.placement import place
 from syclade.host.model.problem import CELL_BITS, SlotRates
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
-from syclade.host.trees.leaf import canonical, clades, leaf_tree_of, validate_leaf_parents
+from syclade.host.trees.leaf import are_leaf_trees, canonical, clades, leaf_tree_of, validate_leaf_parents
 from syclade.host.trees.uniform import initial_leaf_parents
 from syclade.quality.oracle.leaf import Clades, all_leaf_trees, clades_below, leaf_score, parents_of
 from tests.support.leaf import LeafCase
@@ -51,6 +51,23 @@ def test_there_are_as_many_trees_as_the_formula_says(cells: int) -> None:
 def test_what_is_no_cell_leaf_tree_is_refused(parents: list[int], message: str) -> None:
     with pytest.raises(TreeError, match=message):
         validate_leaf_parents(parents)
+
+
+@pytest.mark.parametrize("cells", [2, 3])
+def test_many_vectors_are_checked_at_once(cells: int) -> None:
+    """All vectors one by one, and each beside a valid one."""
+    nodes = 2 * cells - 1
+    whole = parents_of(next(iter(all_leaf_trees(cells))))
+    for parents in itertools.product(range(nodes), repeat=nodes):
+        try:
+            validate_leaf_parents(parents)
+        except TreeError:
+            valid = False
+        else:
+            valid = True
+        for rows in ([parents], [whole, parents]):
+            assert are_leaf_trees(np.array(rows, np.int32)) == valid
+    assert are_leaf_trees(np.zeros((0, nodes), np.int32))
 
 
 @pytest.mark.statistical

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from syclade.host.common import lock
+from syclade.host.common import flock, lock
 from syclade.host.common.errors import OutputError
 from syclade.host.common.output_folder import output_folder
 
+BUSY = OutputError("another run")
 FACTS = {"options": {}, "work": [], "version": "1"}
 
 
@@ -122,7 +123,7 @@ def test_an_output_elsewhere_that_does_not_exist_yet(tmp_path: Path) -> None:
 @pytest.fixture(params=["no locks", "no locks and no links"])
 def weak(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the locks away, and hard links."""
-    monkeypatch.setattr(lock, "fcntl", None)
+    monkeypatch.setattr(flock, "fcntl", None)
 
     def refuse(*_: Any) -> None:
         raise PermissionError
@@ -167,16 +168,20 @@ def test_force_does_not_replace_what_another_run_wrote_meanwhile(tmp_path: Path)
 def test_a_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.touch()
-    with lock.locked(path):
+    with lock.locked(path, BUSY):
         assert path.exists()
     assert not path.exists()
 
 
 def test_a_lock_that_was_removed_meanwhile_is_not_anothers(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with lock.locked(path):
+    with lock.locked(path, BUSY):
         path.unlink()
-        with lock.locked(path), pytest.raises(OutputError, match="another run"), lock.locked(path):
+        with (
+            lock.locked(path, BUSY),
+            pytest.raises(OutputError, match="another run"),
+            lock.locked(path, BUSY),
+        ):
             pass
         path.touch()
     assert path.exists(), "it belongs to someone else"

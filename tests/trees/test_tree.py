@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import networkx
@@ -46,6 +47,24 @@ def test_valid_vectors_are_copied(parents: NDArray[np.int32]) -> None:
     assert checked is not parents
     np.testing.assert_array_equal(checked, parents)
     np.testing.assert_array_equal(tree.validate_parents(parents.tolist()), parents)
+
+
+def accepted(check: Callable[[Any], object], row: Any) -> bool:
+    """Return whether a check of one parent vector accepts it."""
+    try:
+        check(row)
+    except TreeError:
+        return False
+    return True
+
+
+@given(
+    st.lists(st.lists(st.integers(-1, 4), min_size=4, max_size=4), max_size=3), st.lists(trees(4), max_size=3)
+)
+def test_many_vectors_are_checked_at_once(rows: list[list[int]], valid: list[NDArray[np.int32]]) -> None:
+    rows += [one.tolist() for one in valid if len(one) == 4]
+    vectors = np.array(rows, np.int32).reshape(-1, 4)
+    assert tree.are_trees(vectors) == all(accepted(tree.validate_parents, row) for row in vectors)
 
 
 @given(st.lists(st.integers(0, 5), min_size=5, max_size=5))
