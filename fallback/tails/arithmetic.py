@@ -6,6 +6,8 @@ does on every device; their errors are below 3 ulp. All arguments and results ar
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,9 @@ NEGLIGIBLE = -40.0
 """exp of less is below half an ulp of 1."""
 
 LOG_TERMS = (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0)
-EXP_TERMS = (13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0)
+EXP_TERMS = range(12, -1, -1)
+ROUND = 6755399441055744.0
+"""1.5 · 2^52: a number below 2^51 is rounded to an integer when this is added and subtracted."""
 
 
 def log1p_near_0(f: Numbers) -> Numbers:
@@ -53,13 +57,12 @@ def log1p(y: Numbers) -> Numbers:
 
 def exp(d: Numbers) -> Numbers:
     """Return e^d for d in [NEGLIGIBLE, 0]."""
-    halvings = (0.5 - d * LOG2_E).astype(np.int64)
-    power = halvings.astype(np.float64)
+    power = (-d * LOG2_E + ROUND) - ROUND
     rest = (d + power * LN2_HIGH) + power * LN2_LOW
-    series = np.ones_like(d)
-    for divisor in EXP_TERMS:
-        series = series * rest / divisor + 1.0
-    return series * (1.0 / (np.int64(1) << halvings).astype(np.float64))
+    series = np.full_like(d, 1.0 / math.factorial(13))
+    for n in EXP_TERMS:
+        series = series * rest + 1.0 / math.factorial(n)
+    return np.ldexp(series, -power.astype(np.int64))
 
 
 def log_sum_exp(a: Numbers, b: Numbers) -> Numbers:

@@ -10,9 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.tails.arithmetic import log
-from syclade.fallback.tails.tilt import log_scale, log_tail_of, tilt_to
-from syclade.fallback.tails.windows import Window, binomial_window, convolve, in_order
+from syclade.fallback.tails.tilt import log_of_all, log_tail_of, tilt_of
+from syclade.fallback.tails.windows import Window, binomial_window, convolve
 
 __all__ = ["log_tail", "reduce_groups", "tail_of_groups"]
 
@@ -54,11 +53,12 @@ def tail_of_groups(p: NDArray[np.float64], counts: NDArray[np.int64], at_least: 
     """Return ln P(X ≥ at_least) for 0 < p < 1 and 0 < at_least ≤ Σ counts; the mirror of the kernel."""
     trials = counts.astype(np.float64)
     if at_least == counts.sum():
-        return min(0.0, in_order(trials * log(p)))
-    r = tilt_to(p, trials, at_least)
-    scale = log_scale(p, trials, at_least, r)
+        return log_of_all(p, trials)
+    tilt = tilt_of(p, trials, at_least)
+    if tilt is None:
+        return 0.0
     window: Window = (0, np.ones(1))
     with np.errstate(under="ignore"):
         for one, count in zip(p.tolist(), counts.tolist(), strict=True):
-            window = convolve(window, binomial_window(count, one / ((1.0 - one) * r)))
-    return log_tail_of(window, at_least, r, scale)
+            window = convolve(window, binomial_window(count, one / ((1.0 - one) * tilt.r)))
+    return log_tail_of(window, at_least, tilt)

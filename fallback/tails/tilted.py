@@ -11,10 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.tails.arithmetic import log
 from syclade.fallback.tails.grouped import reduce_groups
-from syclade.fallback.tails.tilt import log_scale, log_tail_of, tilt_to
-from syclade.fallback.tails.windows import in_order
+from syclade.fallback.tails.tilt import log_of_all, log_tail_of, tilt_of
 
 __all__ = ["CUT", "log_tail", "tail_of_groups"]
 
@@ -36,14 +34,15 @@ def tail_of_groups(p: NDArray[np.float64], counts: NDArray[np.int64], at_least: 
     """Return ln P(X ≥ at_least) for 0 < p < 1 and 0 < at_least ≤ Σ counts; the mirror of the kernel."""
     trials = counts.astype(np.float64)
     if at_least == counts.sum():
-        return min(0.0, in_order(trials * log(p)))
-    r = tilt_to(p, trials, at_least)
-    scale = log_scale(p, trials, at_least, r)
+        return log_of_all(p, trials)
+    tilt = tilt_of(p, trials, at_least)
+    if tilt is None:
+        return 0.0
     band = np.zeros(int(counts.sum()) + 1)
     band[0], first, end = 1.0, 0, 1
     for one, count in zip(p.tolist(), counts.tolist(), strict=True):
-        below = one + (1.0 - one) * r
-        hit, miss = one / below, (1.0 - one) * r / below
+        below = one + (1.0 - one) * tilt.r
+        hit, miss = one / below, (1.0 - one) * tilt.r / below
         for _ in range(count):
             # NumPy evaluates the right-hand side before it writes.
             band[first + 1 : end + 1] = band[first + 1 : end + 1] * miss + band[first:end] * hit
@@ -54,4 +53,4 @@ def tail_of_groups(p: NDArray[np.float64], counts: NDArray[np.int64], at_least: 
                 band[end] = 0.0
             while band[first] < CUT:
                 first += 1
-    return log_tail_of((first, band[first:end]), at_least, r, scale)
+    return log_tail_of((first, band[first:end]), at_least, tilt)
