@@ -15,11 +15,8 @@ Numbers = NDArray[np.float64]
 
 LN2_HIGH = 0.693147180369123816490  # ln 2 to 32 bits: its product with an exponent is exact
 LN2_LOW = 1.90821492927058770002e-10  # ln 2 − LN2_HIGH
-LN2 = 0.6931471805599453
 LOG2_E = 1.4426950408889634
 SQRT_HALF = 0.7071067811865476
-NEGLIGIBLE = -40.0
-"""exp of less is below half an ulp of 1."""
 
 LOG_TERMS = (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0)
 EXP_TERMS = range(12, -1, -1)
@@ -40,13 +37,19 @@ def log1p_near_0(f: Numbers) -> Numbers:
     return f - s * (f - 2.0 * (z * series))
 
 
-def log(x: Numbers) -> Numbers:
-    """Return ln x of positive normal numbers."""
+def log_parts(x: Numbers) -> tuple[Numbers, Numbers]:
+    """Return two parts of ln x of positive normal numbers: a multiple of LN2_HIGH, and at most 0.35."""
     part, exponent = np.frexp(x)
     low = part <= SQRT_HALF
     part = np.where(low, 2.0 * part, part)
     power: Numbers = (exponent - low).astype(np.float64)
-    return power * LN2_HIGH + (log1p_near_0(part - 1.0) + power * LN2_LOW)
+    return power * LN2_HIGH, log1p_near_0(part - 1.0) + power * LN2_LOW
+
+
+def log(x: Numbers) -> Numbers:
+    """Return ln x of positive normal numbers."""
+    high, low = log_parts(x)
+    return high + low
 
 
 def log1p(y: Numbers) -> Numbers:
@@ -56,21 +59,10 @@ def log1p(y: Numbers) -> Numbers:
 
 
 def exp(d: Numbers) -> Numbers:
-    """Return e^d for d in [NEGLIGIBLE, 0]."""
+    """Return e^d for d in [−40, 0]."""
     power = (-d * LOG2_E + ROUND) - ROUND
     rest = (d + power * LN2_HIGH) + power * LN2_LOW
     series = np.full_like(d, 1.0 / math.factorial(13))
     for n in EXP_TERMS:
         series = series * rest + 1.0 / math.factorial(n)
     return np.ldexp(series, -power.astype(np.int64))
-
-
-def log_sum_exp(a: Numbers, b: Numbers) -> Numbers:
-    """Return ln(e^a + e^b)."""
-    high = np.maximum(a, b)
-    difference = np.minimum(a, b) - high
-    counts = difference > NEGLIGIBLE
-    e = exp(np.where(counts, difference, NEGLIGIBLE))
-    large = e > 0.41421356
-    series = log1p_near_0(np.where(large, 0.5 * (e - 1.0), e))
-    return high + np.where(counts, np.where(large, LN2 + series, series), 0.0)

@@ -12,8 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.fallback.tails.arithmetic import log, log1p, log_sum_exp
+from syclade.fallback.tails.arithmetic import log1p, log_parts
 from syclade.fallback.tails.grouped import reduce_groups
+from syclade.fallback.tails.pairs import Pair, add_to_pair, log_sum_exp
 
 __all__ = ["BLOCK", "LOG_0", "log_tail", "tail_of_trials"]
 
@@ -38,18 +39,28 @@ def log_tail(
 
 def tail_of_trials(p: NDArray[np.float64], at_least: int, block: int = BLOCK) -> float:
     """Return ln P(X ≥ at_least) for 0 < p < 1 and 0 < at_least ≤ len(p); the mirror of the kernel."""
-    hit, miss = log(p), log1p(-p)
-    boundary = np.full(len(p) + 1, LOG_0)  # of the entry before the block, after n trials
-    entries = np.zeros(0)
+    nothing = np.zeros_like(p)
+    part, rest = log_parts(p)
+    hit, miss = add_to_pair((part, nothing), (rest, nothing)), log1p(-p)
+    boundary = (np.full(len(p), LOG_0), nothing.copy())  # the entry before the block, after n trials
+    entries: Pair = (np.zeros(0), np.zeros(0))
     for first in range(0, at_least + 1, block):
-        entries = np.full(min(block, at_least + 1 - first), LOG_0)
-        entries[0] = 0.0 if first == 0 else LOG_0
-        last = first + len(entries) == at_least + 1
+        size = min(block, at_least + 1 - first)
+        entries = (np.full(size, LOG_0), np.zeros(size))
+        entries[0][0] = 0.0 if first == 0 else LOG_0
+        last = first + size == at_least + 1
         for n in range(max(first - 1, 0), len(p)):
-            before, boundary[n] = boundary[n], entries[-1]
-            stay = entries + miss[n]
+            keep = np.full(size, miss[n])
             if last:
-                stay[-1] = entries[-1]  # at least K stay at least K
-            come = np.concatenate([[before], entries[:-1]]) + hit[n]
+                keep[-1] = 0.0  # at least K stay at least K
+            stay = add_to_pair(entries, (keep, np.zeros(size)))
+            before = (_shifted(entries[0], boundary[0][n]), _shifted(entries[1], boundary[1][n]))
+            boundary[0][n], boundary[1][n] = entries[0][-1], entries[1][-1]
+            come = add_to_pair(before, (np.full(size, hit[0][n]), np.full(size, hit[1][n])))
             entries = log_sum_exp(stay, come)
-    return min(0.0, float(entries[-1]))
+    return min(0.0, float(entries[0][-1] + entries[1][-1]))
+
+
+def _shifted(entries: NDArray[np.float64], before: float) -> NDArray[np.float64]:
+    """Return the entry before each."""
+    return np.concatenate([[before], entries[:-1]])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.tails.grouped import reduce_groups
 from syclade.fallback.tails.tilt import log_of_all, log_tail_of, tilt_of
+from syclade.fallback.tails.windows import in_order
 
 __all__ = ["CUT", "log_tail", "tail_of_groups"]
 
@@ -53,4 +54,6 @@ def tail_of_groups(p: NDArray[np.float64], counts: NDArray[np.int64], at_least: 
                 band[end] = 0.0
             while band[first] < CUT:
                 first += 1
-    return log_tail_of((first, band[first:end]), at_least, tilt)
+    # The probabilities of a trial sum to 1 only up to a rounding, and there are many trials.
+    weights = band[first:end] / in_order(band[first:end])
+    return log_tail_of((first, weights), at_least, tilt)

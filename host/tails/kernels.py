@@ -63,7 +63,7 @@ class Sizes:
     @property
     def slot_bytes(self) -> int:
         """Memory of one slot, in bytes."""
-        return 8 * (2 * self.groups + 2 * self.trials + ROWS * self.room + 4)
+        return 8 * (2 * self.groups + 3 * self.trials + ROWS * self.room + 4)
 
     def symbols(self, slots: int) -> dict[str, int]:
         """Return the values of the symbols in the shapes of arguments."""

@@ -21,7 +21,7 @@ from syclade.host.tails.kernels import BLOCK, KERNELS, Sizes, sizes_of, tail_arg
 from syclade.host.tails.numpy_tails import numpy_engine
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
 
-__all__ = ["Tails", "log_tails"]
+__all__ = ["Tails", "fields_of", "log_tails"]
 
 SLOTS = 256
 MEMORY = 1 << 28
@@ -119,7 +119,7 @@ def _compute(reduced: Reduced, engine: Engine, number: int, kernel: str) -> Tail
     batches = [order[first : first + slots] for first in range(0, len(order), slots)]
     for batch in batches:
         started = time.perf_counter()
-        for field, values in _fields(reduced, batch, engine, kernel).items():
+        for field, values in fields_of(reduced, batch, engine, kernel).items():
             engine.write(field, values)
         engine.launch([number if slot < len(batch) else None for slot in range(slots)])
         log_tails[reduced.number[batch]] = engine.read("log_tail")[: len(batch)]
@@ -128,7 +128,7 @@ def _compute(reduced: Reduced, engine: Engine, number: int, kernel: str) -> Tail
     return Tails(log_tails, log.work, slots, len(batches), float(cells.sum() / possible))
 
 
-def _fields(
+def fields_of(
     reduced: Reduced, batch: NDArray[np.int64], engine: Engine, kernel: str
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of a launch, by name; slots without a column have size 0."""

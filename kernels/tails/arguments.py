@@ -28,6 +28,7 @@ BLOCKED = (
     *COMMON,
     Argument("sizes", SETTING, "int64", ("slots",), "trials; 0: nothing to do"),
     Argument("error", SETTING, "float64", ("slots", "trials"), "probability of each trial, in (0, 1)"),
-    Argument("boundary", SCRATCH, "float64", ("slots", "trials"), "of the block before, after n trials"),
+    Argument("edge", SCRATCH, "float64", ("slots", "trials"), "boundary value after n trials, high part"),
+    Argument("edge_low", SCRATCH, "float64", ("slots", "trials"), "its low part"),
 )
-"""Arguments of the kernel `blocked`; a row over k has the entries of one block."""
+"""Arguments of the kernel `blocked`; rows over k have the high and low parts of a block's entries."""

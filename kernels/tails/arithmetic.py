@@ -7,11 +7,8 @@ from syclade.kernels.target import control, device_function
 _ZERO = control(0)
 LN2_HIGH = np.float64(0.693147180369123816490)
 LN2_LOW = np.float64(1.90821492927058770002e-10)
-LN2 = np.float64(0.6931471805599453)
 LOG2_E = np.float64(1.4426950408889634)
 SQRT_2 = np.float64(1.4142135623730951)
-NEGLIGIBLE = np.float64(-40.0)
-LARGE = np.float64(0.41421356)
 ROUND = np.float64(6755399441055744.0)
 """1.5 · 2^52: a number below 2^51 is rounded to an integer when this is added and subtracted."""
 
@@ -49,8 +46,8 @@ _ONE = control(1)
 
 
 @device_function
-def log(x):
-    """Return ln x of a positive normal number."""
+def log_parts(x):
+    """Return two parts of ln x of a positive normal number: a multiple of LN2_HIGH, and at most 0.35."""
     exponent = _ZERO
     while x >= _UP:
         x = x * _DOWN
@@ -74,7 +71,14 @@ def log(x):
         x = x * _HALF
         exponent = exponent + _ONE
     power = np.float64(exponent)
-    return power * LN2_HIGH + (log1p_near_0(x - _SINGLE) + power * LN2_LOW)
+    return power * LN2_HIGH, log1p_near_0(x - _SINGLE) + power * LN2_LOW
+
+
+@device_function
+def log(x):
+    """Return ln x of a positive normal number."""
+    high, low = log_parts(x)
+    return high + low
 
 
 @device_function
@@ -97,7 +101,7 @@ P32, P16, P8, P4, P2 = (np.float64(power) for power in (32, 16, 8, 4, 2))
 
 @device_function
 def exp(d):
-    """Return e^d for d in [NEGLIGIBLE, 0]. There are no branches, so that loops with it are vectorised."""
+    """Return e^d for d in [−40, 0]. There are no branches, so that loops with it are vectorised."""
     power = (-d * LOG2_E + ROUND) - ROUND
     rest = (d + power * LN2_HIGH) + power * LN2_LOW
     series = F13 * rest + F12
@@ -124,16 +128,3 @@ def exp(d):
     series = series * (H2 if power >= P2 else _SINGLE)
     power = power - (P2 if power >= P2 else _NONE)
     return series * (H1 if power >= _SINGLE else _SINGLE)
-
-
-@device_function
-def log_sum_exp(a, b):
-    """Return ln(e^a + e^b); without branches."""
-    high = a if a > b else b
-    difference = (b if a > b else a) - high
-    counts = difference > NEGLIGIBLE
-    e = exp(difference if counts else NEGLIGIBLE)
-    large = e > LARGE
-    series = log1p_near_0(_HALF * (e - _SINGLE) if large else e)
-    series = series + (LN2 if large else _NONE)
-    return high + (series if counts else _NONE)

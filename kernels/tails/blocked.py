@@ -20,48 +20,55 @@ def do_block(
     given,  # IN OUT record of arguments.py
     first,  # IN address: where the slot's trials start
     trials,  # IN control
-    row,  # IN address: where the block starts
+    row,  # IN address: where the high parts of the block start
+    low_row,  # IN address: where the low parts start
     low,  # IN control: k of its first entry
     entries,  # IN control: W, or fewer in the last block
     last,  # IN control: 1 if the last entry is that of K or more successes, else 0
 ):
     """Process all trials for the entries of one block."""
     rows = given.rows
-    clear_block(rows, row, entries)
+    clear_block(rows, row, low_row, entries)
     if low == _ZERO:
         rows[row] = _NONE
     start = low - _ONE if low > _ZERO else _ZERO  # no entry differs from ln 0 before
     end = address(entries - _ONE)
-    hit, miss = logarithms(prefetch_error(given, first, trials, start))
+    hit, hit_low, miss = logarithms(prefetch_error(given, first, trials, start))
     p = prefetch_error(given, first, trials, start + _ONE)
     before = LOG_0
+    before_low = _NONE
     if low > _ZERO:
-        before = prefetch_boundary(given, first, trials, start)
+        before, before_low = prefetch_boundary(given, first, trials, start)
     edge = LOG_0
+    edge_low = _NONE
     for n in range(start, trials):
         next_p = prefetch_error(given, first, trials, n + _TWO)
-        next_hit, next_miss = logarithms(p)
+        next_hit, next_hit_low, next_miss = logarithms(p)
         next_before = LOG_0
+        next_before_low = _NONE
         if low > _ZERO:
-            next_before = prefetch_boundary(given, first, trials, n + _ONE)
-        store_boundary(given, first, n - _ONE if n > start else -_ONE, edge)
+            next_before, next_before_low = prefetch_boundary(given, first, trials, n + _ONE)
+        store_boundary(given, first, n - _ONE if n > start else -_ONE, edge, edge_low)
         edge = rows[row + end]
+        edge_low = rows[low_row + end]
         reached = n + _TWO - low
         if last == _ONE:
             if reached >= entries:
                 reached = entries - _ONE
-            old = process_trial(rows, row, reached, before, hit, miss)
+            old, old_low = process_trial(rows, row, low_row, reached, before, before_low, hit, hit_low, miss)
             if reached == entries - _ONE:
-                process_tail(rows, row + end, old, hit)
+                process_tail(rows, row + end, low_row + end, old, old_low, hit, hit_low)
         else:
             if reached > entries:
                 reached = entries
-            process_trial(rows, row, reached, before, hit, miss)
+            process_trial(rows, row, low_row, reached, before, before_low, hit, hit_low, miss)
         p = next_p
         hit = next_hit
+        hit_low = next_hit_low
         miss = next_miss
         before = next_before
-    store_boundary(given, first, trials - _ONE, edge)
+        before_low = next_before_low
+    store_boundary(given, first, trials - _ONE, edge, edge_low)
 
 
 def make_blocked() -> Any:
@@ -79,15 +86,17 @@ def make_blocked() -> Any:
             first = number * address(given.parameters[address(1)])
             width = given.parameters[address(2)]
             row = number * _ROWS * address(width)
+            low_row = row + address(width)
             above = given.at_least[number] + _ONE
             low = _ZERO
             entries = _ZERO
             while low < above:
                 entries = above - low if above - low < width else width
                 last = _ONE if low + entries == above else _ZERO
-                do_block(given, first, trials, row, low, entries, last)
+                do_block(given, first, trials, row, low_row, low, entries, last)
                 low = low + entries
-            tail = given.rows[row + address(entries - _ONE)]
+            end = address(entries - _ONE)
+            tail = given.rows[row + end] + given.rows[low_row + end]
             given.log_tail[number] = tail if tail < _NONE else _NONE
             given.done[number] = given.done[number] + _ONE
 

@@ -52,6 +52,16 @@ def trim_band(rows, band, length):
 
 
 @device_function
+def divide_by_sum(rows, band, length):
+    """Make the sum 1: those of the trials' probabilities are 1 only up to a rounding, and trials are many."""
+    total = _NONE
+    for k in range(length):
+        total = total + rows[band + address(k)]
+    for k in range(length):
+        rows[band + address(k)] = rows[band + address(k)] / total
+
+
+@device_function
 def tail_of_band(
     given,  # IN OUT record of arguments.py
     first,  # IN address: where the slot's groups start
@@ -93,7 +103,9 @@ def tail_of_band(
             drop, length = trim_band(rows, row + address(start), length + _ONE)
             start = start + drop
             low = low + drop
-    return log_tail_of(rows, row + address(start), low, length, at_least, r, scale)
+    band = row + address(start)
+    divide_by_sum(rows, band, length)
+    return log_tail_of(rows, band, low, length, at_least, r, scale)
 
 
 def make_tilted() -> Any:

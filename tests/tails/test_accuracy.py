@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syclade.fallback.tails import arithmetic, blocked, grouped, tilted
+from syclade.fallback.tails import arithmetic, blocked, grouped, pairs, tilted
 from syclade.quality.oracle.tails import exact_tail, log_of, precise_log_tail
 from tests.support.tails import error_of, random_case
 
@@ -111,4 +111,14 @@ def test_arithmetic() -> None:
     d = rng.uniform(-40, 0, 10_000)
     np.testing.assert_allclose(arithmetic.exp(d), np.exp(d), rtol=7e-16)
     a, b = rng.uniform(-100, 0, (2, 10_000))
-    np.testing.assert_allclose(arithmetic.log_sum_exp(a, b), np.logaddexp(a, b), rtol=7e-16, atol=7e-16)
+    high, low = pairs.log_sum_exp((a, np.zeros_like(a)), (b, np.zeros_like(b)))
+    np.testing.assert_allclose(high + low, np.logaddexp(a, b), rtol=7e-16, atol=7e-16)
+
+
+def test_pairs_keep_what_rounding_loses() -> None:
+    total = (np.zeros(1), np.zeros(1))
+    for _ in range(10_000):
+        total = pairs.add_to_pair(total, (np.full(1, 0.1), np.zeros(1)))
+    exact = float(Fraction(0.1) * 10_000)
+    assert (total[0] + total[1])[0] == exact
+    assert total[0][0] != exact

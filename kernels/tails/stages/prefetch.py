@@ -21,8 +21,9 @@ def prefetch_error(
 
 @device_function
 def prefetch_boundary(given, first, trials, n):
-    """Return the entry before the block, after n trials; arguments as `prefetch_error`."""
-    return given.boundary[first + address(n)] if n < trials else _ANY
+    """Return (high, low) of the entry before the block, after n trials; arguments as `prefetch_error`."""
+    at = first + address(n if n < trials else _ZERO)
+    return given.edge[at], given.edge_low[at]
 
 
 @device_function
@@ -30,8 +31,10 @@ def store_boundary(
     given,  # IN OUT record of arguments.py
     first,  # IN address: where the slot's trials start
     n,  # IN control: trials; below 0: there is nothing to store yet
-    value,  # IN float64: the block's last entry after n trials
+    high,  # IN float64: the block's last entry after n trials
+    low,  # IN float64
 ):
     """Store the value for the next block."""
     if n >= _ZERO:
-        given.boundary[first + address(n)] = value
+        given.edge[first + address(n)] = high
+        given.edge_low[first + address(n)] = low
