@@ -56,9 +56,11 @@ def run_in_c(error: NDArray[np.float64], at_least: int, repeats: int) -> CRun:
         source = data / "algorithm1.c"
         subprocess.run(["cc", str(source), "-o", str(program), *FLAGS], check=True, capture_output=True)
         error.tofile(numbers)
-        command = [str(program), str(numbers), str(at_least), str(repeats)]
-        *seconds, log_tail = subprocess.run(
-            command, check=True, capture_output=True, text=True
-        ).stdout.split()
-        version = subprocess.run(["cc", "--version"], check=True, capture_output=True, text=True).stdout
-    return CRun([float(one) for one in seconds], float(log_tail), version.splitlines()[0])
+        *seconds, log_tail = _output([str(program), str(numbers), str(at_least), str(repeats)]).split()
+    return CRun(
+        [float(one) for one in seconds], float(log_tail), _output(["cc", "--version"]).splitlines()[0]
+    )
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.work import require_all, work_dicts
 from syclade.host.engines import Allocation, open_engine
+from syclade.host.options import flag_of
 from syclade.host.tails import columns_of, log_tails
 from syclade.host.tails.columns import Columns, reduce_columns
 from syclade.host.tails.kernels import BLOCK, KERNELS, sizes_of, tail_arguments, tail_kernel
@@ -28,15 +30,7 @@ from syclade.quality.design.columns.generate import generate_shape, group_errors
 from syclade.quality.design.columns.host import longest_first
 from syclade.quality.design.columns.reader import column_designs, datasets
 
-__all__ = [
-    "POINTS",
-    "bench_tails",
-    "example_column",
-    "genome_of",
-    "measure_column",
-    "measure_genome",
-    "table",
-]
+__all__ = ["POINTS", "bench_tails", "describe_point", "example_column", "genome_of", "table"]
 
 POINTS = ((10_000, 100), (100_000, 300), (300_000, 700), (1_000_000, 1100), (300_000, 20_000))
 """(N, K) of the columns that are measured alone."""
@@ -76,6 +70,8 @@ def measure_column(columns: Columns, device: str, kernel: str, repeats: int) -> 
         DeviceError: the device cannot run.
     """
     chosen, reduced = choose_device(device), reduce_columns(columns)
+    if chosen.kind == "numpy":
+        raise DeviceError("numpy has no kernels to measure", hint=f"use {flag_of('device', 'native')}")
     sizes = sizes_of(kernel, reduced)
     problem = {"parameters": np.array([sizes.groups, sizes.trials, sizes.room])}
     allocation = Allocation(tail_arguments(kernel), sizes.symbols(1), problem)
@@ -195,23 +191,23 @@ def _beside(columns: int | None) -> dict[str, Any]:
 
 def table(report: dict[str, Any]) -> str:
     """Return the report as text."""
-    lines = []
-    for point in report["points"]:
-        lines.append(f"N = {point['n']}, K = {point['k']}, {point['groups']} groups")
-        lines += [f"  {name:18} {1000 * seconds:12.3f} ms" for name, seconds in point["seconds"].items()]
-        if "stored_seconds_of_lofreq" in point:
-            stored = 1000 * point["stored_seconds_of_lofreq"]
-            lines.append(f"  {'LoFreq, stored':18} {stored:12.3f} ms, measured once on another machine")
+    lines = [describe_point(point) for point in report["points"]]
     for one in report["genome"]:
         device = ", ".join(work["device"] for work in one["work"])
         lines.append(f"{one['columns']} columns, {one['bases']} bases on {device}: {one['seconds']:.2f} s")
     beside = report["genome_beside"]
-    units = beside["column_units_alone_modelled_seconds"]
-    lines += [
-        f"  the seed's {name}, units alone, modelled: {seconds:.0f} s" for name, seconds in units.items()
-    ]
-    hours = beside["lofreq_16_processes_published_hours_of_L1"]
-    lines.append(
-        f"  LoFreq in 16 processes on L1, published: {hours} h at depth {beside['mean_depth_of_L1']}"
-    )
+    for name, seconds in beside["column_units_alone_modelled_seconds"].items():
+        lines.append(f"  accelerator {name}, units alone, modelled: {seconds:.0f} s")
+    hours, depth = beside["lofreq_16_processes_published_hours_of_L1"], beside["mean_depth_of_L1"]
+    lines.append(f"  LoFreq in 16 processes on L1, published: {hours} h at depth {depth}")
+    return "\n".join(lines)
+
+
+def describe_point(point: dict[str, Any]) -> str:
+    """Return the times of one column as text."""
+    lines = [f"N = {point['n']}, K = {point['k']}, {point['groups']} groups"]
+    lines += [f"  {name:18} {1000 * seconds:12.3f} ms" for name, seconds in point["seconds"].items()]
+    if "stored_seconds_of_lofreq" in point:
+        stored = 1000 * point["stored_seconds_of_lofreq"]
+        lines.append(f"  {'LoFreq, stored':18} {stored:12.3f} ms, measured once on another machine")
     return "\n".join(lines)

@@ -185,10 +185,14 @@ def _thesis(
 
 
 def _tails(device: str, repeats: int) -> Measured:
-    from syclade.quality.bench.tails import bench_tails, table
+    from syclade.host.devices.choice import list_devices
+    from syclade.quality.bench.tails import bench_tails, describe_point, table
 
-    devices = ["native", "cpu"] if device == "auto" else [device]
-    report = bench_tails(devices, repeats=repeats, done=lambda point: _tell(point["seconds"]))
+    usable = {one.kind for one in list_devices() if one.usable}
+    devices = [kind for kind in ("native", "cpu") if kind in usable] if device == "auto" else [device]
+    report = bench_tails(
+        devices, repeats=repeats, done=lambda point: click.echo(describe_point(point), err=True)
+    )
     return report, table(report), None
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.tails import log_tails
 from syclade.host.tails.kernels import KERNELS
 from syclade.quality.bench import tails
@@ -48,11 +50,15 @@ def test_genome_has_the_depth_that_is_asked_for() -> None:
 
 
 def test_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tails.bench_tails, "__kwdefaults__", tails.bench_tails.__kwdefaults__ | {
-        "points": [(10_000, 100)], "columns": 10,
-    })  # fmt: skip
+    few = partial(tails.bench_tails, points=[(10_000, 100)], columns=10)
+    monkeypatch.setattr(tails, "bench_tails", few)
     arguments = ["--suite", "tails", "--device", "native", "--repeats", "1"]
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     assert "LoFreq, stored           13.600 ms" in result.output
     assert "10 columns" in result.output
+
+
+def test_numpy_has_no_kernels() -> None:
+    with pytest.raises(DeviceError, match="numpy"):
+        tails.bench_tails(["numpy"], points=[(100, 3)])
