@@ -20,8 +20,13 @@ def prefetch_error(
 
 
 @device_function
-def prefetch_boundary(given, first, trials, n):
-    """Return (high, low) of the entry before the block, after n trials; arguments as `prefetch_error`."""
+def prefetch_boundary(
+    given,  # IN record of arguments.py
+    first,  # IN address: where the slot's trials start
+    trials,  # IN control
+    n,  # IN control: trials, which may be as many as there are
+):
+    """Return (high, low) of the entry before the block, after n trials."""
     at = first + address(n if n < trials else _ZERO)
     return given.edge[at], given.edge_low[at]
 

@@ -1,4 +1,4 @@
-"""What the article says, and whether it holds for the model."""
+"""Statement of the article, and whether it holds for the model."""
 
 from __future__ import annotations
 
