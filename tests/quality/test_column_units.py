@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -202,6 +203,7 @@ def test_statements_on_data_sets() -> None:
     found = end_to_end_statements(evaluate())
     true = {one.text for one in found if one.holds}
     assert len(found) == 19
+    json.dumps([asdict(one) for one in found])
     assert {one.text[:30] for one in found} - {text[:30] for text in true} == {
         "I/S/8 is the best I/S design o",
         "O/S/8 saves almost always more",

@@ -15,7 +15,7 @@ from tests.support.did_all import assert_did_all
 from tests.support.tails import Case, error_of
 
 PARTS, COLUMNS = 20, 500
-ALL_CELLS, CELLS_OF_ALGORITHM_1 = np.inf, 1e7
+ALL_CELLS, CELLS_OF_ALGORITHM_1 = np.inf, 3e6
 """Largest N·K; both are reduced by the same factor for Algorithm 1, which takes 5 ns for each cell."""
 
 

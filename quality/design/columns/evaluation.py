@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,7 +93,8 @@ def energy_ratio(cpu_seconds_: float, accelerated_seconds: float) -> float:
 
 def end_to_end_statements(found: Evaluation) -> list[Statement]:
     """Return the statements of the text on Figures 8 to 13; `found` has all data sets."""
-    return [make(found) for make in _STATEMENTS]
+    made = [make(found) for make in _STATEMENTS]
+    return [replace(one, holds=bool(one.holds)) for one in made]  # numpy's booleans are not JSON's
 
 
 def _around(numbers: Sequence[float]) -> str:
