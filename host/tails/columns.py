@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["LEAST", "Columns", "Reduced", "columns_of", "reduce_columns"]
+__all__ = ["LEAST", "MOST", "Columns", "Reduced", "columns_of", "reduce_columns"]
 
 LEAST = 1e-200
 """The least probability besides 0."""
+
+MOST = 10**9
+"""The largest depth of a column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,11 @@ class Reduced:
 
 
 def reduce_columns(columns: Columns) -> Reduced:
-    """Return the columns that need a device; see `fallback.tails.grouped.reduce_groups` for one of them."""
+    """Return the columns that need a device; see `fallback.tails.grouped.reduce_groups` for one of them.
+
+    Raises:
+        ValueError: a column has more than MOST trials.
+    """
     n = len(columns)
     owner = np.repeat(np.arange(n), np.diff(columns.starts))
     p, counts = columns.probabilities, columns.counts
@@ -99,6 +106,9 @@ def reduce_columns(columns: Columns) -> Reduced:
     counts = np.add.reduceat(counts, first) if first.size else counts
     at_least = columns.at_least - certain
     trials = np.bincount(owner, counts, n).astype(np.int64)
+    deep = np.flatnonzero(trials > MOST)
+    if deep.size:
+        raise ValueError(f"column {deep[0]} has {trials[deep[0]]} trials, and may have {MOST}")
     log_tails = np.where(at_least <= 0, 0.0, np.where(at_least > trials, -np.inf, np.nan))
     number = np.flatnonzero(np.isnan(log_tails))
     needed = np.isin(owner, number)

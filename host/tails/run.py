@@ -67,7 +67,7 @@ def log_tails(
 
     Raises:
         DeviceError: the device cannot be used, or has too little memory.
-        ValueError: there is no such kernel, or a number is below 1.
+        ValueError: there is no such kernel, a number is below 1, or a column is too deep.
     """
     if kernel not in KERNELS:
         raise ValueError(f"there is no kernel {kernel!r}; there are {', '.join(KERNELS)}")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syclade.fallback.tails import arithmetic, blocked, grouped, pairs, tilted
+from syclade.fallback.tails import arithmetic, blocked, grouped, pairs, tilt, tilted
 from syclade.quality.oracle.tails import exact_tail, log_of, precise_log_tail
 from tests.support.tails import error_of, random_case
 
@@ -122,3 +122,18 @@ def test_pairs_keep_what_rounding_loses() -> None:
     exact = float(Fraction(0.1) * 10_000)
     assert (total[0] + total[1])[0] == exact
     assert total[0][0] != exact
+
+
+def test_tilt_converges_over_two_hundred_decades() -> None:
+    """Newton's method needs fewer steps than it has; probabilities of real columns span five decades."""
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        groups = int(rng.integers(1, 12))
+        p = np.minimum(10 ** -rng.uniform(0, rng.choice([1, 6, 20, 200]), groups), 1 - 2.0**-53)
+        counts = np.floor(10 ** rng.uniform(0, rng.choice([0.5, 3, 7]), groups))
+        low, high = int(counts @ p) + 1, int(counts.sum()) - 1
+        if low > high:
+            continue
+        at_least = int(rng.integers(low, high + 1))
+        r = tilt.tilt_to(p, counts, at_least)
+        assert float(counts @ (p / (p + (1 - p) * r))) == pytest.approx(at_least, rel=1e-8)

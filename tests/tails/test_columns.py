@@ -71,6 +71,8 @@ def test_bad_shapes_are_refused() -> None:
         Columns(one, number, np.array([0]), number)
     with pytest.raises(ValueError, match="do not rise"):
         Columns(one, number, np.array([0, 2]), number)
+    with pytest.raises(ValueError, match="column 1 has 2000000000 trials"):
+        log_tails(columns_of([([0.5], [5], 1), ([0.5], [2 * 10**9], 1)]))
     with pytest.raises(ValueError, match="no kernel 'fast'"):
         log_tails(columns_of([]), kernel="fast")
     with pytest.raises(ValueError, match="at least 1"):
