@@ -6,7 +6,7 @@ Reads of the same shape form blocks, which the kernel computes together.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from syclade.host.calls.taking import Reads
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.devices.device import native_device
-from syclade.host.engines import Allocation, KernelEngine, open_engine
+from syclade.host.engines import Allocation, open_engine
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
 from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.native.traits import TRAITS
+
+if TYPE_CHECKING:
+    from syclade.host.engines import KernelEngine
 
 __all__ = ["BANDS", "AlignmentQuality", "chances_of", "tables"]
 

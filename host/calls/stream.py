@@ -1,18 +1,18 @@
 """Raw records of BAM from a region of a file, in pieces.
 
 pysam reads BAM and CRAM record by record, and would take microseconds to make Python objects of the parts of each.
-So a thread passes the records on, unread, through a pipe as uncompressed BAM; compiled code takes them apart.
+So the records go unread to a file in memory, as uncompressed BAM; compiled code takes them apart.
 """
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import os
-import threading
+import tempfile
 import zlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from syclade.host.calls.alignments import Alignments
 from syclade.host.calls.library import pysam_of
@@ -20,12 +20,11 @@ from syclade.host.common.errors import ReadsError
 
 __all__ = ["RawRecords"]
 
-PIPE_BYTES = 1 << 20
-_SET_PIPE_SIZE = 1031
-"""Linux' F_SETPIPE_SZ, which Python 3.11's fcntl has under that name only on Linux."""
+_ROUND = 512
+"""Records that are written before the size is looked at."""
 
-_HEADER, _FOOTER = 18, 8
-"""Bytes of a BGZF block before and after its data. Source: SAM/BAM specification, section 4.1."""
+_HEADER = 18
+"""Bytes of a BGZF block before its data. Source: SAM/BAM specification, section 4.1."""
 
 
 class RawRecords:
@@ -40,85 +39,73 @@ class RawRecords:
     def __init__(self, alignments: Alignments, contig: str, begin: int, end: int) -> None:
         self._alignments = alignments
         self._region = (contig, begin, end)
-        self._problem: BaseException | None = None
         self._left = b""
+        self._ended = False
 
     def __enter__(self) -> RawRecords:
-        source, sink = os.pipe()
-        _widen(sink)
-        self._source = os.fdopen(source, "rb", buffering=0)
-        self._thread = threading.Thread(target=self._pass_on, args=(os.fdopen(sink, "wb", buffering=0),))
-        self._thread.start()
-        self._blocks = _data_of_blocks(self._source)
-        self._skip_header()
+        self._pysam = pysam_of()
+        contigs = [{"SN": name, "LN": length} for name, length in self._alignments.contigs.items()]
+        self._head = self._pysam.AlignmentHeader.from_dict({"SQ": contigs})
+        self._memory = _memory()
+        try:
+            self._reads = iter(self._alignments.file.fetch(*self._region))
+        except (OSError, ValueError) as problem:
+            os.close(self._memory)
+            raise self._explained(problem) from problem
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._source.close()  # the thread's next write fails, which ends it
-        self._thread.join()
+        os.close(self._memory)
 
-    def read(self, size: int) -> bytes:
-        """Return up to about `size` bytes, not always whole records; nothing at the end.
+    def chunk(self, size: int) -> bytes:
+        """Return the next bytes without consuming them: at least `size`, unless the region ends before.
 
         Raises:
             ReadsError: the file is damaged.
         """
-        pieces, total = [self._left], len(self._left)
-        self._left = b""
-        while total < size:
-            block = next(self._blocks, b"")
-            if not block:
-                break
-            pieces.append(block)
-            total += len(block)
-        if total < size:
-            self._thread.join()
-            if self._problem is not None:
-                raise self._explained(self._problem)
-        return b"".join(pieces)
+        if not self._ended and len(self._left) < size:
+            self._left += self._read(size - len(self._left))
+        return self._left
 
-    def _skip_header(self) -> None:
-        """Drop the header of BAM: magic, text, and the list of contigs."""
-        data = bytearray()
-        done = 0
+    def consume(self, size: int) -> None:
+        """Drop the first bytes of the chunk."""
+        self._left = self._left[size:]
 
-        def need(size: int) -> None:
-            while len(data) < size:
-                block = next(self._blocks, b"")
-                if not block:
-                    raise self._explained(self._problem or EOFError("no header"))
-                data.extend(block)
+    def more(self) -> bool:
+        """Read on, after a chunk without a whole record; return whether there is anything.
 
-        need(8)
-        done = 8 + int.from_bytes(data[4:8], "little")
-        need(done + 4)
-        contigs = int.from_bytes(data[done : done + 4], "little")
-        done += 4
-        for _ in range(contigs):
-            need(done + 4)
-            done += 8 + int.from_bytes(data[done : done + 4], "little")
-        need(done)
-        self._left = bytes(data[done:])
+        Raises:
+            ReadsError: the file is damaged.
+        """
+        if not self._ended:
+            return len(self.chunk(2 * len(self._left) + 1)) > 0
+        if self._left:
+            raise self._explained(EOFError("the last record is not whole"))
+        return False
 
-    def _pass_on(self, sink: BinaryIO) -> None:
-        """Write the region's records to the pipe; run in a thread."""
-        pysam = pysam_of()
-        out: Any = None
+    def _read(self, size: int) -> bytes:
+        """Return at least `size` bytes of records, unless the region ends before."""
+        os.lseek(self._memory, 0, os.SEEK_SET)
+        os.ftruncate(self._memory, 0)
         try:
-            out = pysam.AlignmentFile(sink, "wbu", template=self._alignments.file)
-            write = out.write
-            for read in self._alignments.file.fetch(*self._region):
-                write(read)
-        except BaseException as problem:
-            self._problem = problem
-        finally:
-            with contextlib.suppress(OSError, ValueError):
-                if out is not None:
-                    out.close()
-            with contextlib.suppress(OSError):
-                sink.close()
+            with (
+                os.fdopen(os.dup(self._memory), "wb", buffering=0) as sink,
+                self._pysam.AlignmentFile(sink, "wbu", header=self._head) as out,
+            ):
+                write = out.write
+                while os.fstat(self._memory).st_size < size:
+                    read = None
+                    for read in itertools.islice(self._reads, _ROUND):
+                        write(read)
+                    if read is None:
+                        self._ended = True
+                        break
+        except (OSError, ValueError) as problem:
+            raise self._explained(problem) from problem
+        total = os.fstat(self._memory).st_size
+        return _records_of(b"".join(_data_of_blocks(os.pread(self._memory, total, 0))))
 
     def _explained(self, problem: BaseException) -> ReadsError:
         contig, begin, end = self._region
@@ -129,37 +116,28 @@ class RawRecords:
         )
 
 
-def _data_of_blocks(source: BinaryIO) -> Iterator[bytes]:
-    """Yield the data of each BGZF block of a stream."""
-    waiting = bytearray()
-    while True:
-        while len(waiting) < _HEADER or len(waiting) < _size_of(waiting):
-            piece = source.read(PIPE_BYTES)
-            if not piece:
-                return
-            waiting += piece
-        at = 0
-        view = memoryview(waiting)
-        while len(waiting) - at >= _HEADER:
-            size = _size_of(view[at:])
-            if at + size > len(waiting):
-                break
-            data = zlib.decompress(view[at : at + size], wbits=31)
-            if data:
-                yield data
-            at += size
-        view.release()
-        del waiting[:at]
+def _memory() -> int:
+    """Return the descriptor of a new file in memory; on disk where the system has no such files."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("reads")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
-def _size_of(block: bytearray | memoryview) -> int:
-    """Return the size of a BGZF block from its header."""
-    return int.from_bytes(block[16:18], "little") + 1
+def _data_of_blocks(stored: bytes) -> Iterator[Any]:
+    """Yield the data of each BGZF block."""
+    view, at = memoryview(stored), 0
+    while at + _HEADER <= len(stored):
+        size = int.from_bytes(view[at + 16 : at + 18], "little") + 1
+        yield zlib.decompress(view[at : at + size], wbits=31)
+        at += size
 
 
-def _widen(pipe: int) -> None:
-    """Let a pipe hold more than 64 kB, where the system can."""
-    with contextlib.suppress(ImportError, OSError):
-        import fcntl
-
-        fcntl.fcntl(pipe, _SET_PIPE_SIZE, PIPE_BYTES)
+def _records_of(data: bytes) -> bytes:
+    """Return what follows the header of BAM: magic, text, and the list of contigs."""
+    at = 8 + int.from_bytes(data[4:8], "little")
+    contigs = int.from_bytes(data[at : at + 4], "little")
+    at += 4
+    for _ in range(contigs):
+        at += 8 + int.from_bytes(data[at : at + 4], "little")
+    return data[at:]

@@ -52,6 +52,7 @@ class Reads:
         stopped: whether a record was met that begins at `stop` or later.
         records: number of records that were seen.
         empty: number of records without bases.
+        previous: position of the last record.
     """
 
     raw: NDArray[np.uint8]
@@ -62,6 +63,7 @@ class Reads:
     stopped: bool
     records: int
     empty: int
+    previous: int
 
     def __len__(self) -> int:
         return len(self.fields)
@@ -148,6 +150,7 @@ class Taker:
             bool(found["stopped"]),
             found["records"],
             found["empty"],
+            found["previous"],
         )
 
 
