@@ -6,22 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from syclade.host.common.errors import OptionError
-from syclade.host.options import flag_of
+from syclade.host.options.calls import CALL_OPTIONS, call_flag
 
 __all__ = ["DEFAULTS", "CallOptions"]
-
-_LIMITS: dict[str, tuple[float, float]] = {
-    "min_bq": (0, 93),
-    "min_alt_bq": (0, 93),
-    "def_alt_bq": (-1, 93),
-    "min_jq": (0, 93),
-    "min_alt_jq": (0, 93),
-    "min_mq": (0, 255),
-    "max_mq": (0, 255),
-    "min_cov": (1, 2**31 - 1),
-    "max_depth": (1, 2**31 - 1),
-}
-
 
 @dataclass(frozen=True)
 class CallOptions:
@@ -70,14 +57,18 @@ class CallOptions:
     compat: bool = False
 
     def __post_init__(self) -> None:
-        for name, (low, high) in _LIMITS.items():
+        for name, option in CALL_OPTIONS.items():
             value = getattr(self, name)
-            if not low <= value <= high:
-                raise OptionError(f"{flag_of(name)} is {value}", hint=f"give a number from {low} to {high}")
+            if option.low is None or option.high is None:
+                continue
+            if not option.low <= value <= option.high:
+                raise OptionError(
+                    f"{call_flag(name)} is {value}", hint=f"give a number from {option.low} to {option.high}"
+                )
         if not 0 < self.sig <= 1:
-            raise OptionError(f"{flag_of('sig')} is {self.sig}", hint="give a number above 0, at most 1")
+            raise OptionError(f"{call_flag('sig')} is {self.sig}", hint="give a number above 0, at most 1")
         if self.bonf is not None and self.bonf < 1:
-            raise OptionError(f"{flag_of('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")
+            raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")
 
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CallOptions)}
