@@ -43,7 +43,7 @@ def tables(*, certain: int) -> dict[str, NDArray[np.float64]]:
     Args:
         certain: quality of an error probability that rounds to 0: 99, or 0 as in LoFreq.
     """
-    error = np.float32(10.0 ** (-np.arange(256) / 10.0)).astype(np.float64)
+    error: NDArray[np.float64] = (10.0 ** (-np.arange(256) / 10.0)).astype(np.float32).astype(np.float64)
     limits = np.array([2.0, *(_limit(quality) for quality in range(1, 127)), certain])
     return {"match": 1.0 - error, "mismatch": error * 0.33333333333, "limits": limits}
 
@@ -101,7 +101,8 @@ class AlignmentQuality:
     def compute(
         self, reads: Reads, reference: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return states, int32, and their Phred qualities, uint8, of all letters; see `kernels.baq.arguments`.
+        """Return states, int32, and their Phred qualities, uint8, of all letters; see
+        `kernels.baq.arguments`.
 
         Args:
             reads: the reads; those whose window is empty are left out.
@@ -198,9 +199,7 @@ def kernel_of(widest: int) -> Kernel:
     )
 
 
-def blocks_of(
-    reads: Reads, chosen: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def blocks_of(reads: Reads, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return blocks of reads of the same shape.
 
     Args:
@@ -208,8 +207,8 @@ def blocks_of(
         chosen: numbers of those to use.
 
     Returns:
-        The numbers of the reads, (blocks, MEMBERS), where the last one fills a block up, and the shapes, int64,
-        (blocks, numbers of `SHAPE`).
+        The numbers of the reads, (blocks, MEMBERS), where the last one fills a block up, and the shapes,
+        int64, (blocks, numbers of `SHAPE`).
     """
     columns = {"query": "length", "reference": "reference", "band": "band"}
     shapes = np.stack([reads.field(columns[name])[chosen] for name in SHAPE], axis=1)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.columns import TestColumns
+from syclade.host.calls.columns import ColumnsToTest
 from syclade.host.calls.screen import may_be_significant
 from syclade.host.tails import Columns, log_tails
 
-__all__ = ["TESTS_OF_COLUMN", "Allele", "WindowTests", "allele_at", "tests_of"]
+__all__ = ["TESTS_OF_COLUMN", "Allele", "WindowTests", "allele_at", "run_tests"]
 
 TESTS_OF_COLUMN = 3
 """Tests of a column: one for each alternative base, whether it was seen or not."""
@@ -69,7 +69,7 @@ class WindowTests:
     order: NDArray[np.int64]
 
 
-def tests_of(columns: TestColumns, sig: float, forced: NDArray[np.bool_] | None = None) -> WindowTests:
+def run_tests(columns: ColumnsToTest, sig: float, forced: NDArray[np.bool_] | None = None) -> WindowTests:
     """Test the columns of a window.
 
     Args:
@@ -104,7 +104,7 @@ def tests_of(columns: TestColumns, sig: float, forced: NDArray[np.bool_] | None 
     return WindowTests(tested, dict(zip(wanted, tails.tolist(), strict=True)), order)
 
 
-def allele_at(columns: TestColumns, tests: WindowTests, column: int, base: int) -> Allele:
+def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:
     """Return the allele of a column and an alternative base."""
     counts = columns.counts
     tails = [tests.log_p.get((column, one), 0.0) for one in range(4)]

@@ -11,25 +11,24 @@ from syclade.host.calls.counts import Counts
 from syclade.host.calls.errors_of_bases import joint_errors, phred
 from syclade.host.calls.options import CallOptions
 
-__all__ = ["TestColumns", "test_columns"]
+__all__ = ["ColumnsToTest", "columns_to_test"]
 
 
 @dataclass(frozen=True)
-class TestColumns:
+class ColumnsToTest:
     """The columns of a window with what their tests need.
 
     Attributes:
         counts: the counts that they come from.
         reference: uint8, (columns,): base of the reference, 0 to 3; 4 is not tested.
         tested: bool, (columns,): whether any alternative base was counted, so that three tests are done.
-        alternatives: int64, (columns, 4): bases that count in the tests, by base; 0 for that of the reference.
+        alternatives: int64, (columns, 4): bases that count in the tests, by base; 0 for that of the
+            reference.
         good: int64, (columns, 4): bases of sufficient base quality, by base.
         trials: int64, (columns,): bases that count in the tests.
         starts: int64, (columns + 1,): where the groups of each column begin.
         probability, count: float64 and int64, (groups,): bases with the same error probability.
     """
-
-    __test__ = False
 
     counts: Counts
     reference: NDArray[np.uint8]
@@ -47,7 +46,7 @@ class TestColumns:
         return self.probability[part], self.count[part]
 
 
-def test_columns(counts: Counts, reference: NDArray[np.uint8], options: CallOptions) -> TestColumns:
+def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallOptions) -> ColumnsToTest:
     """Return the columns of a window, with bases filtered and their qualities joined.
 
     Args:
@@ -79,7 +78,7 @@ def test_columns(counts: Counts, reference: NDArray[np.uint8], options: CallOpti
     first[1:] = probability[1:] != probability[:-1]
     first[starts[:-1][starts[:-1] < len(order)]] = True
     places = np.flatnonzero(first)
-    return TestColumns(
+    return ColumnsToTest(
         counts,
         reference,
         tested,
@@ -90,9 +89,6 @@ def test_columns(counts: Counts, reference: NDArray[np.uint8], options: CallOpti
         probability[places],
         np.add.reduceat(count, places) if len(places) else count,
     )
-
-
-test_columns.__test__ = False  # type: ignore[attr-defined]
 
 
 def _sums(counts: Counts, chosen: NDArray[np.bool_], columns: int) -> NDArray[np.int64]:
@@ -109,9 +105,7 @@ def _grouped(
     return order, np.searchsorted(column[order], np.arange(columns + 1))
 
 
-def _median_of_reference(
-    counts: Counts, is_reference: NDArray[np.bool_], columns: int
-) -> NDArray[np.uint8]:
+def _median_of_reference(counts: Counts, is_reference: NDArray[np.bool_], columns: int) -> NDArray[np.uint8]:
     """Return the median base quality of the reference's bases, uint8, (columns,); 0 without any."""
     histogram = np.zeros((columns, 128), dtype=np.int64)
     np.add.at(

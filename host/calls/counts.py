@@ -33,7 +33,8 @@ class Counts:
             (forward, reverse).
         column: int32, (entries,): column of each entry.
         base, reverse: uint8, (entries,): base, 0 to 3, and strand.
-        mapping, quality, alignment: uint8, (entries,): Phred qualities; mapping 255 and alignment 127 are unknown.
+        mapping, quality, alignment: uint8, (entries,): Phred qualities; mapping 255 and alignment 127 are
+            unknown.
         count: int64, (entries,): number of bases.
     """
 
@@ -140,7 +141,7 @@ class Counter:
         stride = 2 * self._table.shape[1]
         if stride > _LAST_STRIDE:
             raise ReadsError(
-                f"a column at position {self._begin + 1} or after has more than {_LAST_STRIDE} different qualities"
+                f"a column after position {self._begin} has more than {_LAST_STRIDE} different qualities"
             )
         table = np.zeros((self._number, stride, 2), dtype=np.uint32)
         self._growth(

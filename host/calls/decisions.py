@@ -64,8 +64,9 @@ def thresholds_of(tested: int, options: CallOptions) -> Thresholds:
 def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> bool:
     """Return whether an allele can be called, whatever follows.
 
-    The number of tests only grows, so an allele that is not significant among those so far never is. LoFreq decides
-    with the tests so far; otherwise, qualities are cut to integers, so the limit is one Phred unit more generous.
+    The number of tests only grows, so an allele that is not significant among those so far never is. LoFreq
+    decides with the tests so far; otherwise, qualities are cut to integers, so the limit is one Phred unit
+    more generous.
 
     Args:
         allele: the allele.
@@ -78,9 +79,7 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
     return log_p + math.log(tests) < math.log(options.sig) + margin
 
 
-def sample_calls(
-    alleles: Sequence[Allele], thresholds: Thresholds, options: CallOptions
-) -> list[Call]:
+def sample_calls(alleles: Sequence[Allele], thresholds: Thresholds, options: CallOptions) -> list[Call]:
     """Return the decision about each allele of a sample.
 
     Args:
@@ -89,7 +88,9 @@ def sample_calls(
         options: which filters to apply.
     """
     calls = [_judged(allele, thresholds, options) for allele in alleles]
-    significant = [at for at, call in enumerate(calls) if f"min_snvqual_{thresholds.quality}" not in call.filters]
+    significant = [
+        at for at, call in enumerate(calls) if f"min_snvqual_{thresholds.quality}" not in call.filters
+    ]
     considered = range(len(calls)) if options.compat else significant
     if not options.no_default_filter:
         biased = rejected([10.0 ** (-calls[at].strand_bias / 10.0) for at in considered])
@@ -122,7 +123,8 @@ def pooled_bias(*dp4: int) -> int:
 
 
 def _lofreq_bias(*dp4: int) -> int:
-    """Return LoFreq's value: none where its p-value is 0, and where only one strand and no reference base is left."""
+    """Return LoFreq's value: none where its p-value is 0, and where only one strand and no reference base is
+    left."""
     if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
         return _NO_BIAS_VALUE
     log_p = fisher_log_p(*dp4)
@@ -132,9 +134,10 @@ def _lofreq_bias(*dp4: int) -> int:
 def _lofreq_log_p(allele: Allele) -> float:
     """Return ln of the p-value that LoFreq computes.
 
-    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p differs by
-    more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the p-value: a small one by
-    the smallest positive number, a larger one by the largest, so that the allele is lost.
+    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p
+    differs by more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the
+    p-value: a small one by the smallest positive number, a larger one by the largest, so that the allele is
+    lost.
     """
     log_p = allele.log_p
     if allele.highest - log_p < _UNDERFLOW:

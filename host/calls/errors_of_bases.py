@@ -1,7 +1,8 @@
 """Joint error probability of a base, from its mapping, alignment and base quality.
 
-With PM, PA and PB the error probabilities of mapping, alignment and base call, a base is wrong with probability
-PJ = PM + (1 − PM) PA + (1 − PM)(1 − PA) PB. Source: Wilm et al., "LoFreq", Nucleic Acids Res. 40 (2012).
+With PM, PA and PB the error probabilities of mapping, alignment and base call, a base is wrong with
+probability PJ = PM + (1 − PM) PA + (1 − PM)(1 − PA) PB. Source: Wilm et al., "LoFreq", Nucleic Acids Res. 40
+(2012).
 """
 
 from __future__ import annotations
@@ -53,4 +54,5 @@ def joint_errors(
 
 def phred(probability: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return integer Phred qualities of probabilities, cut, not rounded."""
-    return (-10.0 * np.log10(np.maximum(probability, 1e-300))).astype(np.int64)
+    cut: NDArray[np.int64] = (-10.0 * np.log10(np.maximum(probability, 1e-300))).astype(np.int64)
+    return cut

@@ -10,6 +10,7 @@ from syclade.host.options.calls import CALL_OPTIONS, call_flag
 
 __all__ = ["DEFAULTS", "CallOptions"]
 
+
 @dataclass(frozen=True)
 class CallOptions:
     """What decides the records.
@@ -17,13 +18,15 @@ class CallOptions:
     Attributes:
         min_bq: bases of lower quality are skipped.
         min_alt_bq: likewise for alternative bases.
-        def_alt_bq: quality that replaces that of alternative bases; 0 none, -1 the median of the reference bases.
+        def_alt_bq: quality that replaces that of alternative bases; 0 none, -1 the median of the reference
+            bases.
         min_jq, min_alt_jq: likewise for joint qualities, of all and of alternative bases.
         min_mq: reads of lower mapping quality are skipped.
         max_mq: higher mapping qualities are replaced by this one.
         no_mq: whether mapping qualities are ignored.
         no_baq: whether base alignment qualities are not used.
-        del_baq: accepted as LoFreq's: qualities stored in the file are never used, so there is nothing to delete.
+        del_baq: accepted as LoFreq's: qualities stored in the file are never used, so there is nothing to
+            delete.
         sig: significance level.
         bonf: number of tests to correct for; None for those done.
         min_cov: columns with fewer bases are not tested.

@@ -41,7 +41,9 @@ def check_vcf(path: Path, longest: int, force: bool) -> None:
         OutputError: they cannot be written, or exist already.
     """
     if path.suffix == ".bcf":
-        raise OutputError(f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz")
+        raise OutputError(
+            f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
+        )
     check_output(path.parent, _names(path, longest), force)
 
 

@@ -48,9 +48,7 @@ class Reference:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._file = _opened(self.path)
-        self.lengths: Mapping[str, int] = dict(
-            zip(self._file.references, self._file.lengths, strict=True)
-        )
+        self.lengths: Mapping[str, int] = dict(zip(self._file.references, self._file.lengths, strict=True))
         self._last: tuple[str, str] = ("", "")
 
     def sequence(self, contig: str) -> str:

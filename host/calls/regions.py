@@ -50,7 +50,8 @@ def parse_region(text: str, contigs: Mapping[str, int]) -> Interval:
     end = int(found[3].replace(",", "")) if found[3] else length
     if not 1 <= begin <= min(end, length):
         raise OptionError(
-            f"region {text!r} is empty", hint=f"positions of {found[1]} are 1 to {length}, the first one first"
+            f"region {text!r} is empty",
+            hint=f"positions of {found[1]} are 1 to {length}, the first one first",
         )
     return Interval(found[1], begin - 1, min(end, length))
 
@@ -76,9 +77,7 @@ def read_bed(path: str | os.PathLike[str], contigs: Mapping[str, int]) -> list[I
     return intervals
 
 
-def _of_line(
-    line: str, contigs: Mapping[str, int], path: str | os.PathLike[str], number: int
-) -> Interval:
+def _of_line(line: str, contigs: Mapping[str, int], path: str | os.PathLike[str], number: int) -> Interval:
     words = line.split("\t") if "\t" in line else line.split()
     if words[0] not in contigs:
         raise ReadsError(
@@ -95,7 +94,9 @@ def _of_line(
             line=number,
             hint="a line has contig, begin from 0, and end; or contig and position from 1",
         )
-    begin, end = (int(places[0]), int(places[1])) if len(places) == 2 else (int(places[0]) - 1, int(places[0]))
+    begin, end = (
+        (int(places[0]), int(places[1])) if len(places) == 2 else (int(places[0]) - 1, int(places[0]))
+    )
     if not 0 <= begin < end <= contigs[words[0]]:
         raise ReadsError(
             f"{words[0]} has no positions {begin + 1} to {end}",

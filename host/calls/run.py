@@ -19,7 +19,7 @@ from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, tiles
 from syclade.host.calls.sites import Sites
-from syclade.host.calls.work import TestedWindow, Worker
+from syclade.host.calls.work import WindowResult, Worker
 from syclade.host.common.errors import ReadsError
 from syclade.host.devices.cores import usable_cores
 
@@ -92,7 +92,9 @@ def samples_of(paths: Sequence[Path], reference: Reference) -> tuple[Sample, ...
             samples.append(Sample(opened.sample, path, opened.contigs))
         if samples[-1].contigs != samples[0].contigs:
             raise ReadsError(
-                f"the contigs are not those of {samples[0].path}", path=path, hint="align all to one reference"
+                f"the contigs are not those of {samples[0].path}",
+                path=path,
+                hint="align all to one reference",
             )
         if samples[-1].name in {one.name for one in samples[:-1]}:
             raise ReadsError(
@@ -169,16 +171,18 @@ class _Pool:
     def empty(self) -> int:
         return sum(worker.empty for worker in self._workers)
 
-    def run(
-        self, pieces: Sequence[Interval], sites: Sites
-    ) -> Iterator[tuple[Interval, list[TestedWindow]]]:
+    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
         """Yield the pieces in order, with their windows."""
-        waiting: list[tuple[Interval, Future[list[TestedWindow]]]] = []
+        waiting: list[tuple[Interval, Future[list[WindowResult]]]] = []
         codes: tuple[str, NDArray[np.uint8]] = ("", np.zeros(0, dtype=np.uint8))
         for piece in pieces:
             if codes[0] != piece.contig:
                 codes = piece.contig, self._reference.codes(piece.contig)
-            forced = {at: bases for at, bases in sites.get(piece.contig, {}).items() if piece.begin <= at < piece.end}
+            forced = {
+                at: bases
+                for at, bases in sites.get(piece.contig, {}).items()
+                if piece.begin <= at < piece.end
+            }
             waiting.append((piece, self._pool.submit(self._work, piece, codes[1], forced)))
             if len(waiting) > 2 * self._threads:
                 first, result = waiting.pop(0)
@@ -194,14 +198,14 @@ class _Pool:
 
     def _work(
         self, piece: Interval, codes: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
-    ) -> list[TestedWindow]:
+    ) -> list[WindowResult]:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             paths = [sample.path for sample in self._samples]
             worker = self._local.worker = Worker(paths, self._reference.path, self._options)
             with self._lock:
                 self._workers.append(worker)
-        windows: list[TestedWindow] = worker.windows(piece, codes, forced)
+        windows: list[WindowResult] = worker.windows(piece, codes, forced)
         return windows
 
 
@@ -214,7 +218,7 @@ class _Gathered:
         self._alleles: list[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]] = []
         self._covered = self._bases = 0
 
-    def add(self, window: TestedWindow) -> None:
+    def add(self, window: WindowResult) -> None:
         """Take the next window."""
         contig = window.interval.contig
         forced = self._sites.get(contig, {})

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.columns import TestColumns
+from syclade.host.calls.columns import ColumnsToTest
 
 __all__ = ["may_be_significant"]
 
 
-def may_be_significant(columns: TestColumns, sig: float) -> NDArray[np.bool_]:
+def may_be_significant(columns: ColumnsToTest, sig: float) -> NDArray[np.bool_]:
     """Return which tested columns may have an alternative whose tail is at most `sig`.
 
     A Poisson-binomial distribution with mean m differs from the Poisson distribution by at most
-    min(1, 1/m) · Σ p² in the probability of any event. So a column whose Poisson tail exceeds `sig` by more has no
-    such alternative. Source: Barbour and Hall, Math. Proc. Camb. Phil. Soc. 95 (1984).
+    min(1, 1/m) · Σ p² in the probability of any event. So a column whose Poisson tail exceeds `sig` by more
+    has no such alternative. Source: Barbour and Hall, Math. Proc. Camb. Phil. Soc. 95 (1984).
 
     Args:
         columns: the columns of a window.

@@ -63,12 +63,13 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     try:
         with Path(path).open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-        opened = gzip.open(path, "rt", encoding="utf-8") if packed else Path(path).open(encoding="utf-8")
-        with opened as text:
+        with gzip.open(path, "rt", encoding="utf-8") if packed else Path(path).open(encoding="utf-8") as text:
             for number, line in enumerate(text, 1):
                 line = line.rstrip("\r\n")
                 if number == 1 and not line.startswith("##fileformat=VCF"):
-                    raise ReadsError("this is no VCF: the first line is not ##fileformat=VCF", path=path, line=1)
+                    raise ReadsError(
+                        "this is no VCF: the first line is not ##fileformat=VCF", path=path, line=1
+                    )
                 if line and not line.startswith("#"):
                     yield number, line
     except (OSError, EOFError, UnicodeDecodeError) as problem:

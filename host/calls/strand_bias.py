@@ -1,4 +1,5 @@
-"""Strand bias: Fisher's exact test on strands of reference and alternative, and its correction for many tests."""
+"""Strand bias: Fisher's exact test on strands of reference and alternative, and its correction for many
+tests."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ _SAME = 1e-8
 def fisher_log_p(a: int, b: int, c: int, d: int) -> float:
     """Return ln of the two-sided p-value of the table [[a, b], [c, d]] with fixed margins.
 
-    It is the sum of the probabilities of all tables that are at most as likely. If only one table is possible, as
-    where all bases are on one strand, it is 0: there is no evidence of bias. Source: Fisher, "The logic of inductive
-    inference", J. R. Stat. Soc. 98 (1935).
+    It is the sum of the probabilities of all tables that are at most as likely. If only one table is
+    possible, as where all bases are on one strand, it is 0: there is no evidence of bias. Source: Fisher,
+    "The logic of inductive inference", J. R. Stat. Soc. 98 (1935).
     """
     from scipy.special import gammaln
 
@@ -35,7 +36,10 @@ def fisher_log_p(a: int, b: int, c: int, d: int) -> float:
         return 0.0
     x = np.arange(lowest, highest + 1)
     log_p: NDArray[np.float64] = -(
-        gammaln(x + 1) + gammaln(rows - x + 1) + gammaln(columns - x + 1) + gammaln(total - rows - columns + x + 1)
+        gammaln(x + 1)
+        + gammaln(rows - x + 1)
+        + gammaln(columns - x + 1)
+        + gammaln(total - rows - columns + x + 1)
     )
     largest = float(log_p.max())
     weights = np.exp(log_p - largest)
@@ -54,8 +58,8 @@ def is_one_sided(forward: int, reverse: int) -> bool:
 def rejected(p_values: Sequence[float], alpha: float = ALPHA) -> list[bool]:
     """Return which tests are rejected at a false discovery rate.
 
-    With the p-values in increasing order, those up to the last one with p ≤ rank / number · alpha are rejected.
-    Source: Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995).
+    With the p-values in increasing order, those up to the last one with p ≤ rank / number · alpha are
+    rejected. Source: Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995).
     """
     number = len(p_values)
     order = sorted(range(number), key=lambda at: p_values[at])

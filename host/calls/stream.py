@@ -1,7 +1,7 @@
 """Raw records of BAM from a region of a file, in pieces.
 
-pysam reads BAM and CRAM record by record, and would take microseconds to make Python objects of the parts of each.
-So the records go unread to a file in memory, as uncompressed BAM; compiled code takes them apart.
+pysam reads BAM and CRAM record by record, and would take microseconds to make Python objects of the parts of
+each. So the records go unread to a file in memory, as uncompressed BAM; compiled code takes them apart.
 """
 
 from __future__ import annotations

@@ -92,9 +92,7 @@ class Taker:
         self._bases = np.zeros(size, dtype=np.uint8)
         self._qualities = np.zeros(size, dtype=np.uint8)
 
-    def take(
-        self, path: Path, raw: bytes, contig: tuple[int, str, int], stop: int, previous: int
-    ) -> Reads:
+    def take(self, path: Path, raw: bytes, contig: tuple[int, str, int], stop: int, previous: int) -> Reads:
         """Return the reads of whole records.
 
         The arrays are valid until the next call.

@@ -1,4 +1,5 @@
-"""VCF of calls: LoFreq's columns, or one with samples that other tools take. Source: VCF 4.2 specification."""
+"""VCF of calls: LoFreq's columns, or one with samples that other tools take. Source: VCF 4.2
+specification."""
 
 from __future__ import annotations
 
@@ -22,15 +23,15 @@ _COMMON = (
     '##INFO=<ID=DP,Number=1,Type=Integer,Description="Raw Depth">',
     '##INFO=<ID=AF,Number=1,Type=Float,Description="Allele Frequency">',
     '##INFO=<ID=SB,Number=1,Type=Integer,Description="Phred-scaled strand bias at this position">',
-    '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Counts for ref-forward bases, ref-reverse, alt-forward '
-    'and alt-reverse bases">',
+    '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Counts for ref-forward bases, ref-reverse, '
+    'alt-forward and alt-reverse bases">',
 )
 
 _OWN = (
     '##INFO=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
-    '##INFO=<ID=AF,Number=A,Type=Float,Description="Allele frequency: part of the bases of quality 3 and more">',
+    '##INFO=<ID=AF,Number=A,Type=Float,Description="Allele frequency: part of bases of quality 3 and more">',
     '##INFO=<ID=AFQ,Number=A,Type=Float,Description="Allele frequency among the bases that the test uses">',
-    '##INFO=<ID=SB,Number=1,Type=Integer,Description="Phred-scaled p-value of Fisher\'s exact test of strand '
+    "##INFO=<ID=SB,Number=1,Type=Integer,Description=\"Phred-scaled p-value of Fisher's exact test of strand "
     'bias; 0 where all bases have one strand">',
     '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Bases of quality 3 and more: reference forward and '
     'reverse, alternative forward and reverse">',
@@ -104,7 +105,8 @@ def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
     yield "\t".join((head, *(sample.name for sample in called.samples)))
     for variant in called.variants:
         significant = [
-            call.quality >= limit.quality for call, limit in zip(variant.calls, called.thresholds, strict=True)
+            call.quality >= limit.quality
+            for call, limit in zip(variant.calls, called.thresholds, strict=True)
         ]
         yield _record(variant, significant)
 
@@ -126,7 +128,9 @@ def _info(calls: Sequence[Call]) -> str:
     dp4 = [sum(numbers) for numbers in zip(*(allele.dp4 for allele in alleles), strict=True)]
     bias = calls[0].strand_bias if len(calls) == 1 else pooled_bias(*dp4)
     counted = sum(sum(allele.bases) for allele in alleles)
-    trials, count = (sum(numbers) for numbers in zip(*((one.trials, one.count) for one in alleles), strict=True))
+    trials, count = (
+        sum(numbers) for numbers in zip(*((one.trials, one.count) for one in alleles), strict=True)
+    )
     return (
         f"DP={sum(allele.depth for allele in alleles)};AF={_part(dp4[2] + dp4[3], counted)};"
         f"AFQ={_part(count, trials)};SB={bias};DP4={_joined(dp4)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from syclade.host.calls.taking import RAW_BYTES, Reads, Taker
 __all__ = ["WINDOW", "WindowCounter", "window_ends"]
 
 WINDOW = 2048
-"""Columns of a window. Windows begin at multiples of it, so results do not depend on how a contig is divided."""
+"""Columns of a window. Windows begin at multiples of it, so results do not depend on how a contig is
+divided."""
 
 _NOTHING: Any = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
 
@@ -53,7 +54,7 @@ class WindowCounter:
         reference: NDArray[np.uint8],
         begin: int,
         end: int,
-    ) -> Iterator[Counts]:
+    ) -> Generator[Counts, None, None]:
         """Yield the counts of the windows of a region, in order.
 
         Args:

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.alleles import Allele, WindowTests, allele_at, tests_of
-from syclade.host.calls.columns import TestColumns, test_columns
+from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
+from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.regions import Interval
 from syclade.host.calls.windows import WindowCounter
 
-__all__ = ["TestedWindow", "Worker"]
+__all__ = ["WindowResult", "Worker"]
 
 
 @dataclass(frozen=True)
-class TestedWindow:
+class WindowResult:
     """A window after its tests.
 
     Attributes:
@@ -33,8 +33,6 @@ class TestedWindow:
         covered: positions with reads, summed over the samples.
         bases: reads of all positions, summed over the samples.
     """
-
-    __test__ = False
 
     interval: Interval
     tested: tuple[int, ...]
@@ -70,7 +68,7 @@ class Worker:
 
     def windows(
         self, piece: Interval, reference: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
-    ) -> list[TestedWindow]:
+    ) -> list[WindowResult]:
         """Return the windows of a piece.
 
         Args:
@@ -86,13 +84,14 @@ class Worker:
             counter.count(file, piece.contig, reference, piece.begin, piece.end)
             for counter, file in zip(self._counters, self._files, strict=True)
         ]
-        with ExitStack() as closing:
-            for stream in streams:
-                closing.callback(stream.close)
+        try:
             return [
                 tested_window(piece.contig, counts, reference, self._options, forced)
                 for counts in zip(*streams, strict=True)
             ]
+        finally:
+            for stream in streams:
+                stream.close()
 
     def close(self) -> None:
         """Close the files and free the memory."""
@@ -107,7 +106,7 @@ def tested_window(
     reference: NDArray[np.uint8],
     options: CallOptions,
     forced: Mapping[int, tuple[int, ...]],
-) -> TestedWindow:
+) -> WindowResult:
     """Test a window of all samples.
 
     Args:
@@ -119,12 +118,14 @@ def tested_window(
     """
     begin, width = samples[0].begin, len(samples[0].depth)
     bases = reference[begin : begin + width]
-    columns = [test_columns(counts, bases, options) for counts in samples]
-    here = [(at - begin, base) for at, found in forced.items() for base in found if begin <= at < begin + width]
+    columns = [columns_to_test(counts, bases, options) for counts in samples]
+    here = [
+        (at - begin, base) for at, found in forced.items() for base in found if begin <= at < begin + width
+    ]
     wanted = np.zeros(width, dtype=bool)
     wanted[[column for column, _ in here]] = True
     level = options.sig / (options.bonf or 1)
-    tests = [tests_of(one, level, wanted) for one in columns]
+    tests = [run_tests(one, level, wanted) for one in columns]
     chosen = set(here).union(*(_possible(one, level) for one in tests))
     if len(samples) > 1 and chosen:
         tests = [_with_all(one, test, chosen, level) for one, test in zip(columns, tests, strict=True)]
@@ -132,7 +133,7 @@ def tested_window(
         tuple(allele_at(one, test, column, base) for one, test in zip(columns, tests, strict=True))
         for column, base in sorted(chosen)
     )
-    return TestedWindow(
+    return WindowResult(
         Interval(contig, begin, begin + width),
         tuple(test.tested for test in tests),
         alleles,
@@ -147,9 +148,9 @@ def _possible(tests: WindowTests, level: float) -> set[tuple[int, int]]:
 
 
 def _with_all(
-    columns: TestColumns, tests: WindowTests, chosen: set[tuple[int, int]], level: float
+    columns: ColumnsToTest, tests: WindowTests, chosen: set[tuple[int, int]], level: float
 ) -> WindowTests:
     """Return the tests of a sample with exact p-values for alternatives that another sample may have."""
     wanted = np.zeros(len(columns.tested), dtype=bool)
     wanted[[column for column, _ in chosen]] = True
-    return tests_of(columns, level, wanted)
+    return run_tests(columns, level, wanted)

@@ -33,8 +33,8 @@ _ROWS = (
     CallOption("min_bq", "q", 6, 0, 93, "Skip bases of lower base quality."),
     CallOption("min_alt_bq", "Q", 6, 0, 93, "Skip alternative bases of lower base quality."),
     CallOption("def_alt_bq", "R", 0, -1, 93,
-               "Replace base qualities of alternative bases by this one; -1: by the median of the reference's "
-               "bases; 0: keep them."),
+               "Replace base qualities of alternative bases by this one; -1: by the median of those of the "
+               "reference; 0: keep them."),
     CallOption("min_jq", "j", 0, 0, 93, "Skip bases of lower joint quality."),
     CallOption("min_alt_jq", "J", 0, 0, 93, "Skip alternative bases of lower joint quality."),
     CallOption("no_baq", "B", False, None, None, "Do not use base alignment qualities (BAQ)."),

@@ -1,5 +1,7 @@
 """Probabilities of the bases of one row: of one base of each read, given each place of its window."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from syclade.kernels.target import device_function
@@ -15,14 +17,23 @@ LAST_BASE = 3.0
 UNKNOWN = np.uint8(3)
 
 
+class Letter(NamedTuple):
+    """Base of one row, of each read: its number, and its probabilities."""
+
+    base: Any
+    match: Any
+    mismatch: Any
+
+
 def make_emission(reals, layout):
-    """Return the device functions that prepare a row's base, and that give its probability at a place."""
+    """Return device functions: prepare a row's base, return it, and return its probability at a place."""
     members, spare = layout.members, layout.spare
     read, read_bytes, if_equal, if_greater = reals.read, reals.read_bytes, reals.if_equal, reals.if_greater
 
     @device_function
     def prepare(given, here, i):
-        """Store base i of each read, counted from 1, and its probabilities; any base has 1 if it is unknown."""
+        """Store base i of each read, counted from 1, and its probabilities; any base has 1 if it is
+        unknown."""
         for member in range(here.first, here.end):
             at = here.letters + given.reads[here.block + member] + i - _1
             base, quality = given.bases[at], given.qualities[at]
@@ -33,15 +44,31 @@ def make_emission(reals, layout):
             given.rows[line + MISMATCH * members] = 1.0 if base > UNKNOWN else mismatch
 
     @device_function
-    def emission(given, here, place):
-        """Return the probability of the prepared base at a place of the window, from 1."""
+    def letter(
+        given,  # IN OUT arrays
+        here,  # IN Here
+    ):
+        """Return the prepared base of each read, its probability where the window agrees, and where it does
+        not."""
         line = here.rows + spare + here.first
-        letter = read_bytes(given.window_letters, here.window + place * members + here.first)
-        base = read(given.rows, line + BASE * members)
-        match, mismatch = read(given.rows, line + MATCH * members), read(given.rows, line + MISMATCH * members)
-        return if_greater(letter, LAST_BASE, 1.0, if_equal(letter, base, match, mismatch))
+        return Letter(
+            read(given.rows, line + BASE * members),
+            read(given.rows, line + MATCH * members),
+            read(given.rows, line + MISMATCH * members),
+        )
 
-    return prepare, emission
+    @device_function
+    def emission(
+        given,  # IN OUT arrays
+        here,  # IN Here
+        place,  # IN int64, from 1
+        letter,  # IN Letter
+    ):
+        """Return the probability of a prepared base at a place of the window, from 1."""
+        there = read_bytes(given.window_letters, here.window + place * members + here.first)
+        return if_greater(there, LAST_BASE, 1.0, if_equal(there, letter.base, letter.match, letter.mismatch))
+
+    return prepare, letter, emission
 
 
 @device_function

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from syclade.kernels.baq.emission import INSERTED, SUM, copy_windows, make_emission
+from syclade.kernels.baq.emission import INSERTED, copy_windows, make_emission
 from syclade.kernels.target import device_function
 
 _0, _1, _2 = np.int64(0), np.int64(1), np.int64(2)
@@ -10,29 +10,36 @@ _0, _1, _2 = np.int64(0), np.int64(1), np.int64(2)
 
 def make_forward(reals, layout):
     """Return the device function that fills `matches`, `insertions` and `scales` of a block."""
-    members, row, deletions, spare = layout.members, layout.row, layout.forward, layout.spare
+    members, row, deletions = layout.members, layout.row, layout.forward
     read, write, every = reals.read, reals.write, reals.all
-    prepare, emission = make_emission(reals, layout)
+    prepare, letter, emission = make_emission(reals, layout)
 
     @device_function
     def first_row(given, here, chances):
         """Compute row 1, which has no deletions."""
         last = min(here.reference, here.band + _1)
-        to = here.cells + row + here.first + (here.band - _1 + _1) * members
+        to = here.cells + row + here.first + here.band * members
+        deletions_to = here.rows + deletions + row + here.first + here.band * members
         inserted = INSERTED * chances.begin_to_i
-        total = every(0.0)
+        total, base = every(0.0), letter(given, here)
         for place in range(_1, last + _1):
-            match = emission(given, here, place) * chances.begin_to_m
+            match = emission(given, here, place, base) * chances.begin_to_m
             write(given.matches, to + place * members, match)
             total = total + (match + inserted)
         for place in range(_1, last + _1):
             at = to + place * members
             write(given.matches, at, read(given.matches, at) / total)
             write(given.insertions, at, every(inserted) / total)
+            write(given.rows, deletions_to + place * members, every(0.0))
         write(given.scales, here.scales + members + here.first, total)
 
     @device_function
-    def next_row(given, here, chances, i):
+    def next_row(
+        given,  # IN OUT arrays
+        here,  # IN Here
+        chances,  # IN Chances
+        i,  # IN int64, from 1
+    ):
         """Compute row i from the one before it."""
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         shift = (here.band + _1 - i) * members + here.first
@@ -44,9 +51,10 @@ def make_forward(reals, layout):
         # The cell of the same diagonal in the row above has the same place in its row: one base, one place.
         total, left_match, left_deletion = every(0.0), every(0.0), every(0.0)
         above_match, above_insertion = read(given.matches, above + at), read(given.insertions, above + at)
+        base = letter(given, here)
         for place in range(begin, end + _1):
             at = place * members
-            match = emission(given, here, place) * (
+            match = emission(given, here, place, base) * (
                 chances.m_to_m * above_match
                 + chances.i_to_m * above_insertion
                 + chances.d_to_m * read(given.rows, old + at)
@@ -70,13 +78,14 @@ def make_forward(reals, layout):
 
     @device_function
     def clear(given, here, i):
-        """Empty row i."""
-        zero = every(0.0)
-        new = here.rows + deletions + (i & _1) * row + here.first
-        for at in range(_0, row, members):
-            write(given.matches, here.cells + i * row + here.first + at, zero)
-            write(given.insertions, here.cells + i * row + here.first + at, zero)
-            write(given.rows, new + at, zero)
+        """Empty the cells of row i on both sides of the band, which its neighbours read."""
+        begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
+        shift, zero = (here.band + _1 - i) * members + here.first, every(0.0)
+        for place in range(begin - _1, end + _2, end - begin + _2):
+            at = shift + place * members
+            write(given.matches, here.cells + i * row + at, zero)
+            write(given.insertions, here.cells + i * row + at, zero)
+            write(given.rows, here.rows + deletions + (i & _1) * row + at, zero)
 
     @device_function
     def last_scale(given, here, chances):

@@ -1,9 +1,10 @@
 """The kernel of base alignment qualities: blocks of reads of equal shape, one read a lane.
 
-A read is aligned to a window of the reference by a hidden Markov model with matches, insertions and deletions, in a
-band around the diagonal. For each base, the state with the largest posterior probability is found by the forward and
-backward algorithms, with rows scaled to sum 1. Source: Li, "Improving SNP discovery by base alignment quality",
-Bioinformatics 27 (2011); Durbin et al., "Biological sequence analysis", chapters 3 and 4.
+A read is aligned to a window of the reference by a hidden Markov model with matches, insertions and
+deletions, in a band around the diagonal. For each base, the state with the largest posterior probability is
+found by the forward and backward algorithms, with rows scaled to sum 1. Source: Li, "Improving SNP discovery
+by base alignment quality", Bioinformatics 27 (2011); Durbin et al., "Biological sequence analysis", chapters
+3 and 4.
 """
 
 import numpy as np

@@ -10,11 +10,19 @@ LARGEST = np.uint8(LARGEST_QUALITY)
 
 
 @device_function
-def align_run(given, letters, base, place, length, extended):
+def align_run(
+    given,  # IN OUT arrays
+    letters,  # IN int64, index in `bases`
+    base,  # IN int64, number in the read
+    place,  # IN int64, from 1
+    length,  # IN int64
+    extended,  # IN bool
+):
     """Write the qualities of a run of matches to `aligned`.
 
-    A base whose most likely state is not the place that the CIGAR gives has quality 0. With `extended`, a base has
-    the smaller one of the largest qualities on its left and on its right in the run, itself included.
+    A base whose most likely state is not the place that the CIGAR gives has quality 0. With `extended`, a
+    base has the smaller one of the largest qualities on its left and on its right in the run, itself
+    included.
 
     Args:
         given: the arrays of `COLUMNS`.

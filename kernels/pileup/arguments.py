@@ -91,7 +91,9 @@ COLUMNS = (
     Argument("confidence", SETTING, "uint8", ("letters",), "Phred quality of that state"),
     Argument("rules", SETTING, "int64", (len(RULES),), "how bases are counted"),
     Argument("next", INFO, "int64", (1,), "first read that was not counted, for want of space"),
-    Argument("table", STATE, "uint32", ("columns", "stride", 2), "keys of qualities, plus 1, and their counts"),
+    Argument(
+        "table", STATE, "uint32", ("columns", "stride", 2), "keys of qualities, plus 1, and their counts"
+    ),
     Argument("filled", STATE, "int32", ("columns",), "keys of a column"),
     Argument("depth", STATE, "int32", ("columns",), "reads of a column"),
     Argument("strands", STATE, "int32", ("columns", 5, 2), "bases that count, by base and strand"),

@@ -19,7 +19,12 @@ NONE, LARGEST = np.int64(NO_ALIGNMENT), np.int64(LARGEST_QUALITY)
 
 
 @device_function
-def place_of(table, start, key, stride):
+def place_of(
+    table,  # IN OUT uint32
+    start,  # IN int64, first place of the column
+    key,  # IN int64
+    stride,  # IN int64
+):
     """Return where a column's key is in the table, or the empty place for it.
 
     Open addressing with linear probing; at most three quarters of the places are filled.
@@ -34,7 +39,12 @@ def place_of(table, start, key, stride):
 
 
 @device_function
-def count(given, column, key, stride):
+def count(
+    given,  # IN OUT arrays
+    column,  # IN int64
+    key,  # IN int64
+    stride,  # IN int64
+):
     """Add one to a key of a column; return whether the column has no more space for new keys."""
     at = place_of(given.table, column * stride, key, stride)
     full = False
@@ -47,7 +57,14 @@ def count(given, column, key, stride):
 
 
 @device_function
-def count_run(given, read, base, column, length, rules):
+def count_run(
+    given,  # IN OUT arrays
+    read,  # IN int64, index in `fields`
+    base,  # IN int64, number in the read
+    column,  # IN int64
+    length,  # IN int64
+    rules,  # IN int64
+):
     """Count a run of matches from a column on; return whether a column is full."""
     letters = given.fields[read + np.int64(6)]
     reverse = given.fields[read + _2]
@@ -75,7 +92,12 @@ def count_run(given, read, base, column, length, rules):
 
 
 @device_function
-def pass_over(given, column, length, rules):
+def pass_over(
+    given,  # IN OUT arrays
+    column,  # IN int64
+    length,  # IN int64
+    rules,  # IN int64
+):
     """Count a deletion in the depth of its columns."""
     for here in range(max(_0, column), min(column + length, rules[NUMBER])):
         if np.int64(given.depth[here]) < rules[DEEPEST]:

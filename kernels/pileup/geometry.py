@@ -50,7 +50,12 @@ def matches(operation):
 
 
 @device_function
-def extent_of(raw, cigar, operations, position):
+def extent_of(
+    raw,  # IN uint8
+    cigar,  # IN int64, index in `raw`
+    operations,  # IN int64
+    position,  # IN int64
+):
     """Return the `Extent` of a CIGAR that begins at a position."""
     place, base, skips = position, _0, _0
     first_base, last_base, first_place, last_place = -_1, -_1, -_1, -_1
@@ -75,7 +80,8 @@ def extent_of(raw, cigar, operations, position):
 
 @device_function
 def window_of(extent, length, contig_length):
-    """Return the `Window` of a read: the matching part, and as much on both sides as its other bases may need."""
+    """Return the `Window` of a read: the matching part, and as much on both sides as its other bases may
+    need."""
     difference = abs((extent.last_place - extent.first_place) - (extent.last_base - extent.first_base))
     band = difference + _3 if difference > BAND else BAND
     begin = max(extent.first_place - extent.first_base - band // _2, _0)

@@ -1,4 +1,5 @@
-"""The kernel that takes reads from records of BAM. Source of the format: SAM/BAM specification, section 4.2."""
+"""The kernel that takes reads from records of BAM. Source of the format: SAM/BAM specification, section
+4.2."""
 
 import numpy as np
 
@@ -24,11 +25,24 @@ WIDTH = np.int64(len(FIELDS))
 UNMAPPED, SECONDARY, FAILED, DUPLICATE = 0x4, 0x100, 0x200, 0x400
 LEFT_OUT = np.int64(UNMAPPED | SECONDARY | FAILED | DUPLICATE)
 PAIRED, PROPER, REVERSE = np.int64(0x1), np.int64(0x2), np.int64(0x10)
+P_DAMAGED, P_OTHER, P_UNSORTED = np.int64(DAMAGED), np.int64(OTHER_CONTIG), np.int64(UNSORTED)
 NO_QUALITY = np.uint8(255)
 
-(BYTES, CONTIG, CONTIG_LENGTH, STOP, LEAST, MOST, ORPHANS, CAPPED, READS, LETTERS, WIDEST, PREVIOUS, ILLUMINA) = (
-    np.int64(at) for at in range(len(LIMITS))
-)
+(
+    BYTES,
+    CONTIG,
+    CONTIG_LENGTH,
+    STOP,
+    LEAST,
+    MOST,
+    ORPHANS,
+    CAPPED,
+    READS,
+    LETTERS,
+    WIDEST,
+    PREVIOUS,
+    ILLUMINA,
+) = (np.int64(at) for at in range(len(LIMITS)))
 (CONSUMED, TAKEN, USED, PROBLEM, PLACE, STOPPED, LAST, EMPTY, SEEN, UNALIGNED) = (
     np.int64(at) for at in range(len(OUTCOME))
 )
@@ -59,7 +73,12 @@ def is_wanted(limits, flag, mapping):
 
 
 @device_function
-def unpack(given, sequence, length, to):
+def unpack(
+    given,  # IN OUT arrays
+    sequence,  # IN int64, index in `raw`
+    length,  # IN int64
+    to,  # IN int64, index in `bases`
+):
     """Write the bases and qualities of a read; return whether it has qualities."""
     for at in range(length):
         pair = np.int64(given.raw[sequence + (at >> _1)])
@@ -75,7 +94,13 @@ def unpack(given, sequence, length, to):
 
 
 @device_function
-def take(given, at, size, flag, mapping):
+def take(
+    given,  # IN OUT arrays
+    at,  # IN int64, index in `raw`
+    size,  # IN int64
+    flag,  # IN int64
+    mapping,  # IN int64
+):
     """Take the read of a record; return its problem, or 0."""
     raw, limits, outcome = given.raw, given.limits, given.outcome
     position, length = signed(raw, at + np.int64(8)), four_bytes(raw, at + np.int64(20))
@@ -135,8 +160,8 @@ def make_records(**_others: int):
     ):
         """Take reads from the raw bytes."""
         raw, limits, outcome = given.raw, given.limits, given.outcome
-        for at in range(np.int64(len(OUTCOME))):
-            outcome[at] = _0
+        for number in range(np.int64(len(OUTCOME))):
+            outcome[number] = _0
         outcome[LAST] = limits[PREVIOUS]
         at = _0
         while at + _4 <= limits[BYTES]:
@@ -145,11 +170,11 @@ def make_records(**_others: int):
                 break
             problem = _0
             if is_damaged(raw, at, size):
-                problem = np.int64(DAMAGED)
+                problem = P_DAMAGED
             elif signed(raw, at + _4) != limits[CONTIG]:
-                problem = np.int64(OTHER_CONTIG)
+                problem = P_OTHER
             elif signed(raw, at + np.int64(8)) < outcome[LAST]:
-                problem = np.int64(UNSORTED)
+                problem = P_UNSORTED
             elif signed(raw, at + np.int64(8)) >= limits[STOP]:
                 outcome[STOPPED] = _1
                 break

@@ -1,8 +1,8 @@
 """Real numbers of several problems at once: the operations that a target gives to kernels of float64.
 
-A kernel takes a `Reals` as a part. Its arrays have the numbers of a block's problems side by side; a value in the
-kernel has the numbers of one or more of them, as many as the target's vectors hold. `PLAIN` holds one: one
-problem a work-item, and the definition of each operation.
+A kernel takes a `Reals` as a part. Its arrays have the numbers of a block's problems side by side; a value in
+the kernel has the numbers of one or more of them, as many as the target's vectors hold. `PLAIN` holds one:
+one problem a work-item, and the definition of each operation.
 """
 
 from typing import NamedTuple
@@ -62,12 +62,22 @@ def _all(value):
 
 
 @device_function
-def _if_greater(a, b, yes, no):
+def _if_greater(
+    a,  # IN
+    b,  # IN
+    yes,  # IN
+    no,  # IN
+):
     return yes if a > b else no
 
 
 @device_function
-def _if_equal(a, b, yes, no):
+def _if_equal(
+    a,  # IN
+    b,  # IN
+    yes,  # IN
+    no,  # IN
+):
     return yes if a == b else no
 
 

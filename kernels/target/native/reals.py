@@ -1,8 +1,9 @@
 """Vectors of eight float64 on a CPU: the reads of a block, one in each lane.
 
-`Lanes` of this target hold integers only. A kernel of real numbers takes this module's `REALS` as a part, whose
-device functions read, write and choose whole vectors; sums and products of vectors are plain Python operators.
-Rounding is that of IEEE 754: no operation is fused or reordered, so the results are those of one read at a time.
+`Lanes` of this target hold integers only. A kernel of real numbers takes this module's `REALS` as a part,
+whose device functions read, write and choose whole vectors; sums and products of vectors are plain Python
+operators. Rounding is that of IEEE 754: no operation is fused or reordered, so the results are those of one
+read at a time.
 """
 
 from __future__ import annotations
@@ -83,39 +84,39 @@ for _function, _make in _ARITHMETIC.items():
     _binary(_function, _make)
 
 
-def _place(context: Any, builder: Any, array: Any, at: Any, kind: Any, of: Any) -> Any:
-    at = context.cast(builder, at, kind, types.int64)
-    return builder.bitcast(builder.gep(array, [at]), ir.VectorType(of, WIDTH).as_pointer())
+def _place(context: Any, builder: Any, args: Any, kind: Any, of: Any) -> Any:
+    at = context.cast(builder, args[1], kind, types.int64)
+    return builder.bitcast(builder.gep(args[0], [at]), ir.VectorType(of, WIDTH).as_pointer())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _read(_context: Any, array: Any, at: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_place(context, builder, *args, sig.args[1], _DOUBLE), align=8)
+        return builder.load(_place(context, builder, args, sig.args[1], _DOUBLE), align=8)
 
     return VECTOR(array, at), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _read_bytes(_context: Any, array: Any, at: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        numbers = builder.load(_place(context, builder, *args, sig.args[1], _BYTE), align=1)
+        numbers = builder.load(_place(context, builder, args, sig.args[1], _BYTE), align=1)
         return builder.uitofp(numbers, _VECTOR)
 
     return VECTOR(array, at), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _write(_context: Any, array: Any, at: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         value = _as_vector(context, builder, args[2], sig.args[2])
-        builder.store(value, _place(context, builder, *args[:2], sig.args[1], _DOUBLE), align=8)
+        builder.store(value, _place(context, builder, args, sig.args[1], _DOUBLE), align=8)
         return context.get_dummy_value()
 
     return types.none(array, at, value), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _all(_context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _as_vector(context, builder, args[0], sig.args[0])
@@ -124,7 +125,7 @@ def _all(_context: Any, value: Any) -> Any:
 
 
 def _chooser(how: str) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def choose(_context: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             a, b, yes, no = (_as_vector(context, builder, *one) for one in zip(args, sig.args, strict=True))
