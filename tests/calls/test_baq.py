@@ -103,7 +103,10 @@ def run_plain(reads: Reads, reference: NDArray[np.uint8], band: int) -> dict[str
     arrays |= {"strides": np.array([sizes[name] for name in STRIDES]), "blocks": np.array([len(shapes)])}
     arrays |= {"bases": reads.bases, "qualities": reads.qualities, "reference": reference}
     arrays |= {"shapes": shapes.ravel(), "chances": chances_of(shapes[:, 0], shapes[:, 1]).ravel()}
-    arrays |= {"reads": reads.field("letters")[members].ravel(), "windows": reads.field("window")[members].ravel()}
+    arrays |= {
+        "reads": reads.field("letters")[members].ravel(),
+        "windows": reads.field("window")[members].ravel(),
+    }
     body = make_baq(PLAIN, band)
     for lane in range(MEMBERS):
         body(np.uint64(0), np.uint64(lane), Baq(**arrays))  # type: ignore[call-arg]
