@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,8 @@ class Alignments:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
+        with contextlib.suppress(OSError):  # of a damaged file, which has been reported
+            self.file.close()
 
 
 def open_alignments(path: str | os.PathLike[str], reference: Reference) -> Alignments:
@@ -80,7 +82,7 @@ def _opened(path: Path, reference: Path) -> Any:
     try:
         opened = pysam.AlignmentFile(str(path), reference_filename=str(reference))
     except (OSError, ValueError) as problem:
-        raise ReadsError(f"not a BAM or CRAM file that can be read: {problem}", path=path) from problem
+        raise ReadsError(f"cannot be read as BAM or CRAM: {problem}", path=path) from problem
     if opened.is_sam:
         opened.close()
         raise ReadsError(

@@ -73,6 +73,8 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
         tested_before: columns tested in the windows before its own.
         options: level and number of tests.
     """
+    if allele.count == 0:
+        return False
     tests = options.bonf or TESTS_OF_COLUMN * (tested_before + allele.order)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
     log_p = _lofreq_log_p(allele) if options.compat else allele.log_p

@@ -88,8 +88,9 @@ def _opened(path: Path) -> Any:
             return pysam.FastaFile(str(path))
         with tempfile.TemporaryDirectory() as folder:  # the open file keeps its index in memory
             index = str(Path(folder) / "reference.fai")
+            pysam.faidx("--fai-idx", index, str(path))
             return pysam.FastaFile(str(path), filepath_index=index)
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, pysam.SamtoolsError) as problem:
         raise ReadsError(
             f"not a FASTA file that can be indexed: {problem}",
             path=path,

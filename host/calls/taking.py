@@ -119,7 +119,7 @@ class Taker:
             least_mapping=options.min_mq,
             most_mapping=options.max_mq,
             orphans=options.use_orphan,
-            capped_orphans=options.compat,
+            as_lofreq=options.compat,
             reads=len(self._fields),
             letters=len(self._bases),
             widest=self._widest,

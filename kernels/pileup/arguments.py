@@ -27,7 +27,7 @@ LIMITS = (
     "least_mapping",  # reads with a lower mapping quality are left out
     "most_mapping",  # higher mapping qualities are replaced by this one
     "orphans",  # 1: reads of improper pairs count
-    "capped_orphans",  # 1: as LoFreq, reads whose quality is replaced count even in improper pairs
+    "as_lofreq",  # 1: reads whose mapping quality is replaced count even in improper pairs, and skips are deletions
     "reads",  # space for reads
     "letters",  # space for their bases
     "widest",  # largest half width of a band

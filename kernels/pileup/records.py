@@ -36,7 +36,7 @@ NO_QUALITY = np.uint8(255)
     LEAST,
     MOST,
     ORPHANS,
-    CAPPED,
+    AS_LOFREQ,
     READS,
     LETTERS,
     WIDEST,
@@ -67,7 +67,7 @@ def is_wanted(limits, flag, mapping):
         return False
     if mapping < limits[LEAST]:
         return False
-    if mapping > limits[MOST] and limits[CAPPED] == _1:
+    if mapping > limits[MOST] and limits[AS_LOFREQ] == _1:
         return True
     return limits[ORPHANS] == _1 or flag & PAIRED == _0 or flag & PROPER != _0
 
@@ -126,6 +126,8 @@ def take(
     given.fields[field + np.int64(7)] = length
     window = window_of(extent, length, limits[CONTIG_LENGTH])
     aligned = extent.first_base >= _0 and window.length > _0 and window.band <= limits[WIDEST]
+    if extent.skips == _1 and limits[AS_LOFREQ] == _0:
+        aligned = False  # a skip is no deletion, which the model would find impossible
     given.fields[field + np.int64(8)] = window.begin
     given.fields[field + np.int64(9)] = window.length if aligned else _0
     given.fields[field + np.int64(10)] = window.band

@@ -149,7 +149,9 @@ def write_reads(simulated: Simulated, folder: Path, name: str = "reads", sample:
     return path
 
 
-def _record(pysam: object, header: object, simulated: Simulated, at: int, sample: str, paired: bool) -> object:
+def _record(
+    pysam: object, header: object, simulated: Simulated, at: int, sample: str, paired: bool
+) -> object:
     read = pysam.AlignedSegment(header)  # type: ignore[attr-defined]
     reverse = bool(simulated.reverse[at])
     read.query_name = str(simulated.mate[at])
