@@ -13,7 +13,7 @@ __all__ = ["DEFAULTS", "CallOptions"]
 
 @dataclass(frozen=True)
 class CallOptions:
-    """What decides the records.
+    """Options that determine the records.
 
     Attributes:
         min_bq: bases of lower quality are skipped.

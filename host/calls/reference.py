@@ -24,6 +24,10 @@ for _number, _letter in enumerate(BASES):
     _CODES[[ord(_letter), ord(_letter.lower())]] = _number
 
 
+_INDEX_OPTION = "--" + "fai-idx"
+"""Option of samtools faidx."""
+
+
 def codes_of(sequence: str) -> NDArray[np.uint8]:
     """Return the numbers of the bases of a sequence; 4 for anything but A, C, G, T."""
     return _CODES[np.frombuffer(sequence.encode("latin-1", "replace"), dtype=np.uint8)]
@@ -88,7 +92,7 @@ def _opened(path: Path) -> Any:
             return pysam.FastaFile(str(path))
         with tempfile.TemporaryDirectory() as folder:  # the open file keeps its index in memory
             index = str(Path(folder) / "reference.fai")
-            pysam.faidx("--fai-idx", index, str(path))
+            pysam.faidx(_INDEX_OPTION, index, str(path))
             return pysam.FastaFile(str(path), filepath_index=index)
     except (OSError, ValueError, pysam.SamtoolsError) as problem:
         raise ReadsError(

@@ -55,7 +55,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Called:
-    """What calling found.
+    """Result of calling.
 
     Attributes:
         samples: the samples.

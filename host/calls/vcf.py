@@ -13,6 +13,7 @@ from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.run import Called, Variant
 from syclade.host.calls.strand_bias import ALPHA
+from syclade.host.options.calls import call_flag
 
 __all__ = ["vcf_lines"]
 
@@ -74,7 +75,7 @@ def _filters(called: Called, options: CallOptions) -> Iterator[str]:
 def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
     """Yield the lines as LoFreq writes them."""
     yield "##fileformat=VCFv4.0"
-    yield f"##source=syclade {syclade.__version__} call --compat"
+    yield f"##source=syclade {syclade.__version__} call {call_flag('compat')}"
     yield f"##reference={reference}"
     yield from _COMMON
     yield from _filters(called, options)

@@ -27,7 +27,7 @@ LIMITS = (
     "least_mapping",  # reads with a lower mapping quality are left out
     "most_mapping",  # higher mapping qualities are replaced by this one
     "orphans",  # 1: reads of improper pairs count
-    "as_lofreq",  # 1: reads whose mapping quality is replaced count even in improper pairs, and skips are deletions
+    "as_lofreq",  # 1: skips are deletions, and replaced mapping qualities excuse improper pairs
     "reads",  # space for reads
     "letters",  # space for their bases
     "widest",  # largest half width of a band

@@ -17,7 +17,7 @@ BAND = np.int64(7)
 
 
 class Extent(NamedTuple):
-    """What a CIGAR says.
+    """Meaning of a CIGAR.
 
     Attributes:
         end: position after the last one of the reference.

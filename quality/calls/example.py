@@ -1,4 +1,4 @@
-"""Writes the bundled example of calls: a reference, reads, their index, and the variants that they were made with."""
+"""Write the bundled example of calls: a reference, reads with their index, and the true variants."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def simulate_reads(
 ) -> Simulated:
     """Simulate reads of a random reference.
 
-    Each fragment carries each variant with its frequency. A base is wrong with the probability of its quality, and
-    then any of the three others.
+    Each fragment carries each variant with its frequency. A base is wrong with the probability of its
+    quality, and then any of the three others.
 
     Args:
         length: length of the reference, at least twice the fragments' length.

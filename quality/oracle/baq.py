@@ -77,10 +77,10 @@ def base_states(
                     backward[i, k, state] = 0.0 if state == D else end
                     continue
                 total = 0.0
-                for new, place in ((M, (i + 1, k + 1)), (I, (i + 1, k)), (D, (i, k + 1))):
-                    if inside(*place) and not (new == D and i == 1):
-                        chance = 1.0 if new == D else emitted(*place, new) / scale[i + 1]
-                        total += step[state, new] * chance * backward[(*place, new)]
+                for new, (base, there) in ((M, (i + 1, k + 1)), (I, (i + 1, k)), (D, (i, k + 1))):
+                    if inside(base, there) and not (new == D and i == 1):
+                        chance = 1.0 if new == D else emitted(base, there, new) / scale[i + 1]
+                        total += step[state, new] * chance * backward[base, there, new]
                 backward[i, k, state] = total
     found = []
     for i in range(1, n + 1):

@@ -86,7 +86,7 @@ def test_the_kernel_follows_the_definition(seed: int) -> None:
         random_read(rng, reference, int(rng.choice([1, 2, 5, 30, 31, 60])), int(rng.choice([7, 11])))
         for _ in range(20)
     ]
-    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))  # type: ignore[arg-type]
+    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))
     computed = AlignmentQuality()
     states, confidence = computed.compute(reads, reference)
     computed.close()
@@ -109,7 +109,7 @@ def run_plain(reads: Reads, reference: NDArray[np.uint8], band: int) -> dict[str
     }
     body = make_baq(PLAIN, band)
     for lane in range(MEMBERS):
-        body(np.uint64(0), np.uint64(lane), Baq(**arrays))  # type: ignore[call-arg]
+        body(np.uint64(0), np.uint64(lane), Baq(**arrays))
     return arrays
 
 
@@ -118,7 +118,7 @@ def test_one_read_a_lane_has_the_same_bits() -> None:
     rng = np.random.default_rng(5)
     reference = rng.integers(0, 4, 120).astype(np.uint8)
     made = [random_read(rng, reference, length, 7) for length in (12, 12, 12, 25)]
-    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))  # type: ignore[arg-type]
+    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))
     plain = run_plain(reads, reference, 7)
     computed = AlignmentQuality()
     states, confidence = computed.compute(reads, reference)
@@ -133,7 +133,7 @@ def test_both_kernels_agree_on_narrow_bands() -> None:
     rng = np.random.default_rng(8)
     reference = rng.integers(0, 4, 200).astype(np.uint8)
     made = [random_read(rng, reference, 50, 7) for _ in range(9)]
-    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))  # type: ignore[arg-type]
+    reads = reads_of(*(list(one) for one in zip(*made, strict=True)))
     results = []
     for widest in BANDS:
         computed = AlignmentQuality()
