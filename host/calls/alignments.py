@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from syclade.host.calls.library import pysam_of
+from syclade.host.calls.library import pysam_of, quiet_finalizers
 from syclade.host.calls.reference import Reference
 from syclade.host.common.errors import ReadsError
 
@@ -33,7 +33,10 @@ class Alignments:
     def __init__(self, path: str | os.PathLike[str], reference: Path) -> None:
         self.path = Path(path)
         self.file = _opened(self.path, reference)
-        header = self.file.header.to_dict()
+        try:
+            header = self.file.header.to_dict()
+        except (ValueError, KeyError, AssertionError) as problem:
+            raise ReadsError(f"its header is damaged: {problem}", path=path) from problem
         order = header.get("HD", {}).get("SO")
         if order in ("unsorted", "queryname"):
             said = "not sorted" if order == "unsorted" else "sorted by name"
@@ -80,7 +83,8 @@ def _opened(path: Path, reference: Path) -> Any:
     if not path.exists():
         raise ReadsError("there is no such file", path=path)
     try:
-        opened = pysam.AlignmentFile(str(path), reference_filename=str(reference))
+        with quiet_finalizers():
+            opened = pysam.AlignmentFile(str(path), reference_filename=str(reference))
     except (OSError, ValueError) as problem:
         raise ReadsError(f"cannot be read as BAM or CRAM: {problem}", path=path) from problem
     if opened.is_sam:

@@ -69,7 +69,10 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
         kept &= (joined >= options.min_jq) & (~alternative | (joined >= options.min_alt_jq))
     kept &= reference[counts.column] < 4
     by_base = _sums(counts, kept & alternative, columns)
-    enough = counts.strands.sum(axis=(1, 2)) >= options.min_cov
+    bases = counts.strands.sum(axis=(1, 2))
+    enough = bases >= options.min_cov
+    if options.compat:  # where most reads have a deletion, LoFreq does not test
+        enough &= 2 * bases >= counts.depth
     tested = enough & (reference < 4) & by_base.any(axis=1)
     order, starts = _grouped(counts.column[kept], joint[kept], columns)
     probability = joint[kept][order]

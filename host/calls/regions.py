@@ -38,7 +38,7 @@ def parse_region(text: str, contigs: Mapping[str, int]) -> Interval:
     """
     if text in contigs:
         return Interval(text, 0, contigs[text])
-    found = re.fullmatch(r"(.+):([\d,]+)(?:-([\d,]*))?", text)
+    found = re.fullmatch(r"(.+):(\d[\d,]{,14})(?:-(\d[\d,]{,14})?)?", text, re.ASCII)
     if found is None or found[1] not in contigs:
         name = text if found is None else found[1]
         raise OptionError(
@@ -87,7 +87,7 @@ def _of_line(line: str, contigs: Mapping[str, int], path: str | os.PathLike[str]
             hint=f"contigs are {', '.join(list(contigs)[:5])}{' and others' if len(contigs) > 5 else ''}",
         )
     places = words[1:3]
-    if not places or not all(re.fullmatch(r"\d+", place.strip()) for place in places):
+    if not places or not all(re.fullmatch(r"\d{1,12}", place.strip(), re.ASCII) for place in places):
         raise ReadsError(
             "this is neither a region nor a position",
             path=path,

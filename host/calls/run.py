@@ -191,8 +191,11 @@ class _Pool:
             yield first, result.result()
 
     def close(self) -> None:
-        """Drop pieces that have not begun, wait for the others, and close the files."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Drop pieces that are not finished, and close the files."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(self._workers):
+            worker.stop()
+        self._pool.shutdown(wait=True)
         for worker in self._workers:
             worker.close()
 

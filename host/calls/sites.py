@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def read_sites(path: str | os.PathLike[str], reference: Reference) -> tuple[Site
     others = 0
     for number, line in _lines(path):
         words = line.split("\t")
-        if len(words) < 5 or not words[1].isdecimal():
+        if len(words) < 5 or not re.fullmatch(r"\d{1,12}", words[1], re.ASCII):
             raise ReadsError(
                 "this is no record of a VCF",
                 path=path,
@@ -35,11 +36,13 @@ def read_sites(path: str | os.PathLike[str], reference: Reference) -> tuple[Site
             )
         contig, position, ref = words[0], int(words[1]) - 1, words[3].upper()
         if contig not in reference.lengths or not 0 <= position < reference.lengths[contig]:
-            raise ReadsError(f"the reference has no {contig}:{position + 1}", path=path, line=number)
+            raise ReadsError(
+                f"the reference has no position {position + 1} of a contig {contig!r}", path=path, line=number
+            )
         there = reference.sequence(contig)[position : position + len(ref)]
         if ref != there:
             raise ReadsError(
-                f"REF is {ref}, and the reference has {there} at {contig}:{position + 1}",
+                f"REF is {ref!r}, and the reference has {there!r} at {contig}:{position + 1}",
                 path=path,
                 line=number,
                 hint="give a VCF that was made with this reference",

@@ -36,12 +36,18 @@ def window_ends(begin: int, end: int) -> Iterator[tuple[int, int]]:
 class WindowCounter:
     """Counts the reads of windows by compiled code; for use by one thread.
 
+    Attributes:
+        records: records of the files that were seen.
+        empty: those without bases.
+        stopped: set by another thread to leave out all further reads, when the result is not wanted any more.
+
     Args:
         options: which reads and bases count.
     """
 
     def __init__(self, options: CallOptions) -> None:
         self._options = options
+        self.stopped = False
         self._taker = Taker(compiled_records(), options, BANDS[-1])
         self._kernels = compiled_columns(), compiled_growth()
         self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
@@ -78,7 +84,7 @@ class WindowCounter:
                 for piece in pieces:
                     reads = self._taker.take(alignments.path, piece, place, last, -1)
                     carried.append(self._add(counter, reads, reference, piece, last))
-                while True:
+                while not self.stopped:
                     raw = stream.chunk(RAW_BYTES)
                     reads = self._taker.take(alignments.path, raw, place, last, previous)
                     stream.consume(reads.consumed)

@@ -93,6 +93,11 @@ class Worker:
             for stream in streams:
                 stream.close()
 
+    def stop(self) -> None:
+        """End the current piece soon; called by another thread when its result is not wanted any more."""
+        for counter in self._counters:
+            counter.stopped = True
+
     def close(self) -> None:
         """Close the files and free the memory."""
         for counter in self._counters:

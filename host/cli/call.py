@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -107,6 +108,8 @@ def command(
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
+    if not verbose:
+        logging.getLogger("syclade.devices").setLevel(logging.WARNING)  # the user has chosen none
     begun = time.perf_counter()
     reference = Reference(ref)
     samples = samples_of(reads, reference)

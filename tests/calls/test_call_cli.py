@@ -162,8 +162,11 @@ def test_sites_have_records_in_any_case(tmp_path: Path) -> None:
     [
         ("no VCF\n", "1: this is no VCF"),
         ("##fileformat=VCFv4.2\nsimulated\t10\n", "2: this is no record"),
-        ("##fileformat=VCFv4.2\nsimulated\t10\t.\tN\tA\n", "2: REF is N"),
-        ("##fileformat=VCFv4.2\nother\t10\t.\tN\tA\n", "2: the reference has no other:10"),
+        ("##fileformat=VCFv4.2\nsimulated\t10\t.\tN\tA\n", "2: REF is 'N'"),
+        (
+            "##fileformat=VCFv4.2\nother\t10\t.\tN\tA\n",
+            "2: the reference has no position 10 of a contig 'other'",
+        ),
         ("##fileformat=VCFv4.2\n", "there are no records"),
     ],
 )
