@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled
+from syclade.host.calls.compiled import Compiled, compiled_growth
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.taking import Reads
 from syclade.host.common.errors import ReadsError
@@ -54,17 +54,15 @@ class Counter:
     """Counts the bases of reads in a window.
 
     Args:
-        columns, growth: the kernels.
+        columns: the kernel that counts.
         options: which bases count.
         begin, end: the window, from 0, without `end`.
     """
 
-    def __init__(
-        self, columns: Compiled, growth: Compiled, options: CallOptions, begin: int, end: int
-    ) -> None:
-        self._columns, self._growth, self._options = columns, growth, options
+    def __init__(self, columns: Compiled, options: CallOptions, begin: int, end: int) -> None:
+        self._columns, self._options = columns, options
         self._begin, self._number = begin, end - begin
-        self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
+        self._table = np.zeros((self._number, 0, 2), dtype=np.uint32)
         self._filled = np.zeros(self._number, dtype=np.int32)
         self._depth = np.zeros(self._number, dtype=np.int32)
         self._strands = np.zeros((self._number, 5, 2), dtype=np.int32)
@@ -79,6 +77,8 @@ class Counter:
         Raises:
             ReadsError: a column has more different qualities than there is space for.
         """
+        if self._table.shape[1] == 0:  # windows without reads need none
+            self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
         first = 0
         longest = int(reads.field("length").max(initial=0))
         arrays: dict[str, NDArray[Any]] = {
@@ -144,7 +144,7 @@ class Counter:
                 f"a column after position {self._begin} has more than {_LAST_STRIDE} different qualities"
             )
         table = np.zeros((self._number, stride, 2), dtype=np.uint32)
-        self._growth(
+        compiled_growth()(
             {
                 "columns": np.array([self._number]),
                 "old_stride": np.array([stride // 2]),

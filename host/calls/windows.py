@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import BANDS, AlignmentQuality
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.compiled import compiled_columns, compiled_growth, compiled_records
+from syclade.host.calls.compiled import compiled_columns, compiled_records
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.stream import RawRecords
@@ -49,7 +49,7 @@ class WindowCounter:
         self._options = options
         self.stopped = False
         self._taker = Taker(compiled_records(), options, BANDS[-1])
-        self._kernels = compiled_columns(), compiled_growth()
+        self._columns = compiled_columns()
         self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
         self.records = self.empty = 0
 
@@ -79,7 +79,7 @@ class WindowCounter:
             carried: list[bytes] = []
             previous = -1
             for first, last in window_ends(begin, end):
-                counter = Counter(*self._kernels, self._options, first, last)
+                counter = Counter(self._columns, self._options, first, last)
                 pieces, carried = carried, []
                 for piece in pieces:
                     reads = self._taker.take(alignments.path, piece, place, last, -1)

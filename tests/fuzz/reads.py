@@ -31,8 +31,8 @@ _BED = (
     b"#x\nsimulated\t1\t2\tname\t0\t+\n",
 )
 _SITES = (
-    b"##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nsimulated\t10\t.\tN\tA\n",
-    b"##fileformat=VCFv4.2\nsimulated\t1\t.\tA\tC,G\t5\tPASS\t.\nsimulated\t2\t.\tC\tG\n",
+    b"##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nsimulated\t10\t.\tA\tC\nsimulated\t11\t.\tCC\tC\n",
+    b"##fileformat=VCFv4.2\nsimulated\t1\t.\tT\tC,G\t5\tPASS\t.\nsimulated\t2\t.\tA\tG\n",
 )
 _PIECES = (
     b"simulated",
@@ -113,7 +113,7 @@ class Places:
         """Return the bytes, and whether they are sites."""
         sites = draw.random() < 0.5
         good = _SITES if sites else _BED
-        return (soup(_PIECES, draw) if draw.random() < 0.3 else damaged(draw.choice(good), draw)), sites
+        return (soup(_PIECES, draw) if draw.random() < 0.1 else damaged(draw.choice(good), draw, 2)), sites
 
     def take(self, given: Any) -> None:
         """Read the file; places are positions of the reference."""
