@@ -103,8 +103,11 @@ class Counter:
 
     def counts(self) -> Counts:
         """Return what has been counted."""
-        column, place = np.nonzero(self._table[:, :, 0])
-        entries = self._table[column, place]
+        used = np.flatnonzero(self._filled)
+        stride = self._table.shape[1]
+        table = (self._table if len(used) == self._number else self._table[used]).reshape(-1, 2)
+        places = np.flatnonzero(table[:, 0])
+        entries, column = table[places], used[places // max(1, stride)]
         key = entries[:, 0].astype(np.int64) - 1
         order = np.lexsort((key, column))
         column, key = column[order].astype(np.int32), key[order]
