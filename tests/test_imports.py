@@ -43,6 +43,7 @@ LIBRARIES = {
     "numba_dpex": "optional; starts the SYCL runtime",
     "pandas": "optional",
     "platformdirs": "for the user's cache only",
+    "pysam": "optional",
     "resource": "not on Windows",
     "rich": "slow",
     "scipy": "slow",

@@ -22,6 +22,7 @@ _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
     "compare": ("syclade.host.cli.compare", "Compare a tree with another, such as the true one."),
+    "call": ("syclade.host.cli.call", "Call the variants of aligned reads, by LoFreq's model."),
     "scite": ("syclade.host.cli.scite", "Take SCITE's arguments, and leave its files and lines."),
     "convert": ("syclade.host.cli.convert", "Write a matrix of another format in SCITE's or PhISCS' form."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),

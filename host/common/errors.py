@@ -15,6 +15,7 @@ __all__ = [
     "OptionError",
     "OutputError",
     "RatesError",
+    "ReadsError",
     "SycladeError",
     "TreeError",
 ]
@@ -88,6 +89,16 @@ class TreeError(_FileError):
 
     Attributes:
         path: the file, or None.
+        line: line of the file, from 1, or None.
+        column: column of the text in that line (characters, from 1), or None.
+    """
+
+
+class ReadsError(_FileError):
+    """Aligned reads, their reference, or a list of regions or sites cannot be used.
+
+    Attributes:
+        path: the file.
         line: line of the file, from 1, or None.
         column: column of the text in that line (characters, from 1), or None.
     """

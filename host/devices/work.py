@@ -13,6 +13,7 @@ from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import Device
 
 __all__ = [
+    "COLUMNS",
     "GENERAL",
     "IMAGE",
     "SPECIALISED",
@@ -30,13 +31,13 @@ __all__ = [
     "work_dicts",
 ]
 
-STEPS, SWEEPS = "steps", "sweeps"
-"""Units of work: chain steps, sweeps of searches."""
+STEPS, SWEEPS, COLUMNS = "steps", "sweeps", "columns"
+"""Units of work: chain steps, sweeps of searches, columns of pileups."""
 
 SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
 """Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
 
-_NAMES = {STEPS: "chain steps", SWEEPS: "sweeps"}
+_NAMES = {STEPS: "chain steps", SWEEPS: "sweeps", COLUMNS: "columns"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class WorkDone:
     Attributes:
         executor: the device that the kernel ran on.
         kernel: specialised, general, image, stages, or numpy (which has no kernels).
-        unit: STEPS or SWEEPS.
-        count: number of steps or sweeps, over all chains or searches.
+        unit: STEPS, SWEEPS or COLUMNS.
+        count: number of steps or sweeps, over all chains or searches, or of columns.
         seconds: wall time of the launches.
     """
 
@@ -64,7 +65,7 @@ class WorkLog:
     Args:
         executor: the device that the kernel runs on.
         kernel: its name, as in `WorkDone`.
-        unit: STEPS or SWEEPS.
+        unit: STEPS, SWEEPS or COLUMNS.
         slots: number of slots; what happens in a slot before its first `put` does not count.
     """
 
@@ -124,7 +125,7 @@ class WithWork:
 
 def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
     """Return the work as plain values for run.json; the shares of each unit sum to 1."""
-    totals = {unit: sum(counts_of(work, unit).values()) for unit in (STEPS, SWEEPS)}
+    totals = {unit: sum(counts_of(work, unit).values()) for unit in _NAMES}
     return [
         {
             "device": one.executor.filter,
@@ -181,7 +182,8 @@ def require_executor(executor: Device, device: Device) -> None:
 
 
 def _main_executor(work: Sequence[WorkDone]) -> Device | None:
-    unit = SWEEPS if any(one.unit == SWEEPS for one in work) else STEPS
+    units = {one.unit for one in work}
+    unit = next((one for one in (SWEEPS, COLUMNS) if one in units), STEPS)
     counts = counts_of(work, unit)
     return max(counts, key=lambda executor: counts[executor], default=None)
 

@@ -5,10 +5,11 @@ For SYCL devices, every kernel of the program is precompiled:
 - for chains, one kernel with specialisation constants per form or width, score, learned rates and recorders,
   and a general kernel for short chains of the maximum score;
 - on ancestor matrices, the fused kernel and the five stages;
-- for searches, one kernel per stage.
+- for searches, one kernel per stage;
+- for tails of distributions, three kernels.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
-kernels of searches.
+kernels of searches and of tails.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.search.kernel import search_kernel
 from syclade.host.search.work import STAGES
+from syclade.host.tails.kernels import KERNELS, tail_kernel
+from syclade.kernels.target.native.traits import TRAITS as NATIVE
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["Shipped", "shipped_kernels"]
@@ -86,7 +89,7 @@ class Shipped:
 def shipped_kernels() -> dict[str, Shipped]:
     """Return all precompiled kernels, by name."""
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
-    for group in (_chains(), _doublet_chains(), _leaf_chains(), _ancestor_kernels()):
+    for group in (_chains(), _doublet_chains(), _leaf_chains(), _ancestor_kernels(), _tails()):
         kernels |= dict(group)
     return kernels
 
@@ -170,6 +173,13 @@ def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
         if score == "max":
             for stage in stage_kernels(make_plan(problem), encoding):
                 yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
+
+
+def _tails() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of tails; machine code has its own number of lanes."""
+    for name in KERNELS:
+        yield f"tails-{name}", Shipped(tail_kernel(name), (SPIRV,))
+        yield f"tails-{name}-native", Shipped(tail_kernel(name, NATIVE.lanes), tuple(PROCESSORS))
 
 
 def _variants(

@@ -44,9 +44,10 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
     "--suite",
     is_flag=False,
     flag_value="sizes",
-    type=click.Choice(("sizes", "thesis")),
+    type=click.Choice(("sizes", "thesis", "tails")),
     help="sizes (or no name): all sizes, usable devices and encodings. thesis: the parameters of figure 4.1 "
-    "of the ffSCITE thesis (three sizes, 6 and 12 chains, four lengths), beside SCITE.",
+    "of the ffSCITE thesis (three sizes, 6 and 12 chains, four lengths), beside SCITE. tails: columns of "
+    "pileups, beside Algorithm 1 of LoFreq in C.",
 )
 @click.option("--scaling", is_flag=True, help="Vary cells, mutations, slots and threads.")
 @click.option(
@@ -96,6 +97,8 @@ def command(
     with energy_meter(energy) as (meter, told):
         if suite == "thesis":
             report, text, figure = _thesis(device, encoding, runs, scite, seed, meter, told)
+        elif suite == "tails":
+            report, text, figure = _tails(device, repeats)
         elif suite == "sizes":
             report, text, figure = _suite(device, seconds, repeats)
         elif scaling:
@@ -179,6 +182,18 @@ def _thesis(
         done=_tell_point,
     )
     return bench.to_dict(), thesis_table(bench), lambda: thesis_figure(bench)
+
+
+def _tails(device: str, repeats: int) -> Measured:
+    from syclade.host.devices.choice import list_devices
+    from syclade.quality.bench.tails import bench_tails, describe_point, table
+
+    usable = {one.kind for one in list_devices() if one.usable}
+    devices = [kind for kind in ("native", "cpu") if kind in usable] if device == "auto" else [device]
+    report = bench_tails(
+        devices, repeats=repeats, done=lambda point: click.echo(describe_point(point), err=True)
+    )
+    return report, table(report), None
 
 
 def _suite(device: str, seconds: float, repeats: int) -> Measured:

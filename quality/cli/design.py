@@ -12,6 +12,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.common.errors import OptionError
+from syclade.quality.cli import column_units
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,11 +82,16 @@ def command(design: str | None, as_json: bool, **given: Any) -> None:
 
     A design is a file of facts: clock, unroll factors, resource table, and the source of each. Presets are
     the published designs and this project's own models. No device is needed.
+
+    column-units is the model of an accelerator for variant calling; its designs have names such as O/S/8.
     """
     from syclade.quality.design.reader import load_design
 
     if design is None:
         _list_presets(as_json)
+        return
+    if column_units.is_column_design(design):
+        column_units.report(design, as_json, given)
         return
     sweeping = given["sweep"] or bool(given["over"])
     _check_together(given, sweeping)

@@ -21,7 +21,7 @@ from syclade.quality.design.model import (
 )
 from syclade.quality.design.table import DesignFileError, Table, parse_toml
 
-__all__ = ["load_design", "preset_names"]
+__all__ = ["load_design", "load_device", "preset_names"]
 
 KINDS = {"published", "measured", "derived", "assumed"}
 REQUIRED = (
@@ -105,6 +105,12 @@ def _device(top: Table) -> Device:
     if not file.is_file():
         known = sorted(entry.name[:-5] for entry in (_HERE / "devices").iterdir() if _is_toml(entry))
         top.refuse("device", f"there is no device {name!r}", f"devices: {', '.join(known)}")
+    return load_device(name)
+
+
+def load_device(name: str) -> Device:
+    """Return the card of a device file that comes with the package."""
+    file = _HERE / "devices" / f"{name}.toml"
     table = parse_toml(file.read_text(encoding="utf-8"), file.name)
     device = Device(
         name=name,

@@ -225,7 +225,7 @@ def shifted(blocks: Samples) -> Samples:
 
 
 def to_grid(blocks: Samples) -> Samples:
-    blocks[0][1]["rate_at"][0] = (10**6, 0)
+    blocks[0][1]["rate_at"][0] = (10**6, 0, 0)
     return blocks
 
 

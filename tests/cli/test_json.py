@@ -18,6 +18,7 @@ from syclade.host.cli.main import cli
 from tests.conftest import ROOT
 
 MATRIX = ROOT / "host" / "data" / "example" / "matrix.csv"
+CALLS = ROOT / "host" / "data" / "calls"
 RATES = ("--fp-rate=0.001", "--fn-rate=0.2")
 QUICK = (*RATES, "--device=numpy", "--chains=2", "--steps=50")
 
@@ -27,6 +28,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "simulate": ("--cells=4", "--mutations=3", *RATES, "--out=OUT"),
     "convert": (MATRIX, "--out=OUT"),
     "export": ("OUT", "--cells=8", "--mutations=7", "--steps=10", "--chains=1"),
+    "call": (f"--ref={CALLS / 'reference.fa'}", "--out=OUT/calls.vcf", CALLS / "reads.bam"),
     "devices": (),
     "quality posterior": ("--mutations=2", "--samples=1000", "--device=numpy", "--out=OUT"),
     "quality race": ("--size=6x4", "--chains=0", "--device=numpy", "--out=OUT"),

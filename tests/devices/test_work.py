@@ -8,6 +8,7 @@ import pytest
 from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import NUMPY, Device, native_device
 from syclade.host.devices.work import (
+    COLUMNS,
     STEPS,
     SWEEPS,
     WithWork,
@@ -70,6 +71,17 @@ def test_plain_values() -> None:
     }  # fmt: skip
     assert [one["share"] for one in told[1:]] == [0.71, 0.29]
     assert work_dicts(()) == []
+
+
+def test_columns_are_a_unit_of_their_own() -> None:
+    work = (WorkDone(CPU, "general", COLUMNS, 30, 1.0), WorkDone(NATIVE, "general", COLUMNS, 90, 1.0))
+    assert [one["share"] for one in work_dicts(work)] == [0.25, 0.75]
+    assert executed_on(work[:1]) == " on opencl:cpu:0 (Some CPU)"
+    assert executors_of(work) == (
+        "25 % of the columns on opencl:cpu:0 (Some CPU), 75 % on native (this processor, by numba)"
+    )
+    assert Done(*work).device == NATIVE.filter
+    assert Done(*work).steps_per_second == 0
 
 
 def test_a_result_names_the_executor_of_most_of_the_work() -> None:

@@ -11,11 +11,13 @@ from tests.fuzz.forms import Libraries, Tables
 from tests.fuzz.images import Images
 from tests.fuzz.matrices import Matrices
 from tests.fuzz.names import Names
+from tests.fuzz.reads import Places, Reads
 from tests.fuzz.run import Kind
 from tests.fuzz.trees import Trees
 
 __all__ = ["KINDS"]
 
 KINDS: dict[str, Callable[[Path], Kind]] = {
-    kind.name: kind for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Libraries)
+    kind.name: kind
+    for kind in (Matrices, Names, Trees, Images, Caches, Checkpoints, Tables, Libraries, Reads, Places)
 }

@@ -1,0 +1,1 @@
+"""Tails of Poisson-binomial distributions in numpy, the same operations in the same order as on devices."""

@@ -1,0 +1,112 @@
+"""Files of aligned reads: checked when opened, and read as raw records of BAM, also from CRAM."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+from syclade.host.calls.library import pysam_of, quiet_finalizers
+from syclade.host.calls.reference import Reference
+from syclade.host.common.errors import ReadsError
+
+__all__ = ["Alignments", "open_alignments"]
+
+
+class Alignments:
+    """An open file of aligned reads with its index.
+
+    Attributes:
+        path: the file.
+        contigs: length of each contig, by name, in the order of the header.
+        sample: the sample's name: that of its read groups, else the file's.
+
+    Args:
+        path: a BAM or CRAM file, sorted by position, with an index.
+        reference: the reference's file, which CRAM needs.
+
+    Raises:
+        ReadsError: the file cannot be read, is not sorted, or has no index.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], reference: Path) -> None:
+        self.path = Path(path)
+        self.file = _opened(self.path, reference)
+        try:
+            header = self.file.header.to_dict()
+        except (ValueError, KeyError, AssertionError) as problem:
+            raise ReadsError(f"its header is damaged: {problem}", path=path) from problem
+        order = header.get("HD", {}).get("SO")
+        if order in ("unsorted", "queryname"):
+            said = "not sorted" if order == "unsorted" else "sorted by name"
+            raise ReadsError(f"the reads are {said}", path=path, hint="sort them by position: samtools sort")
+        if not _has_index(self.file):
+            raise ReadsError("there is no index", path=path, hint=f"make one: samtools index {path}")
+        self.contigs: dict[str, int] = dict(zip(self.file.references, self.file.lengths, strict=True))
+        names = dict.fromkeys(group["SM"] for group in header.get("RG", []) if group.get("SM"))
+        self.sample = next(iter(names)) if len(names) == 1 else self.path.name.rsplit(".", 1)[0]
+
+    def __enter__(self) -> Alignments:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):  # of a damaged file, which has been reported
+            self.file.close()
+
+
+def open_alignments(path: str | os.PathLike[str], reference: Reference) -> Alignments:
+    """Open a file of aligned reads, and check that its contigs are those of the reference.
+
+    Raises:
+        ReadsError: as for `Alignments`; or a contig is missing in the reference, or has another length there.
+    """
+    opened = Alignments(path, reference.path)
+    for name, length in opened.contigs.items():
+        there = reference.lengths.get(name)
+        if there == length:
+            continue
+        if there is None and not _used(opened.file, name):
+            continue
+        what = "is not in" if there is None else f"has {length} positions, and {there} in"
+        opened.file.close()
+        raise ReadsError(
+            f"contig {name} {what} the reference {reference.path}",
+            path=path,
+            hint="give the reference that the reads were aligned to",
+        )
+    return opened
+
+
+def _opened(path: Path, reference: Path) -> Any:
+    pysam = pysam_of()
+    if not path.exists():
+        raise ReadsError("there is no such file", path=path)
+    try:
+        with quiet_finalizers():
+            opened = pysam.AlignmentFile(str(path), reference_filename=str(reference))
+    except (OSError, ValueError) as problem:
+        raise ReadsError(f"cannot be read as BAM or CRAM: {problem}", path=path) from problem
+    if opened.is_sam:
+        opened.close()
+        raise ReadsError(
+            "this is a SAM file, which has no index",
+            path=path,
+            hint="convert it: samtools sort -o reads.bam, then samtools index reads.bam",
+        )
+    return opened
+
+
+def _has_index(opened: Any) -> bool:
+    try:
+        return bool(opened.has_index())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _used(opened: Any, contig: str) -> bool:
+    """Return whether the index says that reads are aligned to a contig; True if it does not tell."""
+    try:
+        return any(one.contig == contig and one.total for one in opened.get_index_statistics())
+    except (OSError, ValueError, AttributeError, NotImplementedError):
+        return True

@@ -1,0 +1,162 @@
+"""Counts of bases in the columns of a window, by base, strand, mapping, base and alignment quality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.compiled import Compiled, compiled_growth
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.taking import Reads
+from syclade.host.common.errors import ReadsError
+from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
+
+__all__ = ["Counter", "Counts"]
+
+LEAST_QUALITY = 3
+"""Bases of lower quality count in the depth only."""
+
+_FIRST_STRIDE, _LAST_STRIDE = 256, 1 << 17
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Bases of the columns of a window. Entries are in the order of columns and keys.
+
+    Attributes:
+        begin: position of the first column, from 0.
+        depth: int32, (columns,): reads, deletions included.
+        strands: int32, (columns, 5, 2): bases of quality 3 and more, by base (A, C, G, T, other) and strand
+            (forward, reverse).
+        column: int32, (entries,): column of each entry.
+        base, reverse: uint8, (entries,): base, 0 to 3, and strand.
+        mapping, quality, alignment: uint8, (entries,): Phred qualities; mapping 255 and alignment 127 are
+            unknown.
+        count: int64, (entries,): number of bases.
+    """
+
+    begin: int
+    depth: NDArray[np.int32]
+    strands: NDArray[np.int32]
+    column: NDArray[np.int32]
+    base: NDArray[np.uint8]
+    reverse: NDArray[np.uint8]
+    mapping: NDArray[np.uint8]
+    quality: NDArray[np.uint8]
+    alignment: NDArray[np.uint8]
+    count: NDArray[np.int64]
+
+
+class Counter:
+    """Counts the bases of reads in a window.
+
+    Args:
+        columns: the kernel that counts.
+        options: which bases count.
+        begin, end: the window, from 0, without `end`.
+    """
+
+    def __init__(self, columns: Compiled, options: CallOptions, begin: int, end: int) -> None:
+        self._columns, self._options = columns, options
+        self._begin, self._number = begin, end - begin
+        self._table = np.zeros((self._number, 0, 2), dtype=np.uint32)
+        self._filled = np.zeros(self._number, dtype=np.int32)
+        self._depth = np.zeros(self._number, dtype=np.int32)
+        self._strands = np.zeros((self._number, 5, 2), dtype=np.int32)
+
+    def add(self, reads: Reads, states: NDArray[np.int32], confidence: NDArray[np.uint8]) -> None:
+        """Count reads.
+
+        Args:
+            reads: the reads.
+            states, confidence: of their letters, by `AlignmentQuality`; empty without alignment qualities.
+
+        Raises:
+            ReadsError: a column has more different qualities than there is space for.
+        """
+        if self._table.shape[1] == 0:  # windows without reads need none
+            self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
+        first = 0
+        longest = int(reads.field("length").max(initial=0))
+        arrays: dict[str, NDArray[Any]] = {
+            "raw": reads.raw,
+            "fields": reads.fields,
+            "bases": reads.bases,
+            "qualities": reads.qualities,
+            "states": states,
+            "confidence": confidence,
+            "next": np.zeros(1, dtype=np.int64),
+            "filled": self._filled,
+            "depth": self._depth,
+            "strands": self._strands,
+            "aligned": np.zeros(longest, dtype=np.uint8),
+        }
+        while first < len(reads):
+            arrays |= {"rules": self._rules(first, len(reads), len(states) > 0), "table": self._table}
+            self._columns(arrays)
+            first = int(arrays["next"][0])
+            if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
+                self._grow()
+
+    def counts(self) -> Counts:
+        """Return what has been counted."""
+        used = np.flatnonzero(self._filled)
+        stride = self._table.shape[1]
+        table = (self._table if len(used) == self._number else self._table[used]).reshape(-1, 2)
+        places = np.flatnonzero(table[:, 0])
+        entries, column = table[places], used[places // max(1, stride)]
+        key = entries[:, 0].astype(np.int64) - 1
+        order = np.lexsort((key, column))
+        column, key = column[order].astype(np.int32), key[order]
+        return Counts(
+            self._begin,
+            self._depth,
+            self._strands,
+            column,
+            (key >> 23).astype(np.uint8),
+            (key >> 22 & 1).astype(np.uint8),
+            (key >> 14 & 255).astype(np.uint8),
+            (key >> 7 & 127).astype(np.uint8),
+            (key & 127).astype(np.uint8),
+            entries[order, 1].astype(np.int64),
+        )
+
+    def _rules(self, first: int, reads: int, aligned: bool) -> NDArray[np.int64]:
+        rules = dict(
+            first=first,
+            reads=reads,
+            begin=self._begin,
+            columns=self._number,
+            stride=self._table.shape[1],
+            least=LEAST_QUALITY,
+            deepest=self._options.max_depth,
+            aligned=aligned,
+            extended=1,
+            skipped=self._options.compat,
+        )
+        return np.array([rules[name] for name in RULES], dtype=np.int64)
+
+    def _grow(self) -> None:
+        """Double the space for keys."""
+        stride = 2 * self._table.shape[1]
+        if stride > _LAST_STRIDE:
+            raise ReadsError(
+                f"a column after position {self._begin} has more than {_LAST_STRIDE} different qualities"
+            )
+        table = np.zeros((self._number, stride, 2), dtype=np.uint32)
+        compiled_growth()(
+            {
+                "columns": np.array([self._number]),
+                "old_stride": np.array([stride // 2]),
+                "stride": np.array([stride]),
+                "old": self._table,
+                "table": table,
+            }
+        )
+        self._table = table
+
+
+assert NO_ALIGNMENT == 127

@@ -1,0 +1,147 @@
+"""Decisions about one sample's alleles: which are called, with which quality and filters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syclade.host.calls.alleles import TESTS_OF_COLUMN, Allele
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.strand_bias import fisher_log_p, is_one_sided, rejected
+
+__all__ = ["MIN_DEPTH", "Call", "Thresholds", "may_be_called", "pooled_bias", "sample_calls", "thresholds_of"]
+
+MIN_DEPTH = 10
+"""Records with fewer reads do not pass."""
+
+_PHRED = -10.0 / math.log(10.0)
+_LEAST_LOG = -11355.137
+"""ln of the smallest positive number of LoFreq's type, long double: no quality exceeds 49314."""
+_UNDERFLOW = -708.3964185322641
+"""ln of the smallest normal float64: LoFreq's sum of a tail underflows where terms differ by more."""
+_EPSILON_LOG = math.log(2.0**-52)
+_NO_BIAS_VALUE = 2147483647
+"""LoFreq's strand bias where there is no value."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Limits of a sample.
+
+    Attributes:
+        tests: number of tests that p-values are corrected for.
+        quality: least integer quality of a call.
+    """
+
+    tests: int
+    quality: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """An allele with the decisions about it.
+
+    Attributes:
+        allele: the allele.
+        quality: integer Phred quality of its test.
+        strand_bias: Phred-scaled p-value of Fisher's test.
+        filters: names of the filters that it does not pass.
+    """
+
+    allele: Allele
+    quality: int
+    strand_bias: int
+    filters: tuple[str, ...]
+
+
+def thresholds_of(tested: int, options: CallOptions) -> Thresholds:
+    """Return the limits, given the number of columns that were tested."""
+    tests = options.bonf or max(1, TESTS_OF_COLUMN * tested)
+    return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
+
+
+def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> bool:
+    """Return whether an allele can be called, whatever follows.
+
+    The number of tests only grows, so an allele that is not significant among those so far never is. LoFreq
+    decides with the tests so far; otherwise, qualities are cut to integers, so the limit is one Phred unit
+    more generous.
+
+    Args:
+        allele: the allele.
+        tested_before: columns tested in the windows before its own.
+        options: level and number of tests.
+    """
+    if allele.count == 0:
+        return False
+    tests = options.bonf or TESTS_OF_COLUMN * (tested_before + allele.order)
+    margin = 0.0 if options.compat else 0.1 * math.log(10.0)
+    log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
+    return log_p + math.log(tests) < math.log(options.sig) + margin
+
+
+def sample_calls(alleles: Sequence[Allele], thresholds: Thresholds, options: CallOptions) -> list[Call]:
+    """Return the decision about each allele of a sample.
+
+    Args:
+        alleles: the alleles, in the order of the genome.
+        thresholds: the limits.
+        options: which filters to apply.
+    """
+    calls = [_judged(allele, thresholds, options) for allele in alleles]
+    significant = [
+        at for at, call in enumerate(calls) if f"min_snvqual_{thresholds.quality}" not in call.filters
+    ]
+    considered = range(len(calls)) if options.compat else significant
+    if not options.no_default_filter:
+        biased = rejected([10.0 ** (-calls[at].strand_bias / 10.0) for at in considered])
+        for at, found in zip(considered, biased, strict=True):
+            call = calls[at]
+            if found and is_one_sided(*call.allele.dp4[2:]):
+                calls[at] = Call(call.allele, call.quality, call.strand_bias, (*call.filters, "sb_fdr"))
+    return calls
+
+
+def _judged(allele: Allele, thresholds: Thresholds, options: CallOptions) -> Call:
+    quality = _quality(_lofreq_log_p(allele) if options.compat else allele.log_p)
+    filters: tuple[str, ...] = ()
+    if quality < thresholds.quality:
+        filters += (f"min_snvqual_{thresholds.quality}",)
+    if not options.no_default_filter and allele.depth < MIN_DEPTH:
+        filters += (f"min_dp_{MIN_DEPTH}",)
+    bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)
+    return Call(allele, quality, bias, filters)
+
+
+def _quality(log_p: float) -> int:
+    """Return an integer Phred quality, cut; 0 for what LoFreq loses."""
+    return 0 if log_p >= 0 else int(_PHRED * log_p)
+
+
+def pooled_bias(*dp4: int) -> int:
+    """Return the Phred-scaled p-value of strand bias of four counts, cut to an integer."""
+    return int(_PHRED * fisher_log_p(*dp4))
+
+
+def _lofreq_bias(*dp4: int) -> int:
+    """Return LoFreq's value: none where its p-value is 0, and where only one strand and no reference base is
+    left."""
+    if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
+        return _NO_BIAS_VALUE
+    log_p = fisher_log_p(*dp4)
+    return int(_PHRED * log_p) if log_p > math.log(5e-324) else _NO_BIAS_VALUE
+
+
+def _lofreq_log_p(allele: Allele) -> float:
+    """Return ln of the p-value that LoFreq computes.
+
+    It takes the tails of less frequent alternatives from the table of the most frequent one. Where ln p
+    differs by more than the exponent of float64 can hold, a flag of underflow makes LoFreq replace the
+    p-value: a small one by the smallest positive number, a larger one by the largest, so that the allele is
+    lost.
+    """
+    log_p = allele.log_p
+    if allele.highest - log_p < _UNDERFLOW:
+        return _LEAST_LOG if log_p < _EPSILON_LOG else math.inf
+    return max(log_p, _LEAST_LOG)

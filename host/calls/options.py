@@ -1,0 +1,78 @@
+"""Options of calling: names and defaults are LoFreq's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from syclade.host.common.errors import OptionError
+from syclade.host.options.calls import CALL_OPTIONS, call_flag
+
+__all__ = ["DEFAULTS", "CallOptions"]
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """Options that determine the records.
+
+    Attributes:
+        min_bq: bases of lower quality are skipped.
+        min_alt_bq: likewise for alternative bases.
+        def_alt_bq: quality that replaces that of alternative bases; 0 none, -1 the median of the reference
+            bases.
+        min_jq, min_alt_jq: likewise for joint qualities, of all and of alternative bases.
+        min_mq: reads of lower mapping quality are skipped.
+        max_mq: higher mapping qualities are replaced by this one.
+        no_mq: whether mapping qualities are ignored.
+        no_baq: whether base alignment qualities are not used.
+        del_baq: accepted as LoFreq's: qualities stored in the file are never used, so there is nothing to
+            delete.
+        sig: significance level.
+        bonf: number of tests to correct for; None for those done.
+        min_cov: columns with fewer bases are not tested.
+        max_depth: a column takes no more reads than this.
+        use_orphan: whether reads of improper pairs count.
+        no_default_filter: whether depth and strand bias are not filtered.
+        drop_filtered: whether records that do not pass are left out, as LoFreq does, instead of tagged.
+        compat: whether LoFreq's records are repeated, with its faults.
+
+    Raises:
+        OptionError: a value is out of its range.
+    """
+
+    min_bq: int = 6
+    min_alt_bq: int = 6
+    def_alt_bq: int = 0
+    min_jq: int = 0
+    min_alt_jq: int = 0
+    min_mq: int = 0
+    max_mq: int = 255
+    no_mq: bool = False
+    no_baq: bool = False
+    del_baq: bool = False
+    sig: float = 0.01
+    bonf: int | None = None
+    min_cov: int = 1
+    max_depth: int = 1000000
+    use_orphan: bool = False
+    no_default_filter: bool = False
+    drop_filtered: bool = False
+    compat: bool = False
+
+    def __post_init__(self) -> None:
+        for name, option in CALL_OPTIONS.items():
+            value = getattr(self, name)
+            if option.low is None or option.high is None:
+                continue
+            if not option.low <= value <= option.high:
+                raise OptionError(
+                    f"{call_flag(name)} is {value}", hint=f"give a number from {option.low} to {option.high}"
+                )
+        if not 0 < self.sig <= 1:
+            raise OptionError(f"{call_flag('sig')} is {self.sig}", hint="give a number above 0, at most 1")
+        if self.bonf is not None and self.bonf < 1:
+            raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")
+
+
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CallOptions)}
+"""Default of each option."""

@@ -1,0 +1,285 @@
+"""Calling: pieces of the genome by several threads, their results in order, and the decisions at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.alignments import open_alignments
+from syclade.host.calls.alleles import Allele
+from syclade.host.calls.decisions import Call, Thresholds, may_be_called, sample_calls, thresholds_of
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.reference import Reference
+from syclade.host.calls.regions import Interval, tiles
+from syclade.host.calls.sites import Sites
+from syclade.host.calls.work import WindowResult, Worker
+from syclade.host.common.errors import ReadsError
+from syclade.host.devices.cores import usable_cores
+
+__all__ = ["Called", "Progress", "Sample", "Variant", "call_variants", "samples_of"]
+
+Progress = Callable[[int, int, str], None]
+"""Called with the positions done, the positions of all regions, and the last piece done."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample: its name, its file, and its contigs."""
+
+    name: str
+    path: Path
+    contigs: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A record: an allele with the call of each sample.
+
+    Attributes:
+        contig: name of the contig.
+        calls: one for each sample.
+        forced: whether it is one of the sites that get records in any case.
+    """
+
+    contig: str
+    calls: tuple[Call, ...]
+    forced: bool
+
+
+@dataclass(frozen=True)
+class Called:
+    """Result of calling.
+
+    Attributes:
+        samples: the samples.
+        thresholds: their limits.
+        variants: the records, in the order of contigs, positions and bases.
+        tested: columns tested, by sample.
+        positions: positions of all regions.
+        covered: positions with reads, summed over the samples.
+        bases: reads of all positions, summed over the samples.
+        records: records of the files that were read.
+        empty: records without bases, which were left out.
+    """
+
+    samples: tuple[Sample, ...]
+    thresholds: tuple[Thresholds, ...]
+    variants: tuple[Variant, ...]
+    tested: tuple[int, ...]
+    positions: int
+    covered: int
+    bases: int
+    records: int
+    empty: int
+
+
+def samples_of(paths: Sequence[Path], reference: Reference) -> tuple[Sample, ...]:
+    """Check the files of aligned reads, and return their samples.
+
+    Raises:
+        ReadsError: a file cannot be used; two have the same sample, or other contigs.
+    """
+    samples: list[Sample] = []
+    for path in paths:
+        with open_alignments(path, reference) as opened:
+            samples.append(Sample(opened.sample, path, opened.contigs))
+        if samples[-1].contigs != samples[0].contigs:
+            raise ReadsError(
+                f"the contigs are not those of {samples[0].path}",
+                path=path,
+                hint="align all to one reference",
+            )
+        if samples[-1].name in {one.name for one in samples[:-1]}:
+            raise ReadsError(
+                f"its sample {samples[-1].name!r} is that of another file",
+                path=path,
+                hint="give each file a sample (SM) of its own: samtools addreplacerg",
+            )
+    return tuple(samples)
+
+
+def call_variants(
+    reference: Reference,
+    samples: Sequence[Sample],
+    intervals: Sequence[Interval],
+    options: CallOptions | None = None,
+    *,
+    sites: Sites | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Called:
+    """Call the variants of samples. The result does not depend on the number of threads.
+
+    Args:
+        reference: the reference.
+        samples: the samples, by `samples_of`.
+        intervals: what to call, by `merged`.
+        options: what decides the records.
+        sites: alleles that get records in any case.
+        threads: number of threads; None: as many as there are cores.
+        progress: called after each piece.
+
+    Raises:
+        ReadsError: a file is damaged, or a read cannot be used.
+        DeviceError: a kernel cannot be compiled.
+    """
+    options = options or CallOptions()
+    sites = sites or {}
+    threads = threads or usable_cores()
+    pieces = tiles(intervals, threads)
+    total = sum(piece.end - piece.begin for piece in pieces)
+    gathered = _Gathered(len(samples), options, sites)
+    with ExitStack() as closing:
+        pool = _Pool(samples, reference, options, threads)
+        closing.callback(pool.close)
+        done = 0
+        for piece, windows in pool.run(pieces, sites):
+            for window in windows:
+                gathered.add(window)
+            done += piece.end - piece.begin
+            if progress is not None:
+                progress(done, total, str(piece))
+        records, empty = pool.records, pool.empty
+    return gathered.called(tuple(samples), total, records, empty)
+
+
+class _Pool:
+    """Workers, one for each thread; at most a few pieces wait for those before them."""
+
+    def __init__(
+        self, samples: Sequence[Sample], reference: Reference, options: CallOptions, threads: int
+    ) -> None:
+        self._samples, self._reference, self._options = samples, reference, options
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads)
+        self._local = threading.local()
+        self._workers: list[Worker] = []
+        self._lock = threading.Lock()
+
+    @property
+    def records(self) -> int:
+        return sum(worker.records for worker in self._workers)
+
+    @property
+    def empty(self) -> int:
+        return sum(worker.empty for worker in self._workers)
+
+    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+        """Yield the pieces in order, with their windows."""
+        waiting: list[tuple[Interval, Future[list[WindowResult]]]] = []
+        codes: tuple[str, NDArray[np.uint8]] = ("", np.zeros(0, dtype=np.uint8))
+        for piece in pieces:
+            if codes[0] != piece.contig:
+                codes = piece.contig, self._reference.codes(piece.contig)
+            forced = {
+                at: bases
+                for at, bases in sites.get(piece.contig, {}).items()
+                if piece.begin <= at < piece.end
+            }
+            waiting.append((piece, self._pool.submit(self._work, piece, codes[1], forced)))
+            if len(waiting) > 2 * self._threads:
+                first, result = waiting.pop(0)
+                yield first, result.result()
+        for first, result in waiting:
+            yield first, result.result()
+
+    def close(self) -> None:
+        """Drop pieces that are not finished, and close the files."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(self._workers):
+            worker.stop()
+        self._pool.shutdown(wait=True)
+        for worker in self._workers:
+            worker.close()
+
+    def _work(
+        self, piece: Interval, codes: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
+    ) -> list[WindowResult]:
+        worker = getattr(self._local, "worker", None)
+        if worker is None:
+            paths = [sample.path for sample in self._samples]
+            worker = self._local.worker = Worker(paths, self._reference.path, self._options)
+            with self._lock:
+                self._workers.append(worker)
+        windows: list[WindowResult] = worker.windows(piece, codes, forced)
+        return windows
+
+
+class _Gathered:
+    """Windows in order, reduced to alleles that can still be called."""
+
+    def __init__(self, samples: int, options: CallOptions, sites: Sites) -> None:
+        self._options, self._sites = options, sites
+        self._tested = [0] * samples
+        self._alleles: list[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]] = []
+        self._covered = self._bases = 0
+
+    def add(self, window: WindowResult) -> None:
+        """Take the next window."""
+        contig = window.interval.contig
+        forced = self._sites.get(contig, {})
+        for alleles in window.alleles:
+            possible = tuple(
+                may_be_called(allele, before, self._options)
+                for allele, before in zip(alleles, self._tested, strict=True)
+            )
+            is_forced = alleles[0].alternative in forced.get(alleles[0].position, ())
+            if any(possible) or is_forced:
+                self._alleles.append((contig, alleles, possible, is_forced))
+        self._tested = [sum(pair) for pair in zip(self._tested, window.tested, strict=True)]
+        self._covered += window.covered
+        self._bases += window.bases
+
+    def called(self, samples: tuple[Sample, ...], positions: int, records: int, empty: int) -> Called:
+        """Decide, now that the number of tests is known."""
+        limits = tuple(thresholds_of(tested, self._options) for tested in self._tested)
+        variants = _decided(self._alleles, limits, self._options)
+        return Called(
+            samples,
+            limits,
+            variants,
+            tuple(self._tested),
+            positions,
+            self._covered,
+            self._bases,
+            records,
+            empty,
+        )
+
+
+def _decided(
+    found: Sequence[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]],
+    limits: Sequence[Thresholds],
+    options: CallOptions,
+) -> tuple[Variant, ...]:
+    """Return the records: alleles that a sample is called for, and forced ones."""
+    judged = []
+    for sample, limit in enumerate(limits):
+        counted = [at for at, one in enumerate(found) if one[2][sample]]
+        by_place = dict(
+            zip(counted, sample_calls([found[at][1][sample] for at in counted], limit, options), strict=True)
+        )
+        others = [at for at in range(len(found)) if at not in by_place]
+        for at in others:
+            by_place[at] = sample_calls([found[at][1][sample]], limit, options)[0]
+        judged.append(by_place)
+    variants = []
+    for at, (contig, _, _, forced) in enumerate(found):
+        calls = tuple(by_place[at] for by_place in judged)
+        significant = [
+            call.quality >= limit.quality and found[at][2][sample]
+            for sample, (call, limit) in enumerate(zip(calls, limits, strict=True))
+        ]
+        if not (forced or any(significant)):
+            continue
+        if options.drop_filtered and not forced and all(call.filters for call in calls):
+            continue
+        variants.append(Variant(contig, calls, forced))
+    return tuple(variants)

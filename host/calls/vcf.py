@@ -1,0 +1,170 @@
+"""VCF of calls: LoFreq's columns, or one with samples that other tools take. Source: VCF 4.2
+specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+import syclade
+from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.reference import BASES
+from syclade.host.calls.run import Called, Variant
+from syclade.host.calls.strand_bias import ALPHA
+from syclade.host.options.calls import call_flag
+
+__all__ = ["vcf_lines"]
+
+HOMOZYGOUS = 0.95
+"""From this part of the reads on, the genotype has no reference allele."""
+
+_COMMON = (
+    '##INFO=<ID=DP,Number=1,Type=Integer,Description="Raw Depth">',
+    '##INFO=<ID=AF,Number=1,Type=Float,Description="Allele Frequency">',
+    '##INFO=<ID=SB,Number=1,Type=Integer,Description="Phred-scaled strand bias at this position">',
+    '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Counts for ref-forward bases, ref-reverse, '
+    'alt-forward and alt-reverse bases">',
+)
+
+_OWN = (
+    '##INFO=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
+    '##INFO=<ID=AF,Number=A,Type=Float,Description="Allele frequency: part of bases of quality 3 and more">',
+    '##INFO=<ID=AFQ,Number=A,Type=Float,Description="Allele frequency among the bases that the test uses">',
+    "##INFO=<ID=SB,Number=1,Type=Integer,Description=\"Phred-scaled p-value of Fisher's exact test of strand "
+    'bias; 0 where all bases have one strand">',
+    '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Bases of quality 3 and more: reference forward and '
+    'reverse, alternative forward and reverse">',
+)
+
+_FORMATS = (
+    '##FORMAT=<ID=GT,Number=1,Type=String,Description="Genotype: 1/1 from an allele frequency of '
+    f'{HOMOZYGOUS}, 0/1 if called below, 0/0 if not called">',
+    '##FORMAT=<ID=AD,Number=R,Type=Integer,Description="Bases of quality 3 and more of each allele">',
+    '##FORMAT=<ID=DP,Number=1,Type=Integer,Description="Reads, deletions included">',
+    '##FORMAT=<ID=AF,Number=A,Type=Float,Description="Allele frequency, as in INFO">',
+)
+_SAMPLE_FILTER = '##FORMAT=<ID=FT,Number=1,Type=String,Description="Filters of this sample">'
+
+
+def vcf_lines(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
+    """Yield the lines of the VCF, with line ends.
+
+    Args:
+        called: what was called.
+        reference: name of the reference.
+        options: what decided the records.
+    """
+    lines = _lofreq(called, reference, options) if options.compat else _own(called, reference, options)
+    for line in lines:
+        yield line + "\n"
+
+
+def _filters(called: Called, options: CallOptions) -> Iterator[str]:
+    if not options.no_default_filter:
+        yield f'##FILTER=<ID=min_dp_{MIN_DEPTH},Description="Minimum Coverage {MIN_DEPTH}">'
+        yield (
+            '##FILTER=<ID=sb_fdr,Description="Strand-Bias Multiple Testing Correction: fdr corr. '
+            f'pvalue > {ALPHA:f}">'
+        )
+    for quality in dict.fromkeys(limit.quality for limit in called.thresholds):
+        yield f'##FILTER=<ID=min_snvqual_{quality},Description="Minimum SNV Quality (Phred) {quality}">'
+
+
+def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
+    """Yield the lines as LoFreq writes them."""
+    yield "##fileformat=VCFv4.0"
+    yield f"##source=syclade {syclade.__version__} call {call_flag('compat')}"
+    yield f"##reference={reference}"
+    yield from _COMMON
+    yield from _filters(called, options)
+    yield "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
+    for variant in called.variants:
+        (call,) = variant.calls
+        allele = call.allele
+        frequency = np.float32(allele.count) / np.float32(allele.depth)
+        info = f"DP={allele.depth};AF={frequency:f};SB={call.strand_bias};DP4={_joined(allele.dp4)}"
+        yield "\t".join((*_place(variant), str(call.quality), _passed(call.filters), info))
+
+
+def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
+    """Yield the lines with contigs and samples."""
+    several = len(called.samples) > 1
+    yield "##fileformat=VCFv4.2"
+    yield f"##source=syclade {syclade.__version__} call"
+    yield f"##reference={reference}"
+    for name, length in called.samples[0].contigs.items():
+        yield f"##contig=<ID={name},length={length}>"
+    yield from _OWN
+    yield '##FILTER=<ID=PASS,Description="All filters passed">'
+    yield from _filters(called, options)
+    yield from _FORMATS
+    if several:
+        yield _SAMPLE_FILTER
+    head = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT"
+    yield "\t".join((head, *(sample.name for sample in called.samples)))
+    for variant in called.variants:
+        significant = [
+            call.quality >= limit.quality
+            for call, limit in zip(variant.calls, called.thresholds, strict=True)
+        ]
+        yield _record(variant, significant)
+
+
+def _record(variant: Variant, significant: Sequence[bool]) -> str:
+    several = len(variant.calls) > 1
+    made = "GT:AD:DP:AF" + (":FT" if several else "")
+    samples = [_sample(call, found, several) for call, found in zip(variant.calls, significant, strict=True)]
+    called = [call for call, found in zip(variant.calls, significant, strict=True) if found] or variant.calls
+    passed = any(not call.filters for call in called)
+    filters = () if passed else tuple(dict.fromkeys(name for call in called for name in call.filters))
+    quality = max(call.quality for call in variant.calls)
+    words = (*_place(variant), str(quality), _passed(filters), _info(variant.calls), made, *samples)
+    return "\t".join(words)
+
+
+def _info(calls: Sequence[Call]) -> str:
+    alleles = [call.allele for call in calls]
+    dp4 = [sum(numbers) for numbers in zip(*(allele.dp4 for allele in alleles), strict=True)]
+    bias = calls[0].strand_bias if len(calls) == 1 else pooled_bias(*dp4)
+    counted = sum(sum(allele.bases) for allele in alleles)
+    trials, count = (
+        sum(numbers) for numbers in zip(*((one.trials, one.count) for one in alleles), strict=True)
+    )
+    return (
+        f"DP={sum(allele.depth for allele in alleles)};AF={_part(dp4[2] + dp4[3], counted)};"
+        f"AFQ={_part(count, trials)};SB={bias};DP4={_joined(dp4)}"
+    )
+
+
+def _sample(call: Call, significant: bool, several: bool) -> str:
+    allele = call.allele
+    forward, reverse, other_forward, other_reverse = allele.dp4
+    counted, alternative = sum(allele.bases), other_forward + other_reverse
+    if not counted:
+        genotype = "./."
+    elif significant:
+        genotype = "1/1" if alternative >= HOMOZYGOUS * counted else "0/1"
+    else:
+        genotype = "0/0"
+    words = [genotype, f"{forward + reverse},{alternative}", str(allele.depth), _part(alternative, counted)]
+    return ":".join([*words, *([_passed(call.filters)] if several else [])])
+
+
+def _place(variant: Variant) -> tuple[str, str, str, str, str]:
+    allele = variant.calls[0].allele
+    reference = BASES[allele.reference] if allele.reference < len(BASES) else "N"
+    return variant.contig, str(allele.position + 1), ".", reference, BASES[allele.alternative]
+
+
+def _passed(filters: Sequence[str]) -> str:
+    return ";".join(filters) or "PASS"
+
+
+def _part(count: int, total: int) -> str:
+    return f"{count / total:.6f}" if total else "."
+
+
+def _joined(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))

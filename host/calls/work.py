@@ -1,0 +1,161 @@
+"""The work of one thread: windows of pieces of the genome, counted and tested for every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.alignments import Alignments
+from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
+from syclade.host.calls.columns import ColumnsToTest, columns_to_test
+from syclade.host.calls.counts import Counts
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.regions import Interval
+from syclade.host.calls.windows import WindowCounter
+
+__all__ = ["WindowResult", "Worker"]
+
+
+@dataclass(frozen=True)
+class WindowResult:
+    """A window after its tests.
+
+    Attributes:
+        interval: its positions.
+        tested: columns tested, by sample.
+        alleles: alternatives that may be called in any sample, or are forced: for each, its values in every
+            sample, in the order of positions and bases.
+        covered: positions with reads, summed over the samples.
+        bases: reads of all positions, summed over the samples.
+    """
+
+    interval: Interval
+    tested: tuple[int, ...]
+    alleles: tuple[tuple[Allele, ...], ...]
+    covered: int
+    bases: int
+
+
+class Worker:
+    """Counts and tests windows; for use by one thread.
+
+    Args:
+        paths: the samples' files.
+        reference: the reference's file, which CRAM needs.
+        options: what decides the records.
+    """
+
+    def __init__(self, paths: Sequence[Path], reference: Path, options: CallOptions) -> None:
+        self._options = options
+        self._open = ExitStack()
+        self._files = [self._open.enter_context(Alignments(path, reference)) for path in paths]
+        self._counters = [WindowCounter(options) for _ in paths]
+
+    @property
+    def records(self) -> int:
+        """Records of the files that were seen."""
+        return sum(counter.records for counter in self._counters)
+
+    @property
+    def empty(self) -> int:
+        """Records without bases."""
+        return sum(counter.empty for counter in self._counters)
+
+    def windows(
+        self, piece: Interval, reference: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
+    ) -> list[WindowResult]:
+        """Return the windows of a piece.
+
+        Args:
+            piece: the piece.
+            reference: uint8, bases of its contig, by number.
+            forced: numbers of the alternatives that get records in any case, by position.
+
+        Raises:
+            ReadsError: a file is damaged, or a read cannot be used.
+            DeviceError: a kernel cannot be compiled.
+        """
+        streams = [
+            counter.count(file, piece.contig, reference, piece.begin, piece.end)
+            for counter, file in zip(self._counters, self._files, strict=True)
+        ]
+        try:
+            return [
+                tested_window(piece.contig, counts, reference, self._options, forced)
+                for counts in zip(*streams, strict=True)
+            ]
+        finally:
+            for stream in streams:
+                stream.close()
+
+    def stop(self) -> None:
+        """End the current piece soon; called by another thread when its result is not wanted any more."""
+        for counter in self._counters:
+            counter.stopped = True
+
+    def close(self) -> None:
+        """Close the files and free the memory."""
+        for counter in self._counters:
+            counter.close()
+        self._open.close()
+
+
+def tested_window(
+    contig: str,
+    samples: Sequence[Counts],
+    reference: NDArray[np.uint8],
+    options: CallOptions,
+    forced: Mapping[int, tuple[int, ...]],
+) -> WindowResult:
+    """Test a window of all samples.
+
+    Args:
+        contig: name of the contig.
+        samples: counts of the window, by sample.
+        reference: uint8, bases of the contig, by number.
+        options: what decides the records.
+        forced: numbers of the alternatives that get records in any case, by position.
+    """
+    begin, width = samples[0].begin, len(samples[0].depth)
+    bases = reference[begin : begin + width]
+    columns = [columns_to_test(counts, bases, options) for counts in samples]
+    here = [
+        (at - begin, base) for at, found in forced.items() for base in found if begin <= at < begin + width
+    ]
+    wanted = np.zeros(width, dtype=bool)
+    wanted[[column for column, _ in here]] = True
+    level = options.sig / (options.bonf or 1)
+    tests = [run_tests(one, level, wanted) for one in columns]
+    chosen = set(here).union(*(_possible(one, level) for one in tests))
+    if len(samples) > 1 and chosen:
+        tests = [_with_all(one, test, chosen, level) for one, test in zip(columns, tests, strict=True)]
+    alleles = tuple(
+        tuple(allele_at(one, test, column, base) for one, test in zip(columns, tests, strict=True))
+        for column, base in sorted(chosen)
+    )
+    return WindowResult(
+        Interval(contig, begin, begin + width),
+        tuple(test.tested for test in tests),
+        alleles,
+        sum(int((counts.depth > 0).sum()) for counts in samples),
+        sum(int(counts.depth.sum(dtype=np.int64)) for counts in samples),
+    )
+
+
+def _possible(tests: WindowTests, level: float) -> set[tuple[int, int]]:
+    """Return columns and bases whose p-value is at most the level, with the margin of `may_be_called`."""
+    return {place for place, log_p in tests.log_p.items() if log_p <= np.log(level) + 0.25}
+
+
+def _with_all(
+    columns: ColumnsToTest, tests: WindowTests, chosen: set[tuple[int, int]], level: float
+) -> WindowTests:
+    """Return the tests of a sample with exact p-values for alternatives that another sample may have."""
+    wanted = np.zeros(len(columns.tested), dtype=bool)
+    wanted[[column for column, _ in chosen]] = True
+    return run_tests(columns, level, wanted)

@@ -1,0 +1,235 @@
+"""``syclade call``: call the variants of aligned reads, by LoFreq's model and options."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.host.cli.progress import LINE_SECONDS, show_log
+from syclade.host.options.calls import CALL_OPTIONS, REFUSED, CallOption, call_flag
+
+if TYPE_CHECKING:
+    from syclade.host.calls.options import CallOptions
+    from syclade.host.calls.reference import Reference
+    from syclade.host.calls.regions import Interval
+    from syclade.host.calls.run import Progress
+    from syclade.host.calls.sites import Sites
+
+__all__ = ["command"]
+
+STDOUT = Path("-")
+
+
+def _with_table(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the table, and those that are refused."""
+    for name, letter, reason in reversed(REFUSED):
+        command = _refused(name, letter, reason)(command)
+    for option in reversed(CALL_OPTIONS.values()):
+        command = _added(option)(command)
+    return command
+
+
+def _added(option: CallOption) -> Callable[..., Any]:
+    flags = [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
+    settings: dict[str, Any] = {"help": option.help, "default": option.default, "show_default": True}
+    if option.default is False:
+        settings |= {"is_flag": True, "show_default": False}
+    elif option.low is not None:
+        settings |= {"type": click.IntRange(option.low, option.high if option.high != 2**31 - 1 else None)}
+    elif option.name == "sig":
+        settings |= {"type": click.FloatRange(0, 1, min_open=True)}
+    return click.option(*flags, **settings)
+
+
+def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
+    def refuse(_context: click.Context, parameter: click.Parameter, given: bool) -> None:
+        if given:
+            raise click.UsageError(f"{call_flag(name)} of LoFreq is not supported: {reason}.")
+
+    flags = [*([f"-{letter}"] if letter else []), call_flag(name)]
+    return click.option(
+        *flags, f"refused_{letter or name.replace('.', '_')}", is_flag=True, hidden=True, expose_value=False,
+        callback=refuse,
+    )  # fmt: skip
+
+
+@click.command("call")
+@click.argument("reads", type=options.INPUT_FILE, nargs=-1, required=True, metavar="BAM...")
+@click.option("-f", "--ref", type=options.INPUT_FILE, required=True, metavar="FASTA", help="Reference.")
+@click.option(
+    "-o", "--out", type=options.INPUT_FILE, default="-", show_default=True, metavar="VCF",
+    help="VCF to write; .vcf.gz is compressed and indexed; - is standard output.",
+)  # fmt: skip
+@click.option("-r", "--region", metavar="REGION", help="Call only this region: contig, or contig:begin-end.")
+@click.option(
+    "-l", "--bed", type=options.INPUT_FILE, metavar="FILE",
+    help="Call only these regions (BED) or positions (contig and position from 1).",
+)  # fmt: skip
+@click.option(
+    "--sites", type=options.INPUT_FILE, metavar="VCF", help="Write records of these alleles in any case, too."
+)
+@_with_table
+@options.take("threads")
+@options.take("force", help="Replace an existing VCF.")
+@options.take("json", help="Print a summary as JSON, on standard error with -o -.")
+@options.take("quiet", help="Print only warnings.")
+@options.take("verbose")
+def command(
+    reads: tuple[Path, ...],
+    ref: Path,
+    out: Path,
+    region: str | None,
+    bed: Path | None,
+    sites: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **given: Any,
+) -> None:
+    """Call the single-nucleotide variants of the reads in each BAM, by LoFreq's model.
+
+    BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
+    lofreq call. Several files are samples of one VCF.
+    """
+    from syclade.host.calls.output import check_vcf, write_vcf
+    from syclade.host.calls.reference import Reference
+    from syclade.host.calls.run import call_variants, samples_of
+    from syclade.host.calls.summary import summary_of
+    from syclade.host.calls.vcf import vcf_lines
+
+    chosen = _options_of(given, len(reads), sites)
+    log = show_log(quiet, verbose)
+    if not verbose:
+        logging.getLogger("syclade.devices").setLevel(logging.WARNING)  # the user has chosen none
+    begun = time.perf_counter()
+    reference = Reference(ref)
+    samples = samples_of(reads, reference)
+    longest = max(samples[0].contigs.values(), default=0)
+    if out != STDOUT:
+        check_vcf(out, longest, force)
+    intervals = _intervals(samples[0].contigs, region, bed)
+    forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
+    with _progress(quiet, log) as progress:
+        called = call_variants(reference, samples, intervals, chosen, sites=forced, progress=progress)
+    if called.empty:
+        log.tell(f"syclade: warning: {called.empty} reads without bases were left out")
+    text = "".join(vcf_lines(called, ref.name, chosen))
+    if out == STDOUT:
+        click.echo(text, nl=False)
+        files = []
+    else:
+        inputs = {"the reference": ref, "the regions": bed, "the sites": sites}
+        inputs |= {f"the reads {path}": path for path in reads}
+        files = write_vcf(out, text, longest, force=force, apart=inputs)
+    summary = summary_of(called, chosen, ref, files, time.perf_counter() - begun)
+    if as_json:
+        click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
+    elif not quiet:
+        _tell(summary)
+
+
+def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> CallOptions:
+    """Return the options; refuse what does not go together."""
+    from syclade.host.calls.options import CallOptions
+
+    bonf = given.pop("bonf")
+    if bonf != "dynamic" and not str(bonf).isdecimal():
+        raise click.BadParameter("give dynamic, or a number from 1.", param_hint="--bonf")
+    if given["compat"] and samples > 1:
+        raise click.UsageError("--compat takes one BAM, as LoFreq does.")
+    if given["compat"] and sites is not None:
+        raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
+    given["drop_filtered"] |= given["compat"]
+    return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
+
+
+def _intervals(contigs: Any, region: str | None, bed: Path | None) -> list[Interval]:
+    """Return what to call: all contigs, or those parts of the regions that are wanted."""
+    from syclade.host.calls.regions import intersected, merged, parse_region, read_bed, whole
+
+    intervals = whole(contigs) if bed is None else read_bed(bed, contigs)
+    intervals = merged(intervals, contigs)
+    return intervals if region is None else intersected(intervals, parse_region(region, contigs))
+
+
+def _sites_of(
+    path: Path, reference: Reference, intervals: list[Interval], tell: Callable[[str], None]
+) -> Sites:
+    """Return the sites in the regions; warn of alleles that are left out."""
+    from syclade.host.calls.sites import read_sites
+
+    sites, others = read_sites(path, reference)
+    if others:
+        tell(f"syclade: warning: {others} alleles of {path} are no single bases, and were left out")
+    inside = {
+        contig: {
+            at: bases
+            for at, bases in places.items()
+            if any(one.contig == contig and one.begin <= at < one.end for one in intervals)
+        }
+        for contig, places in sites.items()
+    }
+    lost = sum(map(len, sites.values())) - sum(map(len, inside.values()))
+    if lost:
+        tell(f"syclade: warning: {lost} positions of {path} are outside of the regions")
+    return inside
+
+
+@contextmanager
+def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
+    """Show how much of the genome is done; without a terminal, print a line from time to time."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        last = time.monotonic()
+
+        def line(done: int, total: int, place: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= LINE_SECONDS:
+                last = time.monotonic()
+                log.tell(f"syclade: {done / total:.0%} of {total} positions, {place}")
+
+        yield line
+        return
+    columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    echo = log.tell
+    with Progress(*columns, TextColumn("{task.description}"), console=console, transient=True) as bar:
+        log.tell = lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)
+        task = bar.add_task("starting", total=None)
+        try:
+            yield lambda done, total, place: bar.update(task, completed=done, total=total, description=place)
+        finally:
+            log.tell = echo
+
+
+def _tell(summary: dict[str, Any]) -> None:
+    """Print the summary on standard error."""
+    for sample in summary["samples"]:
+        click.echo(
+            f"syclade: {sample['sample']}: {sample['variants']} variants, {sample['passed']} pass; "
+            f"{sample['tests']} tests, quality at least {sample['min_quality']}",
+            err=True,
+        )
+    if summary["files"]:
+        click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)

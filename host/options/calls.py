@@ -1,0 +1,83 @@
+"""The table of options of `syclade call`: names and defaults are LoFreq's, with those that LoFreq lacks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CALL_OPTIONS", "REFUSED", "CallOption", "call_flag"]
+
+
+class CallOption(NamedTuple):
+    """An option that decides the records.
+
+    Attributes:
+        name: its name in Python.
+        short: its letter; empty without one.
+        default: its default; False for a flag.
+        low, high: limits of a whole number; None for other types.
+        help: its help.
+    """
+
+    name: str
+    short: str
+    default: int | float | str | bool
+    low: int | None
+    high: int | None
+    help: str
+
+
+_MOST = 2**31 - 1
+
+# fmt: off
+_ROWS = (
+    CallOption("min_bq", "q", 6, 0, 93, "Skip bases of lower base quality."),
+    CallOption("min_alt_bq", "Q", 6, 0, 93, "Skip alternative bases of lower base quality."),
+    CallOption("def_alt_bq", "R", 0, -1, 93,
+               "Replace base qualities of alternative bases by this one; -1: by the median of those of the "
+               "reference; 0: keep them."),
+    CallOption("min_jq", "j", 0, 0, 93, "Skip bases of lower joint quality."),
+    CallOption("min_alt_jq", "J", 0, 0, 93, "Skip alternative bases of lower joint quality."),
+    CallOption("no_baq", "B", False, None, None, "Do not use base alignment qualities (BAQ)."),
+    CallOption("del_baq", "D", False, None, None,
+               "Accepted for LoFreq's sake: BAQ are always computed, never taken from the file."),
+    CallOption("min_mq", "m", 0, 0, 255, "Skip reads of lower mapping quality."),
+    CallOption("max_mq", "M", 255, 0, 255, "Replace higher mapping qualities by this one."),
+    CallOption("no_mq", "N", False, None, None, "Do not use mapping qualities."),
+    CallOption("sig", "a", 0.01, None, None, "Significance level."),
+    CallOption("bonf", "b", "dynamic", None, None,
+               "Number of tests to correct for; dynamic: those that were done."),
+    CallOption("min_cov", "C", 1, 1, _MOST, "Test only columns with this many bases."),
+    CallOption("max_depth", "d", 1000000, 1, _MOST, "Use at most this many reads of a column."),
+    CallOption("use_orphan", "", False, None, None, "Use reads of improper pairs, too."),
+    CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
+    CallOption("drop_filtered", "", False, None, None,
+               "Leave out records that do not pass, as LoFreq does, instead of tagging them."),
+    CallOption("compat", "", False, None, None,
+               "Write LoFreq 2.1.5's records, CHROM to INFO byte for byte, faults included."),
+)
+# fmt: on
+
+CALL_OPTIONS = {option.name: option for option in _ROWS}
+"""Options by name, in the order of the help."""
+
+REFUSED = (
+    ("no_idaq", "A", "indels are not called"),
+    ("call_indels", "", "indels are not called yet"),
+    ("only_indels", "", "indels are not called yet"),
+    ("def_alt_jq", "K", "joint qualities are not replaced"),
+    ("no_ext_baq", "e", "BAQ are always extended, as by default in LoFreq"),
+    ("src_qual", "s", "source qualities are not computed"),
+    ("ign_vcf", "S", "source qualities are not computed"),
+    ("def_nm_q", "T", "source qualities are not computed"),
+    ("illumina_1.3", "", "base qualities are those of BAM, without an offset"),
+    ("plp_summary_only", "", "there is no summary of columns"),
+    ("force_overwrite", "", "the option to replace a file is --force"),
+    ("approx_threshold", "", "exact tails are fast enough"),
+    ("debug", "", "use --verbose"),
+)
+"""Options of LoFreq that are refused: name, letter and reason."""
+
+
+def call_flag(name: str) -> str:
+    """Return an option as users type it."""
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Reads of a BAM stream, and their counts by column of the reference."""

@@ -1,0 +1,52 @@
+"""With --compat, LoFreq 2.1.5's records: equal from CHROM to INFO on every set of reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.cli.main import cli
+
+SETS = [
+    *(
+        (name, kind)
+        for name in ("hg00100", "czb_artic1", "vpipe_mt007544", "d1k")
+        for kind in ("default", "noBAQ", "nofilter")
+    ),
+    ("a200k", "default"),
+    ("a200k", "noBAQ"),
+]
+OPTIONS = {"default": [], "noBAQ": ["-B"], "nofilter": ["--no-default-filter"]}
+
+
+def records(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "kind"), SETS, ids=[".".join(one) for one in SETS])
+def test_records_are_lofreqs(shared_dir: Path, name: str, kind: str) -> None:
+    folder = shared_dir / "variants"
+    reference = folder / ("human17.fasta" if name == "hg00100" else "MN908947.3.fasta")
+    given = ["call", "--compat", "--quiet", "-f", reference, *OPTIONS[kind], folder / f"{name}.bam"]
+    result = CliRunner().invoke(cli, [str(one) for one in given], catch_exceptions=False)
+    expected = records((folder / f"{name}.{kind}.vcf").read_text())
+    assert records(result.stdout) == expected
+    assert len(expected) > 5
+
+
+@pytest.mark.shared
+def test_the_default_mode_has_lofreqs_records_and_more(shared_dir: Path) -> None:
+    """Records that pass are LoFreq's; others are tagged, and all have a sample column."""
+    folder = shared_dir / "variants"
+    given = ["call", "--quiet", "-f", folder / "MN908947.3.fasta", folder / "czb_artic1.bam"]
+    result = CliRunner().invoke(cli, [str(one) for one in given], catch_exceptions=False)
+    found = [line.split("\t") for line in records(result.stdout)]
+    lofreq = {
+        tuple(line.split("\t")[:6]) for line in records((folder / "czb_artic1.default.vcf").read_text())
+    }
+    assert {tuple(words[:6]) for words in found if words[6] == "PASS"} == lofreq
+    assert len(found) == 43
+    assert all(len(words) == 10 for words in found)
