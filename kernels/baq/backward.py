@@ -17,8 +17,9 @@ def make_backward(reals, layout, posterior):
     prepare, letter, emission = make_emission(reals, layout)
 
     @device_function
-    def clear(given, here, i):
+    def clear(block, i):
         """Empty the cells of row i on both sides of the band, which its neighbours read."""
+        given, here = block.given, block.here
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         to = here.rows + rows + (i & _1) * _2 * row + (here.band + _1 - i) * members + here.first
         zero = every(0.0)
@@ -28,8 +29,9 @@ def make_backward(reals, layout, posterior):
             write(given.rows, at + row, zero)
 
     @device_function
-    def last_row(given, here, chances):
+    def last_row(block, chances):
         """Compute the row of the last base."""
+        given, here = block.given, block.here
         i = here.query
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         to = here.rows + rows + (i & _1) * _2 * row + (here.band + _1 - i) * members + here.first
@@ -41,25 +43,25 @@ def make_backward(reals, layout, posterior):
 
     @device_function
     def row_before(
-        given,  # IN OUT arrays
-        here,  # IN Here
+        block,  # IN OUT Block
         chances,  # IN Chances
         i,  # IN int64, from 1
     ):
         """Compute row i from the one after it, unscaled."""
+        given, here = block.given, block.here
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         shift = here.rows + rows + (here.band + _1 - i) * members + here.first
         new = shift + (i & _1) * _2 * row
         old = shift + ((i + _1) & _1) * _2 * row
         to_insertion, stay = INSERTED * chances.m_to_id, INSERTED * chances.i_to_i
         leave = 1.0 if i > _1 else 0.0
-        right_deletion, base = every(0.0), letter(given, here)
+        right_deletion, base = every(0.0), letter(block)
         for back in range(end - begin + _1):
             place = end - back
             at = place * members
             match = every(0.0)
             if place < here.reference:
-                match = emission(given, here, place + _1, base) * read(given.rows, old + at)
+                match = emission(block, place + _1, base) * read(given.rows, old + at)
             inserted = read(given.rows, old + row + at - members)
             write(
                 given.rows,
@@ -70,16 +72,17 @@ def make_backward(reals, layout, posterior):
             right_deletion = (match * chances.d_to_m + chances.d_to_d * right_deletion) * leave
 
     @device_function
-    def backward(given, here, chances):
+    def backward(block, chances):
         """Compute all rows of a block, the last one first, and the posterior of each."""
+        here = block.here
         for done in range(here.query):
             i = here.query - done
-            clear(given, here, i)
+            clear(block, i)
             if done == _0:
-                last_row(given, here, chances)
+                last_row(block, chances)
             else:
-                prepare(given, here, i + _1)
-                row_before(given, here, chances, i)
-            posterior(given, here, i)
+                prepare(block, i + _1)
+                row_before(block, chances, i)
+            posterior(block, i)
 
     return backward

@@ -31,9 +31,10 @@ def make_emission(reals, layout):
     read, read_bytes, if_equal, if_greater = reals.read, reals.read_bytes, reals.if_equal, reals.if_greater
 
     @device_function
-    def prepare(given, here, i):
+    def prepare(block, i):
         """Store base i of each read, counted from 1, and its probabilities; any base has 1 if it is
         unknown."""
+        given, here = block.given, block.here
         for member in range(here.first, here.end):
             at = here.letters + given.reads[here.block + member] + i - _1
             base, quality = given.bases[at], given.qualities[at]
@@ -45,11 +46,11 @@ def make_emission(reals, layout):
 
     @device_function
     def letter(
-        given,  # IN OUT arrays
-        here,  # IN Here
+        block,  # IN OUT Block
     ):
         """Return the prepared base of each read, its probability where the window agrees, and where it does
         not."""
+        given, here = block.given, block.here
         line = here.rows + spare + here.first
         return Letter(
             read(given.rows, line + BASE * members),
@@ -59,12 +60,12 @@ def make_emission(reals, layout):
 
     @device_function
     def emission(
-        given,  # IN OUT arrays
-        here,  # IN Here
+        block,  # IN OUT Block
         place,  # IN int64, from 1
         letter,  # IN Letter
     ):
         """Return the probability of a prepared base at a place of the window, from 1."""
+        given, here = block.given, block.here
         there = read_bytes(given.window_letters, here.window + place * members + here.first)
         return if_greater(there, LAST_BASE, 1.0, if_equal(there, letter.base, letter.match, letter.mismatch))
 
@@ -72,8 +73,9 @@ def make_emission(reals, layout):
 
 
 @device_function
-def copy_windows(given, here, members):
+def copy_windows(block, members):
     """Copy the windows of the block's reads, side by side."""
+    given, here = block.given, block.here
     for member in range(here.first, here.end):
         at = here.positions + given.windows[here.block + member]
         to = here.window + member

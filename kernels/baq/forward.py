@@ -15,15 +15,16 @@ def make_forward(reals, layout):
     prepare, letter, emission = make_emission(reals, layout)
 
     @device_function
-    def first_row(given, here, chances):
+    def first_row(block, chances):
         """Compute row 1, which has no deletions."""
+        given, here = block.given, block.here
         last = min(here.reference, here.band + _1)
         to = here.cells + row + here.first + here.band * members
         deletions_to = here.rows + deletions + row + here.first + here.band * members
         inserted = INSERTED * chances.begin_to_i
-        total, base = every(0.0), letter(given, here)
+        total, base = every(0.0), letter(block)
         for place in range(_1, last + _1):
-            match = emission(given, here, place, base) * chances.begin_to_m
+            match = emission(block, place, base) * chances.begin_to_m
             write(given.matches, to + place * members, match)
             total = total + (match + inserted)
         for place in range(_1, last + _1):
@@ -35,12 +36,12 @@ def make_forward(reals, layout):
 
     @device_function
     def next_row(
-        given,  # IN OUT arrays
-        here,  # IN Here
+        block,  # IN OUT Block
         chances,  # IN Chances
         i,  # IN int64, from 1
     ):
         """Compute row i from the one before it."""
+        given, here = block.given, block.here
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         shift = (here.band + _1 - i) * members + here.first
         here_row = here.cells + i * row + shift
@@ -51,10 +52,10 @@ def make_forward(reals, layout):
         # The cell of the same diagonal in the row above has the same place in its row: one base, one place.
         total, left_match, left_deletion = every(0.0), every(0.0), every(0.0)
         above_match, above_insertion = read(given.matches, above + at), read(given.insertions, above + at)
-        base = letter(given, here)
+        base = letter(block)
         for place in range(begin, end + _1):
             at = place * members
-            match = emission(given, here, place, base) * (
+            match = emission(block, place, base) * (
                 chances.m_to_m * above_match
                 + chances.i_to_m * above_insertion
                 + chances.d_to_m * read(given.rows, old + at)
@@ -77,8 +78,9 @@ def make_forward(reals, layout):
             write(given.rows, new + at, read(given.rows, new + at) * scale)
 
     @device_function
-    def clear(given, here, i):
+    def clear(block, i):
         """Empty the cells of row i on both sides of the band, which its neighbours read."""
+        given, here = block.given, block.here
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         shift, zero = (here.band + _1 - i) * members + here.first, every(0.0)
         for place in range(begin - _1, end + _2, end - begin + _2):
@@ -88,8 +90,9 @@ def make_forward(reals, layout):
             write(given.rows, here.rows + deletions + (i & _1) * row + at, zero)
 
     @device_function
-    def last_scale(given, here, chances):
+    def last_scale(block, chances):
         """Store the probability of the end after the last row."""
+        given, here = block.given, block.here
         i = here.query
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         last = here.cells + i * row + (here.band + _1 - i) * members + here.first
@@ -102,16 +105,17 @@ def make_forward(reals, layout):
         write(given.scales, here.scales + (i + _1) * members + here.first, total)
 
     @device_function
-    def forward(given, here, chances):
+    def forward(block, chances):
         """Fill the rows of a block."""
-        copy_windows(given, here, members)
+        here = block.here
+        copy_windows(block, members)
         for i in range(_1, here.query + _1):
-            clear(given, here, i)
-            prepare(given, here, i)
+            clear(block, i)
+            prepare(block, i)
             if i == _1:
-                first_row(given, here, chances)
+                first_row(block, chances)
             else:
-                next_row(given, here, chances, i)
-        last_scale(given, here, chances)
+                next_row(block, chances, i)
+        last_scale(block, chances)
 
     return forward

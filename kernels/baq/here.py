@@ -28,6 +28,13 @@ class Here(NamedTuple):
     window: Any
 
 
+class Block(NamedTuple):
+    """The one record of a block that device functions pass on: the arrays of `BAQ`, and where data are."""
+
+    given: Any
+    here: Here
+
+
 class Chances(NamedTuple):
     """Probabilities of transitions between matches (m), insertions (i) and deletions (d).
 

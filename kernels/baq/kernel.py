@@ -12,7 +12,7 @@ import numpy as np
 from syclade.kernels.baq.arguments import CHANCES, MEMBERS, SHAPE
 from syclade.kernels.baq.backward import make_backward
 from syclade.kernels.baq.forward import make_forward
-from syclade.kernels.baq.here import Chances, Here
+from syclade.kernels.baq.here import Block, Chances, Here
 from syclade.kernels.baq.layout import layout_of
 from syclade.kernels.baq.posterior import make_posterior
 from syclade.kernels.target import device_function
@@ -70,7 +70,8 @@ def make_baq(reals, band: int, **_others: int):
                 given.chances[chance + _7],
                 given.chances[chance + _8],
             )
-            forward(given, here, chances)
-            backward(given, here, chances)
+            data = Block(given, here)
+            forward(data, chances)
+            backward(data, chances)
 
     return baq

@@ -20,9 +20,10 @@ def make_posterior(reals, layout):
     read, write, every, if_greater = reals.read, reals.write, reals.all, reals.if_greater
 
     @device_function
-    def best_state(given, here, i):
+    def best_state(block, i):
         """Scale backward row i, except the last one; store its best state and the error probability of
         that."""
+        given, here = block.given, block.here
         begin, end = max(_1, i - here.band), min(here.reference, i + here.band)
         shift = (here.band + _1 - i) * members + here.first
         forth = here.cells + i * row + shift
@@ -67,9 +68,10 @@ def make_posterior(reals, layout):
         return low
 
     @device_function
-    def posterior(given, here, i):
+    def posterior(block, i):
         """Store state and quality of base i of each read."""
-        best_state(given, here, i)
+        given, here = block.given, block.here
+        best_state(block, i)
         for member in range(here.first, here.end):
             line = here.rows + spare + member
             at = here.letters + given.reads[here.block + member] + i - _1
