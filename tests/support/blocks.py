@@ -45,7 +45,7 @@ def packed(contents: Iterable[bytes]) -> bytes:
 
 def sample_type(nodes: int) -> np.dtype[Any]:
     """Return the type of a sample (`Records`) of trees with so many nodes."""
-    fields = [("step", "<i8"), ("score", "<i8"), ("rate_at", "<i8", (2,)), ("parents", "<i4", (nodes,))]
+    fields = [("step", "<i8"), ("score", "<i8"), ("rate_at", "<i8", (3,)), ("parents", "<i4", (nodes,))]
     return np.dtype(fields)
 
 
