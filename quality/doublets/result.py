@@ -117,11 +117,7 @@ class RecoveryResult:
     def _lines(self) -> Iterator[str]:
         rows = [
             [kind, each.arm]
-            + [
-                f"{value:.3f}"
-                for one in (each.precision, each.recall)
-                for value in (one.mean, one.median)
-            ]
+            + [f"{value:.3f}" for one in (each.precision, each.recall) for value in (one.mean, one.median)]
             + [f"{each.seconds.median:.1f}"]
             for kind, recoveries in (("yes", self.doublets), ("no", self.singles))
             for each in summarise(recoveries)
