@@ -58,7 +58,7 @@ def hotspots(step: StepCost, costs: Mapping[str, Cost], cycle: float) -> list[Ho
         "product": f"{cycles('syclade product of numbers')} a product; "
         f"{cycles('syclade factors')} a factor, once per class and start",
         "logarithm": f"{cycles('syclade logarithm')} a logarithm",
-        "pair": f"{step.ns_per_pair / cycle:.2g} cycles per pair of nodes and cell, of which most are not visited",
+        "pair": f"{step.ns_per_pair / cycle:.2g} cycles per pair of nodes and cell, as if all were visited",
     }
     text = (files("syclade.quality.arithmetic") / "hotspots.toml").read_text(encoding="utf-8")
     return [

@@ -13,7 +13,7 @@ from syclade.fallback.scores.powers import LOGARITHM, logarithm_of_two
 __all__ = ["LOGARITHMS", "Logarithm"]
 
 FINEST = 19
-"""Fraction bits at which our logarithm is compared: scores have 16, so rounding hides the polynomial's error."""
+"""Fraction bits at which our logarithm is compared; with the 16 of scores, rounding hides its own error."""
 
 
 class Logarithm(NamedTuple):

@@ -93,7 +93,8 @@ def rows(
         costs: from `element_costs`.
         cycle: length of a clock cycle in ns.
     """
-    orders = {one.name: one.order for one in (*POWERS, *LOGARITHMS)}
+    orders = {power.name: power.order for power in POWERS}
+    orders |= {logarithm.name: logarithm.order for logarithm in LOGARITHMS}
     names = dict.fromkeys((*orders, *own_scores(), *costs))
     found = []
     for name in names:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syclade.host.chains.scores.doublets import root_powers
 from syclade.host.compile.kernel import Kernel, Record
@@ -135,7 +136,7 @@ def _aligned(values: Any, dtype: type) -> Any:
     """Return a copy at a multiple of the widest vector: kernels load and store whole vectors."""
     room = np.empty(len(values) * np.dtype(dtype).itemsize + LINE, dtype=np.uint8)
     start = -room.ctypes.data % LINE
-    made = room[start : start + len(values) * np.dtype(dtype).itemsize].view(dtype)
+    made: NDArray[Any] = room[start : start + len(values) * np.dtype(dtype).itemsize].view(dtype)
     made[...] = values
     return made
 

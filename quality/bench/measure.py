@@ -168,7 +168,7 @@ def measure(
         tree: kind of tree: mutation, or leaf for cell trees.
         score: score of mutation trees: max or sum.
         learn_fn: as for `infer`; for mutation trees only.
-        doublets: rate of doublets of the input and of the chains, instead of `score`; for mutation trees only.
+        doublets: rate of doublets of the input and of the chains; for mutation trees only. Replaces `score`.
         meter: measures the energy of each run.
 
     Raises:

@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syclade.host.cli.main import main
+from syclade.host.input.matrix import matrix_from_array
 from syclade.quality.doublets.api import recovery
 from syclade.quality.doublets.auroc import auroc
 from syclade.quality.doublets.inputs import DoubletInput
+from syclade.quality.doublets.optima import Compared, counts, pieces
+from syclade.quality.doublets.optima_result import OptimaResult
 from syclade.quality.doublets.summary import comes_back, spread
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30)
@@ -78,3 +81,48 @@ def test_command(tmp_path: Path) -> None:
     assert len(report["inputs"]) == 4
     assert end.value.code == (0 if report["holds"] else 1)
     assert (tmp_path / "doublets.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pieces_of_a_matrix() -> None:
+    values = np.arange(7 * 5, dtype=np.uint8).reshape(7, 5) % 4
+    whole = matrix_from_array(values)
+    found = pieces("m", whole, 3, 3, 4)
+    assert [piece.matrix.n_mutations for piece in found] == [3, 3]  # a last piece of one mutation is left out
+    assert np.array_equal(found[1].matrix.values, np.where(values[3:6, :4] == 2, 1, values[3:6, :4]))
+    assert found[1].matrix.mutations == whole.mutations[3:6]
+
+
+def test_verdicts() -> None:
+    def one(default: float, random: float) -> Compared:
+        return Compared("a", 3, 4, default, random, -9.0, True, 10, (1.0, 2.0))
+
+    found = [one(-5.0, -5.0 + 1e-8), one(-4.0, -5.0), one(-5.0, -4.0)]
+    assert [each.verdict for each in found] == ["equal", "better", "worse"]
+    assert counts(found) == {"equal": 1, "better": 1, "worse": 1}
+    assert not OptimaResult(tuple(found), 0.1, "native", 1).holds
+    assert OptimaResult(tuple(found[:2]), 0.1, "native", 1).holds
+
+
+def test_search_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("syclade.quality.doublets.optima.SIZES", ((4, 20),))
+    monkeypatch.setattr("syclade.quality.doublets.optima.TIMES", 2)
+    monkeypatch.setattr("syclade.quality.doublets.api.PIECE_SIZE", (4, 20))
+    rng = np.random.default_rng(1)
+    (tmp_path / "a.csv").write_text("\n".join(" ".join(map(str, row)) for row in rng.integers(0, 2, (8, 30))))
+    given = ["--search", "--inputs", "2", "--matrix", str(tmp_path / "a.csv"), "--device", "native"]
+    with pytest.raises(SystemExit) as end:
+        main(["quality", "doublets", *given, "--out", str(tmp_path / "out")])
+    report = json.loads((tmp_path / "out" / "doublets-search.json").read_text())
+    assert [one["name"] for one in report["inputs"]] == ["simulated, seed 1", "a, mutations 1 to 4"]
+    assert sum(report["counts"].values()) == 2
+    assert end.value.code == (0 if report["holds"] else 1)
+
+
+@pytest.mark.parametrize("given", [["--matrix", "x.csv"], ["--search", "--chains", "3"]])
+def test_options_of_the_other_study(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["quality", "doublets", *given, "--out", str(tmp_path)])
+    assert end.value.code == 2
+    assert "--search" in capsys.readouterr().err
