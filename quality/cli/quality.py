@@ -20,6 +20,7 @@ _CHECKS = {
     ),
     "doublets": ("syclade.quality.cli.doublets", "Measure what the model of doublets brings."),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
+    "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),
 }
 
