@@ -32,7 +32,7 @@ FILES = ("scaling.json", "scaling.png")
 def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     """Measure chains with doublets on 1 core up to all, beside the published scaling of ∞SCITE.
 
-    Many slots at three sizes: that of pat_2, 1000 cells x 100 mutations, and 50,000 x 100. Also bounds what a
+    Many slots at four sizes: that of pat_2, and 500 cells x 40 mutations to 50,000 x 100. Also bounds what a
     slot could gain if its cells were divided over two cores, and models more cores. The check holds if slots
     on two cores are no slower than that. Writes scaling.json and scaling.png to DIR.
     """

@@ -12,7 +12,7 @@ from syclade.quality.arithmetic.visits import visits_of
 from syclade.quality.bench.machine import machine
 from syclade.quality.bench.measure import FN_RATE, FP_RATE, MISSING
 from syclade.quality.scaling.model import Model, bytes_per_step, serial_share, slot_bytes
-from syclade.quality.scaling.published import published
+from syclade.quality.scaling.published import published, stored_speeds
 from syclade.quality.scaling.result import CaseResult, ScalingResult
 from syclade.quality.scaling.runs import CASES, RATE, Case, Run, Speed, measure_all
 
@@ -64,6 +64,7 @@ def scaling(
     return ScalingResult(
         tuple(_case_result(case, threads, found, seed) for case in cases),
         published(),
+        stored_speeds(),
         {"seconds": seconds, "repeats": repeats, "device": chosen.filter, "seed": seed, "rate": RATE},
         machine(),
     )

@@ -6,8 +6,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
-__all__ = ["Speedups", "published"]
+__all__ = ["Speedups", "StoredSpeed", "published", "stored_speeds"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,6 @@ class Speedups:
 
 def published() -> tuple[Speedups, ...]:
     """Return Tables 2 and 3 of the publication."""
-    text = (files("syclade.quality.scaling") / "published.toml").read_text(encoding="utf-8")
     return tuple(
         Speedups(
             each["name"],
@@ -52,5 +52,32 @@ def published() -> tuple[Speedups, ...]:
             tuple(each["threads"]),
             {int(tasks): tuple(values) for tasks, values in each["tasks"].items()},
         )
-        for each in tomllib.loads(text)["table"]
+        for each in _data()["table"]
     )
+
+
+@dataclass(frozen=True)
+class StoredSpeed:
+    """Speed of ∞SCITE on one core, measured elsewhere.
+
+    Attributes:
+        input: name of the input size.
+        doublets: rate of doublets: fixed, or learned for every tree, or not recorded.
+        steps: least and largest number of steps per second.
+    """
+
+    input: str
+    doublets: str
+    steps: tuple[float, float]
+
+
+def stored_speeds() -> tuple[StoredSpeed, ...]:
+    """Return the stored speeds of ∞SCITE."""
+    return tuple(
+        StoredSpeed(each["input"], each["doublets"], (each["steps"][0], each["steps"][1]))
+        for each in _data()["speed"]
+    )
+
+
+def _data() -> dict[str, Any]:
+    return tomllib.loads((files("syclade.quality.scaling") / "published.toml").read_text(encoding="utf-8"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from syclade.quality.figures import drawn_figure
 from syclade.quality.scaling.model import Model
 from syclade.quality.scaling.plot import scaling_figure
-from syclade.quality.scaling.published import Speedups
+from syclade.quality.scaling.published import Speedups, StoredSpeed
 from syclade.quality.scaling.runs import Case, Speed
 from syclade.quality.text_table import text_table
 
@@ -26,6 +26,7 @@ NEAR = 0.1
 """Slots are no worse than a divided chain if their speedup is at most this part smaller."""
 
 _MEASURED = ("input", "threads", "slots", "ksteps/s", "speedup", "us a step and core", "efficiency")
+_STORED = ("input", "doublets", "steps/s, stored", "syclade on one core, steps/s", "times")
 _DIVIDED = ("input", "us, all cells", "us, half", "serial part", "divided in two, at most", "two slots")
 
 
@@ -73,12 +74,14 @@ class ScalingResult:
     Attributes:
         cases: one per input size.
         published: speedups of the publication.
+        stored: stored speeds of ∞SCITE.
         settings: numbers of repeats and so on, as plain values.
         machine: processor and cores.
     """
 
     cases: tuple[CaseResult, ...]
     published: tuple[Speedups, ...]
+    stored: tuple[StoredSpeed, ...]
     settings: Mapping[str, Any]
     machine: Mapping[str, str | int]
 
@@ -114,6 +117,7 @@ class ScalingResult:
                 for each in self.cases
             ],
             "published": [asdict(table) for table in self.published],
+            "stored_speeds": [asdict(one) for one in self.stored],
         }
 
     def lines(self) -> list[str]:
@@ -123,6 +127,8 @@ class ScalingResult:
     def _lines(self) -> Iterator[str]:
         yield "many slots; speedup in wall time, efficiency in processor time, medians of turns"
         yield text_table(_MEASURED, [row for each in self.cases for row in _speed_rows(each)])
+        yield "∞SCITE on one core (stored: measured elsewhere, not in turns with ours)"
+        yield text_table(_STORED, [row for one in self.stored for row in _stored_rows(one, self.cases)])
         yield "one slot on one core, and what two cores could gain"
         yield text_table(_DIVIDED, [_divided_row(each) for each in self.cases])
         yield "MODEL, not measured: speedup over one core"
@@ -166,6 +172,18 @@ def _speed_rows(each: CaseResult) -> list[list[str]]:
         ]
         for speed in each.speeds
     ]
+
+
+def _stored_rows(one: StoredSpeed, cases: Sequence[CaseResult]) -> list[list[str]]:
+    rows = []
+    for each in cases:
+        if each.case.name == one.input:
+            own = 1e9 / each.speeds[0].cpu_ns
+            low, high = one.steps
+            steps = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            times = f"{own / low:.3g}" if low == high else f"{own / high:.3g} to {own / low:.3g}"
+            rows.append([one.input, one.doublets, steps, f"{own:.4g}", times])
+    return rows
 
 
 def _divided_row(each: CaseResult) -> list[str]:

@@ -9,8 +9,8 @@ import pytest
 from syclade.quality.arithmetic.visits import Visits
 from syclade.quality.scaling.api import scaling
 from syclade.quality.scaling.model import BANDWIDTH, CACHE, Model, bytes_per_step, serial_share, slot_bytes
-from syclade.quality.scaling.published import published
-from syclade.quality.scaling.runs import Case
+from syclade.quality.scaling.published import published, stored_speeds
+from syclade.quality.scaling.runs import CASES, Case
 
 
 def test_published_tables() -> None:
@@ -20,6 +20,11 @@ def test_published_tables() -> None:
     assert phi.row(1) == (1.0, 1.7, 2.7, 3.8, 4.7, 5.4, 5.8)
     assert epyc.row(32) == (*[None] * 10, 8.0, 9.9)
     assert all(len(table.row(tasks)) == len(table.cores) for table in (phi, epyc) for tasks in table.tasks)
+
+
+def test_stored_speeds_are_of_measured_sizes() -> None:
+    assert {one.input for one in stored_speeds()} <= {case.name for case in CASES}
+    assert all(0 < one.steps[0] <= one.steps[1] for one in stored_speeds())
 
 
 def test_serial_share() -> None:
@@ -56,7 +61,7 @@ def test_bytes() -> None:
 
 
 def test_study_of_a_tiny_input() -> None:
-    found = scaling(cases=(Case("tiny", 4, 32, 2),), seconds=0.02, repeats=1)
+    found = scaling(cases=(Case("pat_2", 4, 32, 2),), seconds=0.02, repeats=1)
     report = json.loads(json.dumps(found.to_dict()))
     each = report["cases"][0]
     assert [speed["run"]["slots"] for speed in each["speeds"]] == [
@@ -65,4 +70,5 @@ def test_study_of_a_tiny_input() -> None:
     assert each["speedups"][0] == each["efficiencies"][0] == 1.0
     assert each["half"]["run"]["cells"] == 16
     assert any("MODEL" in line for line in found.lines())
+    assert any("| pat_2 | fixed rate" in line for line in found.lines())
     assert found.plot().axes
