@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import real, whole
@@ -152,6 +152,7 @@ def measure(
     tree: str = "mutation",
     score: str = "max",
     learn_fn: float | None = None,
+    doublets: float | None = None,
     meter: EnergyMeter | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
@@ -167,6 +168,7 @@ def measure(
         tree: kind of tree: mutation, or leaf for cell trees.
         score: score of mutation trees: max or sum.
         learn_fn: as for `infer`; for mutation trees only.
+        doublets: rate of doublets of the input and of the chains; for mutation trees only. Replaces `score`.
         meter: measures the energy of each run.
 
     Raises:
@@ -177,9 +179,9 @@ def measure(
         raise OptionError(f"seconds (--seconds) is {seconds}", hint="give a positive number")
     repeats = whole("repeats (--repeats)", repeats, 1, 10**6)
     slots = None if slots is None else whole("slots (--slots)", slots, 1, 2**31 - 1)
-    simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed)
-    plan, begin = _plan_of(simulation, tree, score, learn_fn)
-    made = choose_encoding(encoding, device, plan.problem)
+    simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed, doublets=doublets)
+    plan, begin = _plan_of(simulation, tree, ScoreOptions(score, doublets), learn_fn)
+    made = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
     require_executor(runner.executor, device)
@@ -211,14 +213,15 @@ def measure(
 
 
 def _plan_of(
-    simulation: Simulation, tree: str, score: str, learn_fn: float | None
+    simulation: Simulation, tree: str, score: ScoreOptions, learn_fn: float | None
 ) -> tuple[Plan, NDArray[np.int32]]:
     """Return the plan of the chains, and the simulated tree that they start from."""
     matrix, rates = simulation.matrix, Rates(FP_RATE, FN_RATE)
     if tree == "mutation":
         model = make_rate_model(rates, learn_fn=learn_fn)
-        problem = make_problem(matrix, rates, octaves=score == "sum", model=model)
-        return make_plan(problem, score=score_named(score, problem)), simulation.parents
+        problem = make_problem(matrix, rates, octaves=score.octaves, model=model)
+        made = score_named(score.name, problem, score.doublets)
+        return make_plan(problem, score=made, space=space_of(score)), simulation.parents
 
     begin = leaf_tree_of(simulation.parents, simulation.attachments.tolist())
     return make_leaf_plan(make_leaf_problem(matrix, rates)), begin

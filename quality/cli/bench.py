@@ -12,6 +12,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.common.errors import OptionError
+from syclade.host.options import flag_of
 from syclade.quality.cli.energy import energy_meter
 from syclade.quality.extras import require_extras
 
@@ -31,6 +32,7 @@ Measured = tuple[Any, str, "Callable[[], Figure] | None"]
 @click.command("bench")
 @options.take("device", "threads", "encoding", "tree", "score")
 @options.take("learn_fn", help="Learn the rate of false negatives, as infer does.")
+@options.take("doublets", help="Rate of doublets of the input and of the chains.")
 @click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells (columns).")
 @click.option(
     "--mutations", type=click.IntRange(min=1), default=63, show_default=True, help="Mutations (rows)."
@@ -137,8 +139,10 @@ def _check_options(
     if single["score"] != "max" and (many or leaf):
         score = single["score"]
         raise OptionError(f"--score {score} is for one size, of mutation trees", hint="leave out --score")
-    if single["learn_fn"] is not None and (many or leaf):
-        raise OptionError("--learn-fn is for one size, of mutation trees", hint="leave out --learn-fn")
+    for name in ("learn_fn", "doublets"):
+        if single[name] is not None and (many or leaf):
+            flag = flag_of(name)
+            raise OptionError(f"{flag} is for one size, of mutation trees", hint=f"leave out {flag}")
     for name, value in (("--runs", runs), ("--scite", scite)):
         if value is not None and suite != "thesis":
             raise OptionError(f"{name} is for --suite thesis", hint="give both, or neither")

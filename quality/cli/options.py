@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import click
 
 from syclade.host.cli.options import INPUT_FILE
 from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
 
-if TYPE_CHECKING:
-    from syclade.quality.posterior.result import PosteriorResult
-    from syclade.quality.tost.result import TostResult
-
-__all__ = ["limit_option", "mutations_option", "reference_option", "report", "samples_option"]
+__all__ = ["Checked", "limit_option", "mutations_option", "reference_option", "report", "samples_option"]
 
 reference_option = click.option(
     "--reference",
@@ -48,9 +45,24 @@ samples_option = click.option(
 )
 
 
-def report(
-    result: TostResult | PosteriorResult, out: Path, files: tuple[str, str], force: bool, as_json: bool
-) -> int:
+class Checked(Protocol):
+    """Result of a check."""
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the check holds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+
+    def lines(self) -> list[str]:
+        """Return the outcome as lines of text."""
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> object:
+        """Draw a figure, and write it to a PNG file if a path is given."""
+
+
+def report(result: Checked, out: Path, files: tuple[str, str], force: bool, as_json: bool) -> int:
     """Write a check's report and figure, print its outcome, and return the exit status.
 
     Args:

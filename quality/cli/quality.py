@@ -14,7 +14,13 @@ _CHECKS = {
     "tost": ("syclade.quality.cli.tost", "Compare optima with SCITE's: two one-sided t-tests."),
     "reference": ("syclade.quality.cli.reference", "Make a reference folder with your own SCITE."),
     "posterior": ("syclade.quality.cli.posterior", "Compare visit frequencies with the exact posterior."),
+    "arithmetic": (
+        "syclade.quality.cli.arithmetic",
+        "Measure exponentials, logarithms and steps with doublets.",
+    ),
+    "doublets": ("syclade.quality.cli.doublets", "Measure what the model of doublets brings."),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
+    "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),
 }
 

@@ -63,6 +63,12 @@ def test_measure(device: str) -> None:
         assert timing.steps % (3 * measured.launch_steps) == 0 < timing.steps
 
 
+def test_measure_chains_with_doublets() -> None:
+    measured = measure(NUMPY, slots=2, doublets=0.2, **TINY)
+    assert (measured.kind, measured.slots) == ("numpy", 2)
+    assert measured.steps_per_second > 0
+
+
 def test_slots_by_default_are_those_of_many_chains() -> None:
     assert measure(NUMPY, "auto", cells=2, mutations=2, seconds=0.01, repeats=1).slots == 256
 

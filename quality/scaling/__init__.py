@@ -1,0 +1,1 @@
+"""Scaling of chains with doublets over cores: measured, modelled, and beside published tables."""

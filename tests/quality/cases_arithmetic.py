@@ -1,0 +1,9 @@
+"""Simulated inputs of the tests of arithmetic."""
+
+from __future__ import annotations
+
+from syclade.host.model.simulate import Simulation, simulate
+
+
+def simulated(mutations: int, cells: int, seed: int) -> Simulation:
+    return simulate(cells, mutations, 1e-3, 0.2, 0.2, seed, doublets=0.25)
