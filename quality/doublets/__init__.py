@@ -1,1 +1,1 @@
-"""What the model of doublets brings: trees nearer to the truth, calls of doublets, and optima."""
+"""Gains by the model of doublets: trees nearer to the truth, calls of doublets, and optima."""

@@ -45,7 +45,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Run:
-    """What is measured: a size, with its number of cells, slots and threads."""
+    """Size to measure, with its number of cells, slots and threads."""
 
     mutations: int
     cells: int
