@@ -187,8 +187,8 @@ def small_plan(
         )
     rates = _rates(zygosity, learn)
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
-    points = POINTS[mutations] if doublets is None else DOUBLET_POINTS[mutations]
-    model = few_points(rates, points, doublets) if learn else None
+    points = POINTS if doublets is None else DOUBLET_POINTS
+    model = few_points(rates, points[mutations], doublets) if learn else None
     scored = ScoreOptions(score, doublets)
     problem = make_problem(matrix, rates, octaves=scored.octaves, model=model)
     return make_plan(
