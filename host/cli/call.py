@@ -109,7 +109,7 @@ def command(
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
     if not verbose:
-        logging.getLogger("syclade.devices").setLevel(logging.WARNING)  # the user has chosen none
+        _leave_out_devices()
     begun = time.perf_counter()
     reference = Reference(ref)
     samples = samples_of(reads, reference)
@@ -135,6 +135,13 @@ def command(
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
     elif not quiet:
         _tell(summary)
+
+
+def _leave_out_devices() -> None:
+    """Log no choice of a device until the command ends: its user has chosen none."""
+    logger = logging.getLogger("syclade.devices")
+    click.get_current_context().call_on_close(lambda level=logger.level: logger.setLevel(level))
+    logger.setLevel(logging.WARNING)
 
 
 def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> CallOptions:
