@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores.doublets import with_doublets
@@ -10,8 +15,36 @@ from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from tests.support.backends import Case
+from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, marked
 
 RATE = 0.2
+
+
+def _compiles(backend: LeafBackend) -> bool:
+    """Return whether numba compiles a kernel for the sizes of each case."""
+    return backend.device == "native" and not backend.general
+
+
+def by_backend_and_name(names: Collection[str], everywhere: Collection[str]) -> pytest.MarkDecorator:
+    """Parametrise a test by `backend` and `name` of a case.
+
+    Args:
+        names: names of the cases.
+        everywhere: those that `make test` also runs where a kernel has to be compiled.
+    """
+    found: list[Any] = []
+    for name in names:
+        for backend in LEAF_BACKENDS:
+            apart = _compiles(backend) and name not in everywhere
+            one = marked(backend, None, *([pytest.mark.verification] if apart else []))
+            found.append(pytest.param(backend, name, id=f"{one.id}-{name}", marks=one.marks))
+    return pytest.mark.parametrize(("backend", "name"), found)
+
+
+on_every_backend = pytest.mark.parametrize(
+    "backend", [marked(one) for one in (*LEAF_BACKENDS, LEAF_NUMPY) if not _compiles(one)]
+)
+"""On all backends but this processor's kernels for given sizes."""
 
 
 def rates_of(case: Case) -> Rates:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from syclade.host.chains.starts import initial_state
-from tests.doublets.cases import plan_of
+from tests.doublets.cases import by_backend_and_name, plan_of
 from tests.support.backends import Case, Seen, assert_equal_chains, assert_scores_are_right, seen
-from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, marked
+from tests.support.leaf import LEAF_NUMPY, LeafBackend
 
 CASES = {
     "small": Case(8, 13),
@@ -35,8 +34,7 @@ def chains(backend: LeafBackend, case: Case, stops: list[int]) -> list[Seen]:
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("backend", [marked(backend) for backend in LEAF_BACKENDS])
+@by_backend_and_name(CASES, everywhere=("small",))
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:

@@ -18,9 +18,9 @@ from syclade.host.model.rate_model import make_rate_model
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
-from tests.doublets.cases import RATE, matrix_of, rates_of
+from tests.doublets.cases import RATE, by_backend_and_name, matrix_of, on_every_backend, rates_of
 from tests.support.backends import QUICKEST, Case, Seen, assert_equal_chains, assert_scores_are_right, seen
-from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, marked
+from tests.support.leaf import LEAF_NUMPY, LeafBackend
 
 CASES = {
     "doublets": (Case(6, 13), {"learn_doublets": 0.4}),
@@ -57,8 +57,7 @@ def chains(backend: LeafBackend, name: str, stops: list[int]) -> list[Seen]:
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("backend", [marked(backend) for backend in LEAF_BACKENDS])
+@by_backend_and_name(CASES, everywhere=())
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:
@@ -71,7 +70,7 @@ def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     assert len(places) > 10, "rates jump"
 
 
-@pytest.mark.parametrize("backend", [marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)])
+@on_every_backend
 def test_a_chain_goes_on_in_another_slot(backend: LeafBackend) -> None:
     """Take a chain out after some steps, put it into a new runner, and compare with one that ran on."""
     plan = plan_of("all")
@@ -88,7 +87,7 @@ def test_a_chain_goes_on_in_another_slot(backend: LeafBackend) -> None:
         assert_equal_chains(seen(runner, 1), through)
 
 
-@pytest.mark.parametrize("backend", [marked(backend) for backend in (*LEAF_BACKENDS, LEAF_NUMPY)])
+@on_every_backend
 def test_samples_have_their_rates(backend: LeafBackend) -> None:
     plan = plan_of("all", samples=True)
     with backend.runner(plan, 2, 5) as runner:
