@@ -97,7 +97,7 @@ def test_a_stack_that_does_not_start_is_warned_of(
 
 
 # Too little memory for the drivers of each stack, but enough for the native device (numba).
-LIMITED = f"ulimit -v {900_000 if HAS_PINNED_STACK else 450_000}; exec"
+LIMITED = f"ulimit -v {700_000 if HAS_PINNED_STACK else 450_000}; exec"
 
 
 @pytest.mark.sycl
