@@ -38,7 +38,7 @@ def _draw_errors(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("cycles per element")
-    axes.set_ylabel("largest error of a power (relative) or logarithm (octaves)")
+    axes.set_ylabel("largest error, relative or in octaves")
 
 
 def _draw_steps(axes: Axes, costs: Sequence[StepCost]) -> None:
