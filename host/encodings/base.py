@@ -61,6 +61,10 @@ class Encoding(ABC):
         """Values of the kernel's specialisation constants; empty if the kernel has none."""
         return ()
 
+    def _sizes(self) -> tuple[int, ...]:
+        """Return the sizes that the host tells a kernel for many sizes; empty if there are none."""
+        return ()
+
     def specialised(self) -> Encoding | None:
         """Return the encoding for a kernel with specialisation constants; None if this problem has none."""
         return None

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
+from syclade.host.encodings.reads_sizes import ReadsSizes
 from syclade.host.model.leaf_problem import LeafProblem
 from syclade.host.model.problem import Problem
 from syclade.host.trees.leaf import leaf_children
 from syclade.kernels.arguments import Argument
 from syclade.kernels.clade.arguments import ARGUMENTS, LEARNED
-from syclade.kernels.clade.sizes import COUNT, SIZES, Sizes
+from syclade.kernels.clade.sizes import SIZES, Sizes
 from syclade.kernels.preorder.shape import count_panels, padded_cells
 from syclade.kernels.target.traits import Traits
 
@@ -151,24 +152,7 @@ class SpecialisedCladeEncoding(_FormEncoding):
         return self._sizes()
 
 
-class GeneralCladeEncoding(_FormEncoding):
+class GeneralCladeEncoding(ReadsSizes, _FormEncoding):
     """Clades for kernels that read their sizes from an argument."""
 
-    _kernel = "GENERAL"
-
-    def __init__(self, problem: Problem, traits: Traits) -> None:
-        super().__init__(problem, traits)
-        self.arguments = (*self.arguments, SIZES)
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """See `Encoding.sizes`."""
-        return {**super().sizes, "sizes": COUNT}
-
-    def general(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self
-
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Encoding.problem_arrays`."""
-        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}
+    _sizes_argument = SIZES

@@ -46,7 +46,7 @@ class PreorderEncoding(Encoding):
         del self.constants["subtrees"]
 
     @property
-    def sizes(self) -> dict[str, int]:
+    def sizes(self) -> Mapping[str, int]:
         """See `Encoding.sizes`."""
         layout = make_layout(self.shape)
         tables = {"rows": layout.rows, "sketched": layout.sketched, "classes": self.problem.classes}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from syclade.host.encodings.base import MADE_FOR, Encoding
+from syclade.host.encodings.base import MADE_FOR
 from syclade.host.encodings.preorder import PreorderEncoding, shape_of
+from syclade.host.encodings.reads_sizes import ReadsSizes
 from syclade.host.model.problem import Problem
 from syclade.kernels.preorder.form import BROAD, Form
 from syclade.kernels.preorder.shape import Shape
-from syclade.kernels.preorder.sizes import ANY_PROBLEM, COUNT, SIZES, make_sizes
+from syclade.kernels.preorder.sizes import ANY_PROBLEM, SIZES, make_sizes
 from syclade.kernels.target.traits import Traits
 
 __all__ = [
@@ -100,28 +98,14 @@ class SpecialisedPreorderEncoding(_FormEncoding):
         return (*self._sizes(), *map(int, self.variant))
 
 
-class GeneralPreorderEncoding(_FormEncoding):
+class GeneralPreorderEncoding(ReadsSizes, _FormEncoding):
     """Preorder intervals for kernels that read their sizes from an argument."""
 
-    _kernel = "GENERAL"
+    _sizes_argument = SIZES
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
         self.variant = ANY_PROBLEM
-        self.arguments = (*self.arguments, SIZES)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """See `Encoding.sizes`."""
-        return super().sizes | {"sizes": COUNT}
-
-    def general(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self
-
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Encoding.problem_arrays`."""
-        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}
 
 
 def constants_of(form: Form) -> dict[str, int]:

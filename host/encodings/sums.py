@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.scores.doublets import root_powers, shares_of
 from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
+from syclade.host.encodings.reads_sizes import ReadsSizes
 from syclade.host.model.problem import Problem
 from syclade.host.trees.tree import children
 from syclade.kernels.sums import rates
 from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS
 from syclade.kernels.sums.rows import ROWS
-from syclade.kernels.sums.sizes import COUNT, SIZES, Sizes
+from syclade.kernels.sums.sizes import SIZES, Sizes
 from syclade.kernels.target.traits import Traits
 
 __all__ = ["GeneralSumsEncoding", "SpecialisedSumsEncoding", "SumsEncoding"]
@@ -143,24 +144,7 @@ class SpecialisedSumsEncoding(_FormEncoding):
         return self._sizes()
 
 
-class GeneralSumsEncoding(_FormEncoding):
+class GeneralSumsEncoding(ReadsSizes, _FormEncoding):
     """Sums for kernels that read their sizes from an argument."""
 
-    _kernel = "GENERAL"
-
-    def __init__(self, problem: Problem, traits: Traits) -> None:
-        super().__init__(problem, traits)
-        self.arguments = (*self.arguments, SIZES)
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """See `Encoding.sizes`."""
-        return {**super().sizes, "sizes": COUNT}
-
-    def general(self) -> Encoding | None:
-        """Return this encoding itself."""
-        return self
-
-    def problem_arrays(self) -> dict[str, NDArray[Any]]:
-        """See `Encoding.problem_arrays`."""
-        return super().problem_arrays() | {"sizes": np.array(self._sizes(), dtype=np.int64)}
+    _sizes_argument = SIZES

@@ -59,17 +59,17 @@ class Mixture(NamedTuple):
 
     def probabilities(self, rate: float) -> NDArray[np.float64]:
         """Return each cell's probability of being a doublet, given the tree: float64, shape (cells,)."""
-        with np.errstate(divide="ignore"):
-            share: NDArray[np.float64] = np.exp(
-                np.log(np.float64(rate)) + self.pair - self.log_likelihoods(rate)
-            )
-        return share
+        return self._shares(rate, self.pair)
 
     def relevant_rate(self, rate: float) -> float:
         """Return the mean over the cells of the probability of being two clones in different branches."""
+        return float(self._shares(rate, self.relevant).mean())
+
+    def _shares(self, rate: float, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each cell's probability of being one of some pairs, from their log-likelihood."""
         with np.errstate(divide="ignore"):
-            share = np.exp(np.log(np.float64(rate)) + self.relevant - self.log_likelihoods(rate))
-        return float(share.mean())
+            share: NDArray[np.float64] = np.exp(np.log(np.float64(rate)) + pairs - self.log_likelihoods(rate))
+        return share
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,11 @@ def mixture_of(matrix: Matrix, rates: Rates, parents: ArrayLike) -> Mixture:
         MatrixError: the tree has a different number of mutations, or there are homozygous mutations and no
             rates for them.
     """
-    order, below, weights, base, column_of = _steps(matrix, rates, parents)
+    return _mixture(_steps(matrix, rates, parents))
+
+
+def _mixture(steps: _Steps) -> Mixture:
+    order, below, weights, base, column_of = steps
     single, pair = np.zeros_like(weights), np.zeros_like(weights)
     relevant = np.full_like(weights, -np.inf)
     for node in order:
@@ -198,8 +202,8 @@ def call_doublets(matrix: Matrix, rates: Rates, parents: ArrayLike, rate: float)
     Args:
         matrix, rates, parents, rate: as for `doublet_log_likelihood`, with its errors.
     """
-    mixture = mixture_of(matrix, rates, parents)
-    first, second = _best_pairs(_steps(matrix, rates, parents))
+    steps = _steps(matrix, rates, parents)
+    mixture, (first, second) = _mixture(steps), _best_pairs(steps)
     return Doublets(rate, mixture.probabilities(rate), first, second, mixture.relevant_rate(rate))
 
 

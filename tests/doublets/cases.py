@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from syclade.host.chains.plan import DEFAULT_EVENTS, Plan, make_plan
 from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores.doublets import with_doublets
 from syclade.host.chains.space import SUMMED_TREES
+from syclade.host.chains.starts import initial_state
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
-from tests.support.backends import Case
+from tests.support.backends import Case, Seen, seen
 from tests.support.leaf import LEAF_BACKENDS, LEAF_NUMPY, LeafBackend, marked
 
 RATE = 0.2
@@ -68,3 +70,15 @@ def plan_of(
         recorders=recorders,
         events=events,
     )
+
+
+def chains(backend: LeafBackend, plan: Plan, seed: int, chains: int, stops: Sequence[int]) -> list[Seen]:
+    """Return all chains of a plan at each stop, in one runner."""
+    with backend.runner(plan, chains, seed) as runner:
+        for chain in range(chains):
+            runner.put(chain, initial_state(plan, seed, chain))
+        found = []
+        for stop in stops:
+            runner.advance(np.full(chains, stop))
+            found += [seen(runner, chain) for chain in range(chains)]
+    return found

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from syclade.host.chains.starts import initial_state
-from tests.doublets.cases import by_backend_and_name, plan_of
-from tests.support.backends import Case, Seen, assert_equal_chains, assert_scores_are_right, seen
+from tests.doublets.cases import by_backend_and_name, chains, plan_of
+from tests.support.backends import Case, assert_equal_chains, assert_scores_are_right
 from tests.support.leaf import LEAF_NUMPY, LeafBackend
 
 CASES = {
@@ -22,24 +19,14 @@ CHAINS = 3
 STEPS = 60
 
 
-def chains(backend: LeafBackend, case: Case, stops: list[int]) -> list[Seen]:
-    plan = plan_of(case)
-    with backend.runner(plan, CHAINS, case.seed) as runner:
-        for chain in range(CHAINS):
-            runner.put(chain, initial_state(plan, case.seed, chain))
-        found = []
-        for stop in stops:
-            runner.advance(np.full(CHAINS, stop))
-            found += [seen(runner, chain) for chain in range(CHAINS)]
-    return found
-
-
 @by_backend_and_name(CASES, everywhere=("small",))
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:
     case, stops = CASES[name], list(range(1, STEPS))
     plan = plan_of(case)
-    for ours, expected in zip(chains(backend, case, stops), chains(LEAF_NUMPY, case, stops), strict=True):
+    for ours, expected in zip(
+        *(chains(one, plan, case.seed, CHAINS, stops) for one in (backend, LEAF_NUMPY)), strict=True
+    ):
         assert_scores_are_right(plan, ours.state)
         assert_equal_chains(ours, expected)

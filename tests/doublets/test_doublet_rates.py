@@ -18,8 +18,8 @@ from syclade.host.model.rate_model import make_rate_model
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
-from tests.doublets.cases import RATE, by_backend_and_name, matrix_of, on_every_backend, rates_of
-from tests.support.backends import QUICKEST, Case, Seen, assert_equal_chains, assert_scores_are_right, seen
+from tests.doublets.cases import RATE, by_backend_and_name, chains, matrix_of, on_every_backend, rates_of
+from tests.support.backends import QUICKEST, Case, assert_equal_chains, assert_scores_are_right, seen
 from tests.support.leaf import LEAF_NUMPY, LeafBackend
 
 CASES = {
@@ -45,25 +45,15 @@ def plan_of(name: str, *, samples: bool = False) -> Plan:
     )
 
 
-def chains(backend: LeafBackend, name: str, stops: list[int]) -> list[Seen]:
-    plan, (case, _) = plan_of(name), CASES[name]
-    with backend.runner(plan, CHAINS, case.seed) as runner:
-        for chain in range(CHAINS):
-            runner.put(chain, initial_state(plan, case.seed, chain))
-        found = []
-        for stop in stops:
-            runner.advance(np.full(CHAINS, stop))
-            found += [seen(runner, chain) for chain in range(CHAINS)]
-    return found
-
-
 @by_backend_and_name(CASES, everywhere=())
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:
-    plan, stops = plan_of(name), list(range(1, STEPS))
+    plan, seed, stops = plan_of(name), CASES[name][0].seed, list(range(1, STEPS))
     places = set()
-    for ours, expected in zip(chains(backend, name, stops), chains(LEAF_NUMPY, name, stops), strict=True):
+    for ours, expected in zip(
+        *(chains(one, plan, seed, CHAINS, stops) for one in (backend, LEAF_NUMPY)), strict=True
+    ):
         assert_scores_are_right(plan, ours.state)
         assert_equal_chains(ours, expected)
         places.add(ours.state.rate_at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -67,14 +67,16 @@ def number_of(value: float) -> Number:
     return Number(mantissa >> carry, exponent - 1 + carry)
 
 
-def root_powers(count: int) -> list[int]:
+@cache
+def root_powers(count: int) -> tuple[int, ...]:
     """Return 2^(2^-k) in units of 2^-30, k = 0 … count - 1, rounded to the nearest."""
     wide = 4 * MANTISSA_BITS
-    powers, power = [], 2 << wide
+    powers: list[int] = []
+    power = 2 << wide
     for _ in range(count):
         powers.append((power + (1 << (wide - MANTISSA_BITS - 1))) >> (wide - MANTISSA_BITS))
         power = math.isqrt(power << wide)
-    return powers
+    return tuple(powers)
 
 
 def settings_of(problem: Problem, rate: float) -> dict[str, int]:
