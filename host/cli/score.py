@@ -66,7 +66,7 @@ def command(
     if doublets is not None:
         calls = call_doublets(observed, rates, parents, doublets)
         found = doublet_log_likelihood(observed, rates, parents, doublets)
-        _tell(found, {"score": "doublets", "doublets": calls.told()}, observed, rates, as_json)
+        _tell(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
         return
     if score == "sum":
         _tell(summed_log_likelihood(observed, rates, parents), {"score": score}, observed, rates, as_json)
@@ -91,6 +91,6 @@ def _tell(found: float, also: dict[str, Any], observed: Matrix, rates: Rates, as
         **also,
         "n_mutations": observed.n_mutations,
         "n_cells": observed.n_cells,
-        **rates.told(),
+        **rates.to_dict(),
     }
     click.echo(json.dumps(report, indent=2))

@@ -77,7 +77,7 @@ def command(
     report = {
         "cells": cells,
         "mutations": mutations,
-        **rates.told(),
+        **rates.to_dict(),
         "missing": missing,
         **({} if doublets is None else {"doublets": doublets}),
         "seed": seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from syclade.kernels.arguments import Argument
 from syclade.kernels.rates.arguments import EVENT_RATES, RATES
 from syclade.kernels.target.sycl_traits import TRAITS as SYCL
 from syclade.kernels.target.traits import Traits
+
+Choice = TypeVar("Choice")
 
 __all__ = ["MADE_FOR", "Encoding", "round_up"]
 
@@ -50,6 +52,10 @@ class Encoding(ABC):
     def __init__(self, problem: Problem, traits: Traits) -> None:
         self.problem = problem
         self.traits = traits
+
+    def by_rates(self, fixed: Choice, learned: Choice) -> Choice:
+        """Return the first value if the problem's error rates are fixed, the second if they are learned."""
+        return learned if self.problem.learns else fixed
 
     @property
     def sizes(self) -> Mapping[str, int]:

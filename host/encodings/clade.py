@@ -47,7 +47,7 @@ class CladeEncoding(Encoding):
         super().__init__(problem, traits)
         assert isinstance(problem, LeafProblem)
         self.leaf_problem = problem
-        self._module, self.arguments, self._read_in_form = _LEARNED if problem.learns else _FIXED
+        self._module, self.arguments, self._read_in_form = self.by_rates(_FIXED, _LEARNED)
         self.device = f"{self._module}:ENCODING"
         self.constants = {**self._shape(problem, traits), "classes": problem.classes, "lanes": traits.lanes}
 

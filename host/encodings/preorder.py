@@ -31,12 +31,13 @@ class PreorderEncoding(Encoding):
         super().__init__(problem, traits)
         self.shape = self.shape_for(problem, traits)
         self.wide = bool(self.shape.subtrees)
-        self.device = f"syclade.kernels.preorder.{'wide' if self.wide else 'narrow'}.encoding:ENCODING"
-        self.arguments = WIDE if self.wide else NARROW
-        if problem.learns:
-            self.device = "syclade.kernels.preorder.narrow.learned:ENCODING"
-            self.arguments = LEARNED
-        wide_sums = self._most_of_a_lane(problem.rates) >= 2**31 or problem.learns
+        width = "wide" if self.wide else "narrow"
+        arguments = WIDE if self.wide else NARROW
+        wide_sums = self._most_of_a_lane(problem.rates) >= 2**31
+        self.device, self.arguments, wide_sums = self.by_rates(
+            (f"syclade.kernels.preorder.{width}.encoding:ENCODING", arguments, wide_sums),
+            ("syclade.kernels.preorder.narrow.learned:ENCODING", LEARNED, True),
+        )
         self.variant = make_variant(self.shape, int(problem.multiplicity.max() > 1), int(wide_sums))
         self.constants = self.shape._asdict() | {
             "classes": problem.classes,

@@ -41,7 +41,7 @@ class SumsEncoding(Encoding):
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self._module, self.arguments = _LEARNED if problem.learns else _FIXED
+        self._module, self.arguments = self.by_rates(_FIXED, _LEARNED)
         self.device = f"{self._module}:ENCODING"
         self.constants = {**self._shape(problem, traits), "lanes": traits.lanes}
 

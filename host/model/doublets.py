@@ -94,7 +94,7 @@ class Doublets:
         """Expected number of doublets, given the tree."""
         return float(self.probability.sum())
 
-    def told(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return rate, expected number of doublets, and the rate of those of two branches, as plain values.
 
         They have ten digits, which all versions of numpy share.

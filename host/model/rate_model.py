@@ -66,7 +66,7 @@ class RatePrior:
         a = (1.0 - self.mean) * self.mean**2 / self.deviation**2 - self.mean
         return a, a * (1.0 / self.mean - 1.0)
 
-    def told(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return the options as plain values."""
         return {
             "probability": self.probability,

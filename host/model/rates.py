@@ -70,7 +70,7 @@ class Rates:
                 hint="check that the two rates are not exchanged",
             )
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the rates as plain values by name, without those that are None or False."""
         return {
             name: value for name, value in asdict(self).items() if value is not None and value is not False

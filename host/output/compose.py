@@ -103,5 +103,5 @@ def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
 def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:
     """Return the learned rates as plain values: value with the best tree, options, and log prior."""
     values = model.values(places)
-    told = {prior.name: {"value": values[prior.name], **prior.told()} for prior in model.priors}
+    told = {prior.name: {"value": values[prior.name], **prior.to_dict()} for prior in model.priors}
     return {**told, "log_prior": model.log_prior(places)} if told else None

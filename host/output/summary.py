@@ -49,12 +49,12 @@ def summary_of(result: Result) -> dict[str, Any]:
     if result.learned is not None:
         told["learned"] = dict(result.learned)
     if result.assignment.doublets is not None:
-        told["doublets"] = result.assignment.doublets.told()
+        told["doublets"] = result.assignment.doublets.to_dict()
     if result.co_optimal is not None:
         trees = len(result.co_optimal.trees)
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}
     if result.samples is not None:
-        told["samples"] = result.samples.told()
+        told["samples"] = result.samples.to_dict()
     if result.true_tree is not None:
         told["true_tree"] = dict(result.true_tree)
     return told

@@ -63,7 +63,7 @@ def _cut(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
 
 
 def _model(result: Result) -> Section:
-    rates = result.rates.told()
+    rates = result.rates.to_dict()
     rows = [
         (name, f"{value:.6g}", _whence(result, name))
         for name, value in rates.items()
@@ -129,7 +129,7 @@ def _trust(result: Result) -> Section:
 def _samples(result: Result) -> Section | None:
     if result.samples is None:
         return None
-    told = result.samples.told()
+    told = result.samples.to_dict()
     rows = [(name, _short(value)) for name, value in told.items() if name not in ("warnings", "rates")]
     rows += [
         (f"{rate}: {name}", _short(value))

@@ -72,10 +72,10 @@ class Sampled(Trust, ABC):
                 found += rhat_warnings(name, split_rhat(values))
         return found
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """See `Trust.told`."""
         rates = {name: rate_told(values) for name, values in self.rates.items()}
-        return super().told() | ({"rates": rates} if rates else {})
+        return super().to_dict() | ({"rates": rates} if rates else {})
 
 
 def rate_told(values: NDArray[np.float64]) -> dict[str, float | None]:

@@ -77,7 +77,7 @@ class Trust:
         """The diagnostics, by name."""
         return {"ess": self.ess, "rhat": self.rhat, "tree_ess": self.tree_ess, self.spread_name: self.spread}
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values for summary.json; numbers that are not finite become null."""
         return {
             "every": self.every,

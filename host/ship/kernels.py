@@ -227,4 +227,4 @@ def _model(rates: Rates, learned: Mapping[str, float] | None) -> RateModel:
 
 
 def _matrix(cells: int, mutations: int, rates: Rates) -> Matrix:
-    return simulate(cells, mutations, missing=0.1, seed=1, **rates.told()).matrix
+    return simulate(cells, mutations, missing=0.1, seed=1, **rates.to_dict()).matrix

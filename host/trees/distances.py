@@ -69,7 +69,7 @@ class Distances:
     caset: float
     disc: float
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         kinds = {"parents": self.parents, "ancestors": self.ancestors, "lineages": self.lineages}
         told: dict[str, object] = {

@@ -26,7 +26,7 @@ def compare(parents: NDArray[np.int32], true: NDArray[np.int32]) -> dict[str, An
         The values of `Distances.told`, and `mltd_similarity`, which is None if scphylo-tools is not
         installed or fails.
     """
-    told: dict[str, Any] = tree_distances(parents, true).told()
+    told: dict[str, Any] = tree_distances(parents, true).to_dict()
     return told | {"mltd_similarity": multi_labelled_similarity(parents, true)}
 
 

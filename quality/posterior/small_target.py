@@ -186,7 +186,7 @@ def small_plan(
             hint=f"use {min(POINTS)} to {max(POINTS)}",
         )
     rates = _rates(zygosity, learn)
-    matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
+    matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.to_dict()).matrix
     points = POINTS if doublets is None else DOUBLET_POINTS
     model = few_points(rates, points[mutations], doublets) if learn else None
     scored = ScoreOptions(score, doublets)
@@ -223,7 +223,7 @@ def small_leaf_plan(
             hint=f"use {LEAVES[0]} to {LEAVES[-1]} cells",
         )
     rates = _rates(zygosity, learn)
-    matrix = simulate(cells, CELLS, missing=MISSING, seed=MATRIX_SEED, **rates.told()).matrix
+    matrix = simulate(cells, CELLS, missing=MISSING, seed=MATRIX_SEED, **rates.to_dict()).matrix
     model = few_points(rates, LEAF_POINTS[cells]) if learn else None
     problem = make_leaf_problem(matrix, rates, model=model)
     return make_leaf_plan(problem, gamma=gamma, move_probabilities=move_probabilities)

@@ -43,7 +43,7 @@ class RaceInput:
         """Simulate the matrix and the true tree."""
         return simulate(self.cells, self.mutations, self.fp_rate, self.fn_rate, self.missing, self.seed)
 
-    def told(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return the attributes as plain values."""
         return asdict(self)
 

@@ -66,7 +66,7 @@ def report_of(rounds: Sequence[Round], settings: dict[str, object]) -> dict[str,
         "settings": settings,
         "inputs": [
             {
-                **each.given.told(),
+                **each.given.to_dict(),
                 "true_log_likelihood": each.true_log_likelihood,
                 "bound": each.bound,
                 "answers": [asdict(one) for one in each.answers],

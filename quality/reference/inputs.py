@@ -65,7 +65,9 @@ def simulate_inputs(recipe: Recipe, rates: Rates) -> list[NamedInput]:
 
 def _simulated(recipe: Recipe, rates: Rates, number: int) -> Matrix:
     seed = recipe.seed + number - 1
-    return simulate(recipe.cells, recipe.mutations, missing=recipe.missing, seed=seed, **rates.told()).matrix
+    return simulate(
+        recipe.cells, recipe.mutations, missing=recipe.missing, seed=seed, **rates.to_dict()
+    ).matrix
 
 
 def read_inputs(folder: Path) -> list[NamedInput]:

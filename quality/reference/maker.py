@@ -74,7 +74,7 @@ def _describe(
 ) -> dict[str, Any]:
     """Return the content of reference.json."""
     return {
-        **settings.rates.told(),
+        **settings.rates.to_dict(),
         "chains": settings.chains,
         "steps": settings.steps,
         "move_probabilities": [float(each) for each in MOVE_PROBABILITIES],

@@ -68,7 +68,7 @@ def tost_lines(result: TostResult) -> list[str]:
     verdict = "equivalent" if test.equivalent else "NOT SHOWN TO BE EQUIVALENT"
     inferior = "not inferior" if test.non_inferior else "NOT SHOWN TO BE NOT INFERIOR"
     low, high = mean_interval(test)
-    rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.told().items() if "rate" in name)
+    rates = " and ".join(f"{rate:g}" for name, rate in settings.rates.to_dict().items() if "rate" in name)
     runs = "searches" if settings.chains is None else f"{settings.chains} chains of {settings.steps} steps"
     kept = sum(each.kept for each in result.comparisons)
     lines = [

@@ -56,7 +56,7 @@ def assert_equal(one: syclade.Result, other: syclade.Result) -> None:
     assert (one.samples is None) == (other.samples is None)
     if one.samples is not None and other.samples is not None:
         assert list(one.samples.lines()) == list(other.samples.lines())
-        np.testing.assert_equal(one.samples.told(), other.samples.told())
+        np.testing.assert_equal(one.samples.to_dict(), other.samples.to_dict())
         assert one.samples.files()["posterior.tsv"] == other.samples.files()["posterior.tsv"]
 
 

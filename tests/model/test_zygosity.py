@@ -90,7 +90,7 @@ def test_the_best_of_all_trees_is_found() -> None:
     assert len(scores) == 125
     ways: list[dict[str, Any]] = [{}, {"chains": 4, "steps": 500}]
     for more in ways:
-        result = syclade.infer(made, device="native", **RATES.told(), **more)
+        result = syclade.infer(made, device="native", **RATES.to_dict(), **more)
         assert result.log_likelihood == pytest.approx(max(scores.values()), abs=1e-9)
         assert result.cell_log_likelihoods.sum() == pytest.approx(result.log_likelihood, abs=1e-9)
     two: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "device": "native"}
@@ -169,6 +169,6 @@ def test_the_commands_take_the_rates(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert '"hom_rate": 0.005' in told
     assert '"2": {' in told
     quick = ["--chains", 2, "--steps", 50, "--device", "numpy", "--quiet"]
-    found = syclade.infer(expected.matrix, **RATES.told(), chains=2, steps=50, device="numpy")
+    found = syclade.infer(expected.matrix, **RATES.to_dict(), chains=2, steps=50, device="numpy")
     assert float(run("infer", out / "matrix.csv", *rates, *quick)) == found.log_likelihood
     assert float(run("infer", out / "matrix.csv", *rates[:4], "--merge-homozygous", *quick)) != score

@@ -43,7 +43,7 @@ def make_reference(folder: Path, trees: Trees, settings: dict[str, Any] | None, 
     for name in ("inputs", "scite"):
         (folder / name).mkdir(parents=True)
     for number in range(1, INPUTS + 1):
-        made = simulate(CELLS, MUTATIONS, missing=0.1, seed=number, **rates.told())
+        made = simulate(CELLS, MUTATIONS, missing=0.1, seed=number, **rates.to_dict())
         # A repeated column lets all inputs share one kernel: compiling takes most of the time.
         matrix = matrix_from_array(np.hstack([made.matrix.values, made.matrix.values[:, :1]]))
         parents = trees(matrix)
@@ -144,7 +144,7 @@ def test_inputs_with_zygosity(run: Any, tmp_path: Path) -> None:
     assert "5 better" in said
     report = report_of(tmp_path / "out")
     assert report["result"]["delta"] == rates.flip_effect()
-    (folder / "reference.json").write_text(json.dumps(rates.told()))
+    (folder / "reference.json").write_text(json.dumps(rates.to_dict()))
     status, said = run(folder, "--device", "numpy", *SMALL, "--force")
     assert status == 1
     assert "(5 inputs from an earlier run)" in said

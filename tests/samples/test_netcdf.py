@@ -89,7 +89,7 @@ def test_a_chain_that_hardly_moved_is_told_of() -> None:
     assert blip.ess > 400
     assert blip.still == 1
     assert "may be stuck" in blip.warnings[0]
-    assert blip.told()["still_chains"] == 1
+    assert blip.to_dict()["still_chains"] == 1
     moving = of_trees([0, 1] * FEWEST_CHANGES)
     assert moving.still == 0
     assert not any("stuck" in words for words in moving.warnings)
@@ -152,5 +152,5 @@ def test_a_run_that_ended_before_its_first_sample() -> None:
     sampled = judged(SampleStore(3), 9)
     assert (sampled.posterior.edges.shape, sampled.posterior.ancestors.shape) == ((3, 2), (2, 2))
     assert sampled.files()["posterior.tsv"] == "relation\tupper\tlower\tshare\n"
-    assert sampled.told()["samples"] == 0
+    assert sampled.to_dict()["samples"] == 0
     assert sampled.warnings == ["the run ended before every chain had a sample: run longer"]

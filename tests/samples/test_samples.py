@@ -89,7 +89,7 @@ def test_one_seed_gives_one_sample_everywhere() -> None:
         assert first is not None
         assert other is not None
         assert list(first.lines()) == list(other.lines())
-        assert first.told() == other.told()
+        assert first.to_dict() == other.to_dict()
 
 
 def test_files_and_words(tmp_path: Path) -> None:
