@@ -81,7 +81,7 @@ def _by_chains(asked: Request, task: Task) -> Found:
         asked.encoding,
         asked.image,
         chains=asked.chains,
-        steps=asked.steps,
+        until=asked.until,
         slots=asked.slots,
         seed=asked.seed,
         task=task,

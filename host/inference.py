@@ -120,9 +120,10 @@ def infer(
             all nodes; SCITE's -s, without a prior).
         doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
             each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score.
-        method: search (docs/search.md), chain, or auto. With auto, chains run if an option is given that only
-            chains have (such as chains, steps, image, samples, the sum score or learned rates), or if the
-            device cannot search; else searches run.
+        method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
+            chains run if an option is given that only chains have (such as chains, steps, image, samples, the
+            sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
+            or cell trees, anneal.
         chains: number of independent chains, each from a uniform random tree. Default: 16.
         steps: steps of each chain. Default: chains run until they agree (`convergence.StoppingRule`).
         seed: 0 … 2^64-1.

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from syclade.host.chains.annealing import annealing_for
+from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
@@ -74,7 +76,8 @@ class Request:
         kind: kind of the trees.
         observed, rates, plan: the matrix, its error rates, and the plan of the chains.
         by_search: whether to search.
-        chains, steps, seed, slots: as for `infer`; steps are None if the chains run until they agree.
+        chains, seed, slots: as for `infer`.
+        until: steps of each chain, or the rule by which they stop.
         device, encoding, image, start: as for `infer`.
         sampling: which states are samples; None for none.
         max_trees: maximum number of co-optimal trees; None to skip looking for them.
@@ -89,7 +92,7 @@ class Request:
     plan: Plan
     by_search: bool
     chains: int
-    steps: int | None
+    until: int | Rule
     seed: int
     slots: int | None
     device: str
@@ -150,12 +153,10 @@ def make_request(
     if method == "auto":
         given["method"] = "chain" if any(excluded_by("search", given)) else "search"
     check_together(given)
-    by_search = given["method"] == "search"
-    if by_search and (kind.name == "leaf" or doublets is not None):
-        by_search, start = (
-            False,
-            "search",
-        )  # searches find trees by the maximum score; these chains start there
+    if given["method"] == "search" and (kind.name == "leaf" or doublets is not None):
+        given["method"] = "anneal"  # searches find mutation trees by the maximum score only
+    if given["method"] == "anneal":
+        start = "search"
     separate = _separate(trace, force) if stages == "separate" else None
     chains = checked("chains", DEFAULT_CHAINS if chains is None else chains)
     steps, seed, slots = checked("steps", steps), checked("seed", seed), checked("slots", slots)
@@ -174,6 +175,9 @@ def make_request(
     recorders = () if sampling is None else (sampling.recorder,)
     events = 1 if sampling is None else sampling.events
     plan = kind.make_plan(observed, model, PlanOptions(scored, gamma, move_probabilities, recorders, events))
+    until: int | Rule = StoppingRule() if steps is None else steps
+    if given["method"] == "anneal":
+        until = annealing_for(chains, observed.n_cells, observed.n_mutations)
     if separate is not None:
         from syclade.host.backends.stages.options import check_plan
 
@@ -186,8 +190,8 @@ def make_request(
         "attach": bool(attach),
         "score": score,
         "doublets": doublets,
-        "method": "search" if by_search else "chain",
-        "chains": None if by_search else chains,
+        "method": given["method"],
+        "chains": None if given["method"] == "search" else chains,
         "steps": steps,
         "seed": seed,
         "gamma": float(gamma),
@@ -205,8 +209,9 @@ def make_request(
         "stages": stages,
         "trace": None if trace is None else os.fspath(trace),
     }
+    by_search = given["method"] == "search"
     return Request(
-        kind, observed, rates, plan, by_search, chains, steps, seed, slots, device, encoding, image, start,
+        kind, observed, rates, plan, by_search, chains, until, seed, slots, device, encoding, image, start,
         sampling, max_trees, true, separate, options,
     )  # fmt: skip
 

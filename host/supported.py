@@ -28,6 +28,7 @@ __all__ = [
 FEATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cell trees": ("tree", ("leaf",)),
     "search": ("method", ("search",)),
+    "annealing": ("method", ("anneal",)),
     "sum score": ("score", ("sum",)),
     "starts by search": ("start", ("search",)),
     "separate stages": ("stages", ("separate",)),
@@ -86,6 +87,9 @@ EXCLUSIONS = (
         ("chains", "steps", "image", "samples", "sum score", *_LEARNED, "starts by search", "separate stages",
             "FPGA cards", "Python as device"),
         "only chains support it", flag_of("method", "chain")),
+    Exclusion("annealing",
+        ("steps", "image", "samples", *_LEARNED, "separate stages", "FPGA cards", "Python as device"),
+        "annealing ends by itself, and its chains do not sample", flag_of("method", "chain")),
     Exclusion("image", ("samples", *_LEARNED),
         "precompiled images have fixed rates and do not record samples"),
     Exclusion("max_trees", ("sum score",),

@@ -6,12 +6,58 @@ slots nor on the length of launches.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["StoppingRule"]
+from syclade.host.chains.state import ChainState
+
+__all__ = ["Rule", "States", "StoppingRule"]
+
+States = Callable[[], Sequence[ChainState]]
+
+
+class Rule(Protocol):
+    """Rounds of chains, and when they stop. All of it depends on the chains' steps and states only."""
+
+    @property
+    def most_steps(self) -> int:
+        """Return the steps per chain of the longest run."""
+
+    def gamma_of(self, steps: int) -> float | None:
+        """Return gamma of the chains after the round that ends at `steps`; None if it is the plan's."""
+
+    def is_between_rounds(self, steps: int) -> bool:
+        """Return whether chains with this number of steps are between two rounds."""
+
+    def length_at(self, steps: int) -> int:
+        """Return the number of steps of the round that begins after `steps` steps."""
+
+    def begin_round(self, states: States, steps: int) -> Sequence[ChainState] | None:
+        """Return the states with which the next round begins, by chain; None if nothing changes.
+
+        Args:
+            states: () -> state of each chain, by number.
+            steps: steps that every chain has done.
+        """
+
+    def agree(self, best_scores: NDArray[np.int64]) -> bool:
+        """Return whether enough chains have found the best score: int64, shape (chains,)."""
+
+    def earliest_end(self, steps: int, best_since: int) -> int:
+        """Return the fewest steps per chain after which the run may stop, as known at the end of a round."""
+
+    def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
+        """Return whether to stop.
+
+        Args:
+            steps: steps that every chain has done.
+            best_scores: int64, shape (chains,): best score of every chain.
+            best_since: end of the round in which the best of these scores was first seen, in steps.
+        """
 
 
 @dataclass(frozen=True)
@@ -37,34 +83,34 @@ class StoppingRule:
     most_steps: int = 2_000_000
     agreement: float = 0.5
 
-    def agree(self, best_scores: NDArray[np.int64]) -> bool:
-        """Return whether enough chains have found the best score; a single chain never agrees.
+    def gamma_of(self, steps: int) -> float | None:
+        """See `Rule.gamma_of`."""
+        return None
 
-        Args:
-            best_scores: int64, shape (chains,): best score of every chain.
-        """
+    def is_between_rounds(self, steps: int) -> bool:
+        """See `Rule.is_between_rounds`."""
+        return steps % self.round_steps == 0
+
+    def length_at(self, steps: int) -> int:
+        """See `Rule.length_at`."""
+        return self.round_steps
+
+    def begin_round(self, states: States, steps: int) -> None:
+        """See `Rule.begin_round`."""
+
+    def agree(self, best_scores: NDArray[np.int64]) -> bool:
+        """See `Rule.agree`; a single chain never agrees."""
         needed = max(2, int(np.ceil(self.agreement * len(best_scores))))
         return int((best_scores == best_scores.max()).sum()) >= needed
 
     def earliest_end(self, steps: int, best_since: int) -> int:
-        """Return the fewest steps per chain after which the run may stop, as known at the end of a round.
-
-        Args:
-            steps: steps that every chain has done.
-            best_since: as for `satisfied`.
-        """
+        """See `Rule.earliest_end`."""
         wanted = max(self.least_steps, 2 * best_since, steps + self.round_steps)
         rounds = -(-wanted // self.round_steps)
         return min(rounds * self.round_steps, self.most_steps)
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
-        """Return whether to stop.
-
-        Args:
-            steps: steps that every chain has done.
-            best_scores: int64, shape (chains,): best score of every chain.
-            best_since: end of the round in which the best of these scores was first seen, in steps.
-        """
+        """See `Rule.satisfied`."""
         return (
             steps >= self.least_steps
             and (len(best_scores) == 1 or self.agree(best_scores))

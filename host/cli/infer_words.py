@@ -105,6 +105,11 @@ def doubt_of(result: Result) -> str:
         )
     if result.chains == 1:
         return "warning: one chain cannot show that its tree is the best: compare several (--chains)"
+    if result.options["method"] == "anneal":
+        return (
+            "warning: the chains do not agree on the best tree within the steps that this size is given: "
+            "another --seed, or more --chains, may find a better one"
+        )
     return (
         "warning: the chains do not agree on the best tree: more --chains, or more --steps where they were "
         "given, may find a better one"

@@ -78,10 +78,11 @@ GROUPS = {
         Option("doublets", PROBABILITY, None, decides=True, metavar="RATE", help=
             "Rate of doublets: with this probability, a cell is two of the tree's clones together "
             "(∞SCITE's -d). All nodes, and all pairs of nodes, count."),
-        Option("method", one_of("auto", "search", "chain"), "auto", decides=True, help=
-            "Search for the most likely tree, or run SCITE's chains; auto: chains if an option is given "
-            "that only chains have, such as --chains, --steps, --samples, --image, --learn-fn or --score "
-            "sum, else search."),
+        Option("method", one_of("auto", "search", "chain", "anneal"), "auto", decides=True, help=
+            "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
+            "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "
+            "--chains, --steps, --samples, --image, --learn-fn or --score sum; else search, with --doublets "
+            "or cell trees anneal."),
         Option("tree", one_of("mutation", "leaf"), "mutation", decides=True, help=
             "Trees of mutations; or binary trees whose leaves are the cells (leaf, SCITE's -transpose). "
             "Searches find trees of mutations, from which chains of cell trees start."),

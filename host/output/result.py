@@ -145,7 +145,8 @@ class Result(WithWork):
         if self.searches:
             return f"{len(self.searches)} searches"
         begun = " from the trees of searches" if self.options.get("start") == "search" else ""
-        return f"{self.chains} chains of {self.steps} steps{begun}"
+        chains = "annealed chains" if self.options.get("method") == "anneal" else "chains"
+        return f"{self.chains} {chains} of {self.steps} steps{begun}"
 
     @property
     def agreeing(self) -> int:

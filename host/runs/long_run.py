@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.backends import Runner
-from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.runs.pipeline import Clock, Outcome
@@ -102,7 +102,7 @@ def run_long(
     runner: Runner,
     *,
     chains: int,
-    until: int | StoppingRule,
+    until: int | Rule,
     task: Task | None = None,
     starts: Callable[[int], ChainState] | None = None,
     sampled: bool = False,
@@ -124,7 +124,7 @@ def run_long(
         OutputError: the samples cannot be written.
     """
     task = Task() if task is None else task
-    rule, fixed = (until, None) if isinstance(until, StoppingRule) else (StoppingRule(), until)
+    rule, fixed = (StoppingRule(), until) if isinstance(until, int) else (until, None)
     given, told = resumed_chains(runner, chains, until, task.keeper)
     before = sum(state.step for state, _ in given)
     clock = Clock(None if fixed is None else chains * fixed, task.launched, before)
@@ -149,7 +149,7 @@ def run_long(
     return Ran(rounds.outcome(agreed), rounds.steps, store)
 
 
-def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:
+def _to_rule(run: _Run, clock: Clock, chains: int, rule: Rule) -> None:
     while True:
         steps = run.rounds.steps
         if steps and (
@@ -157,7 +157,10 @@ def _to_rule(run: _Run, clock: Clock, chains: int, rule: StoppingRule) -> None:
         ):
             return
         clock.steps_expected = chains * rule.earliest_end(steps, run.best_since)
-        run.rounds.advance(rule.round_steps)
+        begun = rule.begin_round(run.rounds.states, steps)
+        if begun is not None:
+            run.rounds.change(begun)
+        run.rounds.advance(rule.length_at(steps))
         run.look()
 
 

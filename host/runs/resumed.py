@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from syclade.host.backends import Runner
-from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
 from syclade.host.checkpoints.archive import damaged
@@ -28,7 +28,7 @@ KIND = "chains"
 
 
 def resumed_chains(
-    runner: Runner, chains: int, until: int | StoppingRule, keeper: Keeper
+    runner: Runner, chains: int, until: int | Rule, keeper: Keeper
 ) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
     """Return the chains and the values of the run to resume; empty for a new run.
 
@@ -49,7 +49,7 @@ def resumed_chains(
     found = read_checkpoint(path, runner.plan, chains, lambda run: keeper.check(path, run, KIND))
     try:
         for chain, (state, info) in enumerate(found.chains):
-            _check_chain(runner.plan, chain, state, info)
+            _check_chain(runner.plan, until, chain, state, info)
         _check_run(found, runner.seed, until)
     except (ValueError, KeyError, TypeError) as error:
         raise damaged(path, f"in its values: {error}") from None
@@ -102,17 +102,18 @@ def _resumed_store(
     return store
 
 
-def _check_chain(plan: Plan, chain: int, state: ChainState, info: ChainInfo) -> None:
-    """Check all values of a chain that follow from the plan and its number of steps.
+def _check_chain(plan: Plan, until: int | Rule, chain: int, state: ChainState, info: ChainInfo) -> None:
+    """Check all values of a chain that follow from the plan, the rule and its number of steps.
 
     Raises:
         ValueError: one is different.
     """
+    set_gamma = None if isinstance(until, int) else until.gamma_of(state.step)
     proposed, accepted = info.tallies.reshape(2, -1)
     for name, value, wanted in (
         ("number", state.chain, chain),
         ("settings", dict(state.settings), plan.settings),
-        ("gamma", state.gamma, plan.gamma),
+        ("gamma", state.gamma, plan.gamma if set_gamma is None else set_gamma),
         ("rates", state.rates, plan.problem.rates_at(state.rate_at)),
         ("number of counted steps", int(proposed.sum()), state.step),
     ):
@@ -124,7 +125,7 @@ def _check_chain(plan: Plan, chain: int, state: ChainState, info: ChainInfo) -> 
         raise ValueError(f"the best score of chain {chain} is below that of its tree")
 
 
-def _check_run(found: Checkpoint, seed: int, until: int | StoppingRule) -> None:
+def _check_run(found: Checkpoint, seed: int, until: int | Rule) -> None:
     """Check the values that belong to all chains.
 
     Raises:
@@ -132,8 +133,10 @@ def _check_run(found: Checkpoint, seed: int, until: int | StoppingRule) -> None:
     """
     steps = {state.step for state, _ in found.chains}
     step = min(steps)
-    most, each = (until.most_steps, until.round_steps) if isinstance(until, StoppingRule) else (until, 1)
-    if len(steps) != 1 or not 0 <= step <= most or step % each:
+    most, between = (
+        (until, True) if isinstance(until, int) else (until.most_steps, until.is_between_rounds(step))
+    )
+    if len(steps) != 1 or not 0 <= step <= most or not between:
         raise ValueError(f"its chains have done {', '.join(map(str, sorted(steps)))} steps")
     if found.seed != seed:
         raise ValueError(f"its seed is {found.seed} instead of {seed}")

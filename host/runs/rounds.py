@@ -82,6 +82,17 @@ class Rounds:
         self._in_slots = self._resident
         self.steps += length
 
+    def change(self, states: Sequence[ChainState]) -> None:
+        """Go on from other states, between two rounds; statistics stay.
+
+        Args:
+            states: state of each chain, by number, after `steps` steps.
+        """
+        self._states = {
+            state.chain: (state, info) for state, (_, info) in zip(states, self.standing(), strict=True)
+        }
+        self._in_slots = False
+
     def best_scores(self) -> NDArray[np.int64]:
         """Return the best score of every chain, between two rounds: int64, shape (chains,)."""
         if self._in_slots:
@@ -93,6 +104,10 @@ class Rounds:
         if self._in_slots and self._resident:
             return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
         return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
+
+    def states(self) -> list[ChainState]:
+        """Return the current state of every chain, by chain number."""
+        return [state for state, _ in self.standing()]
 
     def outcome(self, converged: bool | None = None) -> Outcome:
         """Return the outcome of the chains."""

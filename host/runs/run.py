@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from syclade.host.backends import default_slots, make_runner
 from syclade.host.backends.opening import Opened, open_runner
-from syclade.host.chains.convergence import StoppingRule
+from syclade.host.chains.convergence import Rule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
@@ -35,7 +35,7 @@ def run_plan(
     image: str | os.PathLike[str] | None,
     *,
     chains: int,
-    steps: int | None,
+    until: int | Rule,
     slots: int | None,
     seed: int,
     task: Task,
@@ -44,9 +44,10 @@ def run_plan(
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
 ) -> Found:
-    """Run chains for a number of steps, or until they agree; see `infer` for the other arguments.
+    """Run chains for a number of steps, or by a rule; see `infer` for the other arguments.
 
     Args:
+        until: steps of each chain, or the rule by which they stop.
         task: run context: progress callback, checkpointing, stop request.
         sampled: whether to store the chains' events.
         sinks: receive all events of this process.
@@ -66,9 +67,9 @@ def run_plan(
     elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
+        steps = until if isinstance(until, int) else None
         opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
-    until = StoppingRule() if steps is None else steps
     try:
         ran = run_long(
             runner, chains=chains, until=until, task=task, starts=starts, sampled=sampled, sinks=sinks

@@ -113,7 +113,7 @@ def run_scite(
         optimal, samples = _sinks(call, plan)
         task = Task(lambda state: report(state, problem), stop=stop or Stop())
         found = run_plan(
-            plan, call.device, "auto", None, chains=call.chains, steps=call.steps, slots=None, seed=call.seed,
+            plan, call.device, "auto", None, chains=call.chains, until=call.steps, slots=None, seed=call.seed,
             task=task, sinks=(optimal, samples),
         )  # fmt: skip
         state = found.outcome.best

@@ -48,7 +48,7 @@ def test_the_search_is_never_below_the_mutation_tree(seed: int) -> None:
     found = syclade.infer(matrix, tree="leaf", **RATES)
     assert found.log_likelihood >= drawn_score - 1e-3
     assert drawn_score >= of_mutations.log_likelihood - 1e-9, "a cell tree has all clades of a mutation tree"
-    assert (found.options["method"], found.options["start"]) == ("chain", "search")
+    assert (found.options["method"], found.options["start"]) == ("anneal", "search")
     assert_did_all(found, "native")
     random = syclade.infer(matrix, tree="leaf", chains=1, steps=1, **RATES)
     assert random.log_likelihood < drawn_score, "one step from a random tree does not get there"
