@@ -16,14 +16,12 @@ from syclade.quality.doublets.optima_result import OptimaResult
 from syclade.quality.doublets.recovery import Recovery, recover
 from syclade.quality.doublets.result import RecoveryResult
 
-__all__ = ["CHAINS", "INPUTS", "RATE", "RATES", "STEPS", "optima", "recovery"]
+__all__ = ["INPUTS", "RATE", "RATES", "optima", "recovery"]
 
 INPUTS = 64
 RATE = 0.25
 RATES = (0.25, 0.05)
 """Rates of the model on inputs without doublets."""
-
-CHAINS, STEPS = 16, 50_000
 
 OPTIMA_INPUTS = 32
 PIECES, PIECE_SIZE = 2, (16, 60)
@@ -40,23 +38,20 @@ def recovery(
     cells: int = 100,
     rate: float = RATE,
     rates: Sequence[float] = RATES,
-    chains: int = CHAINS,
-    steps: int = STEPS,
     device: str = "auto",
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
 ) -> RecoveryResult:
     """Infer trees of simulated inputs with and without doublets, by models with and without them.
 
-    Trees of the maximum score come from searches, those of the sum score and of the model from chains that
-    start at the trees of searches. Equal arguments give equal results on every device.
+    Trees of the maximum score come from searches, those of the sum score and of the model from annealing.
+    Equal arguments give equal results on every device.
 
     Args:
         inputs: number of inputs with doublets, and of inputs without; their seeds are `seed` and following.
         mutations, cells: size of the inputs.
         rate: rate of doublets of the inputs and of the model.
         rates: rates of the model on the inputs without doublets; `rate` is added.
-        chains, steps: number of chains, and steps of each.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         seed: seed of the first input, and of the inferences.
         progress: called with the current activity, the amount done and the total.
@@ -66,7 +61,7 @@ def recovery(
         DeviceError: the device cannot run.
     """
     inputs = whole("inputs (--inputs)", inputs, 1, 2**20)
-    method = Method(choose_device(device).filter, chains, steps, seed)
+    method = Method(choose_device(device).filter, seed)
     modelled = tuple(dict.fromkeys((rate, *rates)))
     kinds = {"with": (rate, arms_of([rate])), "without": (None, arms_of(modelled))}
     found: dict[str, list[Recovery]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from syclade.host.inference import infer
 from syclade.host.model.simulate import Simulation
@@ -16,17 +15,14 @@ __all__ = ["MAX", "SUM", "Arm", "Method", "arms_of"]
 
 @dataclass(frozen=True)
 class Method:
-    """How the arms with chains find their trees.
+    """How the arms find their trees.
 
     Attributes:
         device: filter string of the device.
-        chains, steps: number of chains, which start at trees that searches find, and steps of each.
         seed: as for `infer`.
     """
 
     device: str
-    chains: int
-    steps: int
     seed: int
 
 
@@ -48,8 +44,7 @@ class Arm:
         return self.score if self.doublets is None else f"doublets {self.doublets:g}"
 
     def infer(self, given: DoubletInput, simulation: Simulation, method: Method) -> Result:
-        """Infer the best tree: by searches for the maximum score, by chains for the other scores."""
-        by_chains: dict[str, Any] = {"chains": method.chains, "steps": method.steps, "start": "search"}
+        """Infer the best tree: by searches for the maximum score, by annealing for the other scores."""
         return infer(
             simulation.matrix,
             fp_rate=given.fp_rate,
@@ -58,7 +53,7 @@ class Arm:
             doublets=self.doublets,
             seed=method.seed,
             device=method.device,
-            **(by_chains if self != MAX else {}),
+            method="search" if self == MAX else "anneal",
         )
 
 

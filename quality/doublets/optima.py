@@ -16,7 +16,7 @@ from syclade.quality.race.answers import processor_seconds
 
 __all__ = ["SIZES", "TIMES", "Compared", "OptimaInput", "compared", "counts", "pieces", "simulated_inputs"]
 
-SIZES = ((8, 40), (10, 60), (12, 50), (14, 40), (16, 60), (16, 100), (20, 60), (24, 80))
+SIZES = ((8, 40), (10, 60), (12, 50), (14, 40), (16, 60), (16, 100), (24, 80), (40, 100))
 """Mutations and cells of the simulated inputs."""
 
 TIMES = 10

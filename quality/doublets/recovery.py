@@ -37,6 +37,12 @@ class Recovered:
     log_likelihood: float
     seconds: float
 
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 0 if both are."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
 
 @dataclass(frozen=True)
 class Calls:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.quality.doublets.arms import MAX, Arm, Method
+from syclade.quality.doublets.arms import MAX, SUM, Arm, Method
 from syclade.quality.doublets.plot import recovery_figure
 from syclade.quality.doublets.recovery import Recovery
 from syclade.quality.doublets.summary import Spread, calls_of, change, comes_back, spread, summarise
@@ -52,20 +54,24 @@ class RecoveryResult:
         """Name of the arm with the rate of the inputs."""
         return Arm("max", self.rate).name
 
-    @property
-    def comes_back(self) -> float:
-        """Part of the lost mean precision that the model brings back; nan if none was lost."""
-        ignored, modelled = (self._precision(self.doublets, arm) for arm in (MAX.name, self.modelled))
-        return comes_back(self._precision(self.singles, MAX.name), ignored, modelled)
+    def comes_back(self, base: Arm = SUM) -> float:
+        """Return the part of the lost mean precision that the model brings back; nan if none was lost.
+
+        Args:
+            base: the score without doublets that loses it. The sum score is the model's at a rate of 0.
+        """
+        ignored, modelled = (self._precision(self.doublets, arm) for arm in (base.name, self.modelled))
+        return comes_back(self._precision(self.singles, base.name), ignored, modelled)
 
     @property
     def holds(self) -> bool:
         """Return whether half of the lost precision comes back, and nothing is lost without doublets.
 
-        Something is lost if the confidence interval of the mean difference in precision is below 0.
+        Both are measured beside the sum score. Something is lost if the confidence interval of the mean
+        difference in precision is below 0.
         """
-        kept = change(self.singles, self.modelled, MAX.name, lambda tree: tree.precision)
-        return self.comes_back >= HALF and kept.high >= 0
+        kept = change(self.singles, self.modelled, SUM.name, lambda tree: tree.precision)
+        return self.comes_back() >= HALF and kept.high >= 0
 
     @staticmethod
     def _precision(recoveries: tuple[Recovery, ...], arm: str) -> float:
@@ -75,7 +81,7 @@ class RecoveryResult:
         """Return one line with the main number."""
         return (
             f"<RecoveryResult: {len(self.doublets)} inputs with doublets, {len(self.singles)} without, "
-            f"{self.comes_back:.0%} of the lost precision comes back>"
+            f"{self.comes_back():.0%} of the lost precision comes back>"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +90,7 @@ class RecoveryResult:
             "check": "doublets",
             "holds": self.holds,
             "settings": {**asdict(self.method), "rate": self.rate, "rates": list(self.rates)},
-            "comes_back": self.comes_back,
+            "comes_back": {base.name: self.comes_back(base) for base in (SUM, MAX)},
             "with_doublets": [asdict(each) for each in summarise(self.doublets)],
             "without_doublets": [asdict(each) for each in summarise(self.singles)],
             "changes": self._changes(),
@@ -98,16 +104,18 @@ class RecoveryResult:
         return {name: spread([getattr(one, name) for one in calls]) for name in _CALLS}
 
     def _changes(self) -> list[dict[str, Any]]:
-        """Return the paired differences between the model and the maximum score."""
+        """Return the paired differences between the model and the scores without it."""
         arms = [(self.doublets, self.modelled)] + [(self.singles, Arm("max", one).name) for one in self.rates]
         found: list[dict[str, Any]] = []
-        for recoveries, arm in arms:
-            precision = change(recoveries, arm, MAX.name, lambda tree: tree.precision)
-            recall = change(recoveries, arm, MAX.name, lambda tree: tree.recall)
-            kind = "with doublets" if recoveries is self.doublets else "without"
-            found.append(
-                {"inputs": kind, "arm": arm, "precision": asdict(precision), "recall": asdict(recall)}
-            )
+        for (recoveries, arm), base in itertools.product(arms, (SUM, MAX)):
+            one: dict[str, Any] = {
+                "inputs": "with doublets" if recoveries is self.doublets else "without",
+                "arm": arm,
+                "base": base.name,
+            }
+            for name in ("precision", "recall", "f1"):
+                one[name] = asdict(change(recoveries, arm, base.name, operator.attrgetter(name)))
+            found.append(one)
         return found
 
     def lines(self) -> list[str]:
@@ -127,10 +135,12 @@ class RecoveryResult:
         for one in self._changes():
             values = ", ".join(
                 f"{name} {one[name]['mean']:+.3f} ({one[name]['low']:+.3f} to {one[name]['high']:+.3f})"
-                for name in ("precision", "recall")
+                for name in ("precision", "recall", "f1")
             )
-            yield f"inputs {one['inputs']}, {one['arm']} against max: {values}"
-        yield f"{self.comes_back:.0%} of the lost mean precision comes back"
+            yield f"inputs {one['inputs']}, {one['arm']} against {one['base']}: {values}"
+        for base in (SUM, MAX):
+            part = f"{self.comes_back(base):.0%}"
+            yield f"{part} of the lost mean precision comes back, beside the {base.name} score"
         for name, value in self.auroc().items():
             yield f"AUROC of {_CALLS[name]}: mean {value.mean:.3f}, median {value.median:.3f}"
 

@@ -60,8 +60,8 @@ def test_inputs_with_and_without_doublets_have_the_same_trees() -> None:
 
 
 def test_study_of_a_few_tiny_inputs() -> None:
-    found = recovery(inputs=2, mutations=5, cells=20, chains=2, steps=200, device="native")
-    again = recovery(inputs=2, mutations=5, cells=20, chains=2, steps=200, device="native")
+    found = recovery(inputs=2, mutations=5, cells=20, device="native")
+    again = recovery(inputs=2, mutations=5, cells=20, device="native")
     arms = [tree.arm for tree in found.doublets[0].trees]
     assert arms == ["max", "sum", "doublets 0.25"]
     assert [tree.arm for tree in found.singles[0].trees] == [*arms, "doublets 0.05"]
@@ -73,7 +73,7 @@ def test_study_of_a_few_tiny_inputs() -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    options = ["--inputs", "2", "--mutations", "5", "--cells", "20", "--chains", "2", "--steps", "100"]
+    options = ["--inputs", "2", "--mutations", "5", "--cells", "20"]
     with pytest.raises(SystemExit) as end:
         main(["quality", "doublets", *options, "--device", "native", "--out", str(tmp_path)])
     report = json.loads((tmp_path / "doublets.json").read_text())
@@ -118,7 +118,7 @@ def test_search_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert end.value.code == (0 if report["holds"] else 1)
 
 
-@pytest.mark.parametrize("given", [["--matrix", "x.csv"], ["--search", "--chains", "3"]])
+@pytest.mark.parametrize("given", [["--matrix", "x.csv"], ["--search", "--cells", "3"]])
 def test_options_of_the_other_study(
     given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
