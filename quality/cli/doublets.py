@@ -60,7 +60,8 @@ def command(
 
     Compares them with the true trees, and the doublets' probabilities with the true doublets. Error rates are
     0.001 and 0.2, a fifth of the values is missing. The check holds if half of the precision
-    that doublets cost the sum score comes back, and none is lost where there are none. Writes doublets.json and doublets.png to DIR.
+    that doublets cost the sum score comes back, and none is lost where there are none. Writes doublets.json
+    and doublets.png to DIR.
 
     With --search, compares the trees of `syclade infer --doublets` with those of chains of ten times its
     steps, half of them from random starts and half from trees of searches. The check holds if these find no
