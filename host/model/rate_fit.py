@@ -1,0 +1,143 @@
+"""Error rates that fit a tree best: by expectation and maximisation over the attachments of the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.likelihood import tree_of_matrix
+from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import scored_values
+from syclade.host.trees.tree import preorder
+
+__all__ = ["CHANCE", "FAR", "expected_counts", "fit_rates", "misfit", "rounded"]
+
+FAR = 5.0
+"""Ratio of two rates from which they contradict each other."""
+
+CHANCE = 1e-3
+"""Probability below which a number of errors is no chance."""
+
+_MOST_ROUNDS = 50
+_SAME = 0.01
+"""Relative change of both rates below which they are final."""
+
+_LARGEST_SUM = 0.99
+"""Limit of the sum of both rates: at 1, an observed mutation would be no evidence."""
+
+
+def fit_rates(
+    matrix: Matrix, parents: ArrayLike, start: Rates, names: tuple[str, ...] = ("fp_rate", "fn_rate")
+) -> Rates:
+    """Return the error rates under which the tree's summed likelihood is highest.
+
+    Half an error is added to both counts of errors, so no rate is 0. Rates have three significant digits.
+
+    Args:
+        matrix: the observed values.
+        parents: a parent vector, shape (n_mutations + 1,).
+        start: first rates, without rates for zygosity.
+        names: the rates to fit; the others stay.
+
+    Raises:
+        TreeError, MatrixError: as `likelihood.log_likelihood`.
+
+    Source: Dempster, Laird, Rubin, 1977; the posterior of attachments is SCITE's (Jahn et al. 2016).
+    """
+    rates = start
+    for _ in range(_MOST_ROUNDS):
+        counts = expected_counts(matrix, rates, parents)
+        errors = {"fp_rate": counts[1::-1, 0], "fn_rate": counts[:2, 1]}  # errors first
+        found = {name: float((errors[name][0] + 0.5) / (errors[name].sum() + 1.0)) for name in names}
+        found = _within(found, rates)
+        change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
+        rates = _with(rates, found)
+        if change < _SAME:
+            break
+    return rounded(rates)
+
+
+def rounded(rates: Rates) -> Rates:
+    """Return the rates with three significant digits: equal on all processors, and no less certain."""
+    return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in ("fp_rate", "fn_rate")})
+
+
+def _with(rates: Rates, found: dict[str, float]) -> Rates:
+    return replace(
+        rates, fp_rate=found.get("fp_rate", rates.fp_rate), fn_rate=found.get("fn_rate", rates.fn_rate)
+    )
+
+
+def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> tuple[str, ...]:
+    """Return the given rates that the data contradict: five times off, and too far to be chance.
+
+    The latter is a Poisson probability below 0.001 for as many errors, or as few, as there are expected over
+    the attachments under the given rates.
+
+    Args:
+        matrix, parents: as for `fit_rates`.
+        given, fitted: the rates of the run, and those that fit its tree.
+    """
+    counts = expected_counts(matrix, given, parents)
+    found = []
+    for name, (errors, correct) in (("fp_rate", counts[1::-1, 0]), ("fn_rate", counts[:2, 1])):
+        rate, fit = getattr(given, name), getattr(fitted, name)
+        expected = rate * (errors + correct)
+        if max(fit / rate, rate / fit) >= FAR and _chance(round(errors), expected) < CHANCE:
+            found.append(name)
+    return tuple(found)
+
+
+def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
+    """Return the rates, both scaled if their sum is too large to be error rates."""
+    both = {"fp_rate": rates.fp_rate, "fn_rate": rates.fn_rate, **found}
+    scale = min(1.0, _LARGEST_SUM / sum(both.values()))
+    return {name: value * scale for name, value in found.items()}
+
+
+def expected_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray[np.float64]:
+    """Return how often each value is expected with and without the mutation, over all attachments.
+
+    Each cell is at each node with its posterior probability, under a uniform prior over the nodes.
+
+    Returns:
+        float64, shape (4, 2): as `likelihood.event_counts`, which takes the best attachment alone.
+    """
+    tree = tree_of_matrix(matrix, parents)
+    values, weights = scored_values(matrix, rates), rates.weights()
+    best = np.full(matrix.n_cells, -np.inf)
+    for counts in _path_counts(values, tree):
+        np.maximum(best, weights @ counts, out=best)
+    total, expected = np.zeros(matrix.n_cells), np.zeros((4, matrix.n_cells))
+    for counts in _path_counts(values, tree):
+        share = np.exp(weights @ counts - best)
+        total += share
+        expected += share * counts
+    on_path = (expected / total).sum(axis=1)
+    return np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
+
+
+def _path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator[NDArray[np.float64]]:
+    """Yield the counts of each value on the path to each node, in preorder: shape (4, cells), reused."""
+    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
+    counts, path = np.zeros((4, values.shape[1])), [tree.size - 1]
+    yield counts
+    for node in preorder(tree).tolist()[1:]:
+        while path[-1] != tree[node]:
+            counts -= values[path.pop()] == observed
+        counts += values[node] == observed
+        path.append(node)
+        yield counts
+
+
+def _chance(errors: int, expected: float) -> float:
+    """Return the Poisson probability of at least, or at most, as many errors, whichever is further out."""
+    from scipy import stats
+
+    return float(
+        stats.poisson.sf(errors - 1, expected) if errors > expected else stats.poisson.cdf(errors, expected)
+    )

@@ -1,0 +1,98 @@
+"""Error rates that fit a tree: the likelihood's maximum, and rates that data contradict."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syclade.host.input.matrix import Matrix, matrix_from_array
+from syclade.host.model.likelihood import event_counts
+from syclade.host.model.rate_fit import expected_counts, fit_rates, misfit
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.model.summed import summed_log_likelihood
+
+
+def genotypes(parents: np.ndarray) -> np.ndarray:
+    """Return the mutations of each node, a row each: the definition."""
+    found = np.zeros((parents.size, parents.size - 1), dtype=bool)
+    for node, row in enumerate(found):
+        while node != parents.size - 1:
+            row[node] = True
+            node = int(parents[node])
+    return found
+
+
+def slow_counts(matrix: Matrix, rates: Rates, parents: np.ndarray) -> np.ndarray:
+    table, found = rates.log_table(), np.zeros((4, 2))
+    for cell in matrix.values.T:
+        rows = genotypes(parents)
+        scores = [sum(table[d, int(e)] for d, e in zip(cell, row, strict=True)) for row in rows]
+        shares = [math.exp(score - max(scores)) for score in scores]
+        for share, row in zip(shares, rows, strict=True):
+            for d, e in zip(cell, row, strict=True):
+                found[d, int(e)] += share / sum(shares)
+    return found
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 10**6))
+def test_expected_counts_are_those_of_the_definition(mutations: int, cells: int, seed: int) -> None:
+    made, rates = simulate(cells, mutations, 0.05, 0.3, 0.2, seed), Rates(0.02, 0.25)
+    counts = expected_counts(made.matrix, rates, made.parents)
+    np.testing.assert_allclose(counts, slow_counts(made.matrix, rates, made.parents), atol=1e-9)
+    assert counts.sum() == pytest.approx(mutations * cells)
+
+
+def test_no_rates_nearby_are_more_likely() -> None:
+    made = simulate(80, 20, 0.03, 0.25, 0.1, seed=2)
+    fitted = fit_rates(made.matrix, made.parents, Rates(0.3, 0.5))
+    best = summed_log_likelihood(made.matrix, fitted, made.parents)
+    for fp, fn in itertools.product((0.7, 1.0, 1.4), (0.85, 1.0, 1.15)):
+        other = Rates(fitted.fp_rate * fp, fitted.fn_rate * fn)
+        assert summed_log_likelihood(made.matrix, other, made.parents) <= best + (0.05 if fp == fn else 0.0)
+    assert (fitted.fp_rate, fitted.fn_rate) == pytest.approx((0.03, 0.25), rel=0.3)
+
+
+def test_a_rate_that_is_given_stays() -> None:
+    made = simulate(60, 12, 0.02, 0.2, 0.1, seed=3)
+    fitted = fit_rates(made.matrix, made.parents, Rates(0.004, 0.2), ("fn_rate",))
+    assert fitted.fp_rate == 0.004
+    assert fitted.fn_rate != 0.2
+
+
+def test_rates_of_noise_remain_rates_of_errors() -> None:
+    values = np.random.default_rng(1).integers(0, 2, (6, 40)).astype(np.uint8)
+    matrix = matrix_from_array(values)
+    fitted = fit_rates(matrix, np.array([6, 0, 1, 2, 3, 4, 6]), Rates(0.01, 0.2))
+    assert 0.0 < fitted.fp_rate + fitted.fn_rate < 1.0
+
+
+@pytest.mark.parametrize(
+    ("true", "told", "wrong"),
+    [
+        ((0.06, 0.3), (0.001, 0.2), ("fp_rate",)),
+        ((0.06, 0.3), (0.001, 0.02), ("fp_rate", "fn_rate")),
+        ((0.001, 0.2), (0.001, 0.2), ()),
+        ((0.01, 0.2), (0.02, 0.1), ()),
+        ((0.001, 0.04), (0.1, 0.04), ("fp_rate",)),
+    ],
+)
+def test_rates_that_the_data_contradict(
+    true: tuple[float, float], told: tuple[float, float], wrong: tuple[str, ...]
+) -> None:
+    made = simulate(100, 30, *true, 0.1, seed=4)
+    fitted = fit_rates(made.matrix, made.parents, Rates(*told))
+    assert misfit(made.matrix, made.parents, Rates(*told), fitted) == wrong
+
+
+def test_one_error_in_few_values_is_chance() -> None:
+    matrix = matrix_from_array(np.array([[1, 1, 1, 0], [1, 1, 0, 0]], dtype=np.uint8))
+    told, tree = Rates(1e-2, 0.2), np.array([2, 0, 2])
+    assert event_counts(matrix, told, tree)[1, 0] == 0
+    assert misfit(matrix, tree, told, fit_rates(matrix, tree, told)) == ()
