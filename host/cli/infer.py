@@ -12,7 +12,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.delivery import deliver
-from syclade.host.cli.infer_words import doubt_of
+from syclade.host.cli.infer_words import doubt_of, misfit_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.common.errors import OptionError
@@ -115,6 +115,7 @@ def _warnings(result: Result) -> list[str]:
     found = []
     if result.interrupted:
         found.append("warning: stopped before the end: this is the best tree until then")
+    found += [misfit_of(result, name) for name in result.contradicted]
     if result.samples is not None:
         found += [f"warning: {words}" for words in result.samples.warnings]
     elif not result.converged and not result.interrupted:

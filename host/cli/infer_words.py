@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from syclade.host.options import flag_of
+
 if TYPE_CHECKING:
     from syclade.host.common.output_folder import OutputFolder
     from syclade.host.output.result import Result
 
-__all__ = ["doubt_of", "tell"]
+__all__ = ["doubt_of", "misfit_of", "tell"]
 
 
 MOST_NAMES = 12
@@ -92,6 +94,16 @@ def _pace(result: Result) -> str:
     if result.searches:
         return f"the best tree by {result.agreeing} of them"
     return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
+
+
+def misfit_of(result: Result, name: str) -> str:
+    """Return the warning for a given rate that the data contradict: the reason, and what to do."""
+    assert result.fitted_rates is not None
+    told, fitted = getattr(result.rates, name), getattr(result.fitted_rates, name)
+    return (
+        f"warning: the matrix contradicts {flag_of(name, f'{told:g}')}: {fitted:g} fits the tree best; with "
+        f"wrong rates other trees are likely: infer again with {flag_of(name, f'{fitted:g}')}"
+    )
 
 
 def doubt_of(result: Result) -> str:

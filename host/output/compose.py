@@ -13,6 +13,7 @@ import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
+from syclade.host.model.rate_fit import fit_rates, misfit
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.output.result import Result
@@ -52,6 +53,7 @@ def make_result(
     weights = options["move_probabilities"]
     score = plan.score if plan.score.at is None else plan.score.at(outcome.best.best_rate_at)
     assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
+    fitted, contradicted = _fit(kind, matrix, rates, plan, parents)
     return Result(
         kind=kind,
         parents=parents,
@@ -89,7 +91,20 @@ def make_result(
         pipeline=found.pipeline,
         score=score.name,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
+        fitted_rates=fitted,
+        contradicted=contradicted,
     )
+
+
+def _fit(
+    kind: TreeKind, matrix: Matrix, rates: Rates, plan: Plan, parents: NDArray[np.int32]
+) -> tuple[Rates | None, tuple[str, ...]]:
+    """Return the rates that fit a mutation tree, and the given ones that they contradict."""
+    fixed = not plan.problem.rate_tables.model.priors and rates.fn_rate_hom is None
+    if kind.name != "mutation" or not fixed or plan.score.name == "doublets":
+        return None, ()
+    fitted = fit_rates(matrix, parents, rates)
+    return fitted, misfit(matrix, parents, rates, fitted)
 
 
 def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:

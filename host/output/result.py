@@ -81,6 +81,9 @@ class Result(WithWork):
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
             doublets, each cell at all nodes and pairs of nodes.
+        fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
+            trees, doublets, zygosity and learned rates.
+        contradicted: names of the given rates that these contradict: five times off, and not by chance.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
@@ -121,6 +124,8 @@ class Result(WithWork):
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"
     learned: Mapping[str, Any] | None = None
+    fitted_rates: Rates | None = None
+    contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
