@@ -22,6 +22,7 @@ from syclade.host.trees.tree import children, preorder
 __all__ = [
     "Doublets",
     "Mixture",
+    "best_rate",
     "call_doublets",
     "doublet_log_likelihood",
     "fitted_rate",
@@ -194,6 +195,15 @@ def fitted_rate(mixture: Mixture, start: float = EM_START) -> float:
             break
         expected = doublets
     return rate
+
+
+def best_rate(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """Return the rate of doublets that makes a tree most likely, see `fitted_rate`.
+
+    Args:
+        matrix, rates, parents: as for `mixture_of`, with its errors.
+    """
+    return fitted_rate(mixture_of(matrix, rates, parents))
 
 
 def call_doublets(matrix: Matrix, rates: Rates, parents: ArrayLike, rate: float) -> Doublets:
