@@ -19,7 +19,14 @@ from syclade.host.options.page import page
 from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
 
-GIVEN: dict[str, Any] = {"flag": True, "whole": 7, "number": 0.7, "text": "x", "weights": (1, 1, 1), "pair": (7, 7)}
+GIVEN: dict[str, Any] = {
+    "flag": True,
+    "whole": 7,
+    "number": 0.7,
+    "text": "x",
+    "weights": (1, 1, 1),
+    "pair": (7, 7),
+}
 """A value for each type of option that is not its default."""
 
 

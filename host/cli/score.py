@@ -20,8 +20,8 @@ __all__ = ["command"]
 
 
 _DOUBLETS = (
-    "Rate of doublets: with this probability, a cell is two of the tree's clones together (∞SCITE's -d). learn: "
-    "the rate that makes TREE most likely, by EM as in ∞SCITE."
+    "Rate of doublets: with this probability, a cell is two of the tree's clones together (∞SCITE's -d). "
+    "learn: the rate that makes TREE most likely, by EM as in ∞SCITE."
 )
 
 

@@ -255,7 +255,7 @@ def make_rate_model(
     learn_doublets: float | None = None,
     doublets_deviation: float | None = None,
     doublets_step: float | None = None,
-    unmutated: tuple[int, int] | None = None,
+    unmutated: Any = None,
 ) -> RateModel:
     """Return the rates of a chain, fixed unless a probability is given.
 

@@ -29,7 +29,7 @@ def model_of(counts: tuple[int, int] | None, **more: Any) -> RateModel:
 
 @given(st.floats(1e-6, 0.4), st.floats(0.01, 0.99), COUNTS)
 def test_the_terms_are_those_of_the_definition(mean: float, part: float, counts: tuple[int, int]) -> None:
-    """The density differs from z0 ln(1 - α) + z1 ln α and the Beta prior by a constant, which is that of scipy."""
+    """The density is that of scipy: the Beta prior with z0 ln(1 - α) + z1 ln α, up to a constant."""
     deviation = part * np.sqrt(mean * (1 - mean))
     prior = RatePrior("fp_rate", 0.2, mean, deviation, deviation / 10)
     with_counts = RateGrid(RatePrior("fp_rate", 0.2, mean, deviation, deviation / 10, counts), 0.5, 0.0, 64)

@@ -20,7 +20,14 @@ from syclade.host.model.summed import summed_log_likelihood
 from syclade.quality.posterior.check import PosteriorCase, judge
 from syclade.quality.posterior.learned_target import places_of
 from syclade.quality.posterior.samples import sample_chain
-from syclade.quality.posterior.small_target import CELLS, MATRIX_SEED, MISSING, Target, make_target, small_plan
+from syclade.quality.posterior.small_target import (
+    CELLS,
+    MATRIX_SEED,
+    MISSING,
+    Target,
+    make_target,
+    small_plan,
+)
 from tests.support.backends import QUICKEST
 from tests.support.did_all import assert_did_all
 
@@ -43,10 +50,10 @@ def target(name: str) -> Target:
 
 
 def defined(target: Target, counts: tuple[int, int]) -> NDArray[np.float64]:
-    """Return the posterior by its definition: likelihoods in float64, scipy's priors, and the counts' terms."""
+    """Return the posterior by its definition: likelihoods in float64, scipy's priors, the counts' terms."""
     plan = target.plan
     model = plan.problem.rate_tables.model
-    truth = {"fp_rate": model.rates.fp_rate, "fn_rate": model.rates.fn_rate}
+    truth: dict[str, Any] = {"fp_rate": model.rates.fp_rate, "fn_rate": model.rates.fn_rate}
     matrix = matrix_from_array(simulate(CELLS, 3, missing=MISSING, seed=MATRIX_SEED, **truth).matrix.values)
     logs = []
     for tree in target.trees:
@@ -89,7 +96,9 @@ def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
 MATRIX = simulate(cells=40, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=3, doublets=0.2).matrix
 
 
-@pytest.mark.parametrize("options", [{"doublets": "learn"}, {"score": "sum"}, {}], ids=["doublets", "sum", "max"])
+@pytest.mark.parametrize(
+    "options", [{"doublets": "learn"}, {"score": "sum"}, {}], ids=["doublets", "sum", "max"]
+)
 @pytest.mark.parametrize(
     "device",
     ["native", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))],
