@@ -84,7 +84,7 @@ def written(words: list[str]) -> dict[str, Any]:
 def test_the_files_give_the_matrix(
     mutations: int, recurrent: int, losses: int, doublets: bool, seed: int
 ) -> None:
-    """The tree, the copies and the nodes of the cells, as written, are all that the true matrix depends on."""
+    """The true matrix follows from the tree, the copies and the nodes of the cells, as they are written."""
     words = f"--cells 15 --mutations {mutations} --fp-rate 1e-15 --fn-rate 1e-15 --seed {seed}"
     words += f" --recurrent {recurrent} --losses {losses}" + (" --doublets 0.5" if doublets else "")
     told = written(words.split())
