@@ -60,7 +60,7 @@ def _rate_of_doublets(call: InfsciteCall) -> float:
 
 
 def _model(call: InfsciteCall, rates: Rates) -> RateModel:
-    """Return the rates of the chains. With -e and -z, half of the jumps are of the rate of false positives."""
+    """Return the rates of the chains; with -z, half of the jumps of -e are of false positives."""
     learned: dict[str, float | None] = {}
     if call.learn > 0.0:
         if not call.prior_sd > 0.0 or not call.step_divisor > 0.0:
@@ -102,8 +102,7 @@ def graphviz_text(
     if attached is not None:
         cells = range(attached.shape[1])
         lines += [_CELLS, *(f's_{cell}[label="s_{cell + 1}"];\n' for cell in cells)]
-        # One edge per cell, from the first of its best nodes, in the order of the cells.
-        lines += [f"{node} -> s_{cell};\n" for cell, node in enumerate(attached.argmax(axis=0).tolist())]
+        lines += [f"{node} -> s_{cell};\n" for cell, node in np.argwhere(attached.T).tolist()]
     return _HEAD + "".join(lines) + "}\n"
 
 

@@ -1,4 +1,4 @@
-"""What the commands of SCITE and of ∞SCITE do differently, as one value."""
+"""Dialects: the differences between the commands of SCITE and of ∞SCITE, as one value."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """What a command runs and writes.
+    """Model, score and files of a command.
 
     Attributes:
         model: rates of the chains.
