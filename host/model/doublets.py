@@ -64,7 +64,11 @@ class Mixture(NamedTuple):
 
     def relevant_rate(self, rate: float) -> float:
         """Return the mean over the cells of the probability of being two clones in different branches."""
-        return float(self._shares(rate, self.relevant).mean())
+        return float(self.branches(rate).mean())
+
+    def branches(self, rate: float) -> NDArray[np.float64]:
+        """Return each cell's probability of being two clones in different branches: float64, (cells,)."""
+        return self._shares(rate, self.relevant)
 
     def _shares(self, rate: float, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each cell's probability of being one of some pairs, from their log-likelihood."""

@@ -130,7 +130,7 @@ def test_its_rate_of_relevant_doublets_counts_the_last_cell_twice(shared_dir: Pa
 def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
     run: Any, tmp_path: Path, shared_dir: Path, name: str
 ) -> None:
-    """Four chains of doublets instead of one. The best state of chains that learn rates depends on the sampled rates."""
+    """Four chains with doublets instead of one. A best state depends on the sampled rates."""
     folder = folder_of(shared_dir, name)
     words = words_of(folder, shared_dir)
     chains = 1 if name == "learn-alpha" else 4
@@ -208,7 +208,19 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
 
 
 def test_one_seed_gives_one_answer_on_every_device(run: Any, tmp_path: Path) -> None:
-    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), *"-d -e 0.2 -z -p 50".split(), "-o", tmp_path / "x"]
+    given = [
+        "-i",
+        EXAMPLE / "matrix.csv",
+        *CALL.split(),
+        "-d",
+        "-e",
+        0.2,
+        "-z",
+        "-p",
+        50,
+        "-o",
+        tmp_path / "x",
+    ]
     texts = []
     for device in ("numpy", "native"):
         assert run(*given, "--device", device, "--force")[0] == 0
