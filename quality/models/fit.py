@@ -27,11 +27,11 @@ MODELS = ("single", "control", "doublets")
 BOUNDS = ((1e-9, 0.3), (1e-9, 0.69))
 """Bounds of the rates of false positives and negatives: an observed mutation is evidence for the mutation."""
 
-ROUNDS, EVALUATIONS = 4, 24
-"""Rounds of the search along each rate in turn, and evaluations of a search."""
+WIDTHS = (30.0, 3.0, 1.0, 0.3, 0.1)
+"""Widths of the rounds of the search along each rate in turn, in logits; the first one spans all rates."""
 
-WIDTH = 2.0
-"""A search spans this factor, as a difference of logits, in the first round; a quarter of it in the next."""
+EVALUATIONS = 24
+"""Evaluations of a search along one rate."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
@@ -71,8 +71,7 @@ def fit_rates(matrix: Matrix, parents: NDArray[np.int32], fp_rate: float, fn_rat
         share = 0.0 if model == "single" else best_share(mixture)
         return float(mixture.log_likelihoods(share).sum())
 
-    width = WIDTH
-    for _ in range(ROUNDS):
+    for width in WIDTHS:
         for rate in (0, 1):
             logits[rate] = _climb(
                 lambda x, rate=rate: value([x, logits[1]] if rate == 0 else [logits[0], x]),  # type: ignore[misc]
@@ -80,7 +79,6 @@ def fit_rates(matrix: Matrix, parents: NDArray[np.int32], fp_rate: float, fn_rat
                 width,
                 BOUNDS[rate],
             )
-        width /= 4.0
     mixture = _mixture(matrix, parents, logits, model)
     share = 0.0 if model == "single" else best_share(mixture)
     return Fit(
