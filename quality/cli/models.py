@@ -25,6 +25,7 @@ FILES = ("models.json", "models.tsv", "models.md")
 @click.option(
     "--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Steps of each chain."
 )
+@options.take("start", default="search")
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")

@@ -36,6 +36,7 @@ def models(
     fn_rate: float = FN_RATE,
     chains: int = CHAINS,
     steps: int = STEPS,
+    start: str = "search",
     device: str = "auto",
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
@@ -50,6 +51,7 @@ def models(
         matrices: files; homozygous mutations count as heterozygous ones.
         fp_rate, fn_rate: means of the priors, for chains.
         chains, steps: number of chains, and steps of each.
+        start: trees that chains start from, as for `infer`.
         device: as for `infer`.
         seed: seed of the chains.
         progress: called with the current activity, the amount done and the total.
@@ -60,7 +62,7 @@ def models(
         DeviceError: the device cannot run.
     """
     found = choose_device(device).filter
-    chained = {"chains": chains, "steps": steps, "start": "search", "seed": seed, "device": found}
+    chained = {"chains": chains, "steps": steps, "start": start, "seed": seed, "device": found}
     explained = []
     for number, path in enumerate(matrices):
         if progress is not None:

@@ -96,7 +96,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for name, made in (("one", WITH), ("two", WITHOUT)):
         (tmp_path / f"{name}.csv").write_text(format_matrix(made.matrix.values))
     given = ["quality", "models", *(str(tmp_path / f"{name}.csv") for name in ("one", "two"))]
-    given += ["--chains", "2", "--steps", "2000", "--device", "native", "--out", str(tmp_path / "out")]
+    given += [
+        "--chains",
+        "2",
+        "--steps",
+        "2000",
+        "--device",
+        "numpy",
+        "--start",
+        "random",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with pytest.raises(SystemExit) as ended:
         main(given)
     assert ended.value.code == 0
