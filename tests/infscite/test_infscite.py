@@ -173,7 +173,7 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
     assert {file.name for file in tmp_path.iterdir()} == {"x.samples", f"x_{kind}0.gv", f"x_{kind}0.newick"}
     found = values_of(lines)
     matrix = read_matrix(EXAMPLE / "matrix.csv", EXAMPLE / "matrix.geneNames")
-    rates = {
+    rates: dict[str, Any] = {
         "fp_rate": float(found.get("best value for alpha", 0.001)),
         "fn_rate": float(found.get("best value for beta", 0.2)),
     }

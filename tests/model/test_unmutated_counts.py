@@ -64,7 +64,7 @@ def test_without_counts_nothing_changes() -> None:
         np.testing.assert_array_equal(grid.log_density, plain.log_density)
         np.testing.assert_array_equal(grid.rates, plain.rates)
         assert grid.prior == plain.prior
-        assert "unmutated_counts" not in grid.prior.told()
+        assert "unmutated_counts" not in grid.prior.to_dict()
 
 
 def test_a_given_step_stays() -> None:
