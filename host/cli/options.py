@@ -45,7 +45,8 @@ class Probability(click.ParamType[Any]):
         try:
             number = float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number.", param, ctx)
+            words = "".join(f", nor {word}" for word in self.words)
+            self.fail(f"{value!r} is not a number{words}.", param, ctx)
         if not (0 < number < 1 if self.inside else 0 <= number <= 1):  # NaN is neither
             ends = ", both excluded" if self.inside else ""
             ends += "".join(f", nor {word}" for word in self.words)

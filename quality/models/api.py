@@ -68,7 +68,7 @@ def models(
         if progress is not None:
             progress(path.stem, number, len(matrices))
         began = time.process_time()
-        fits = _fits(read_matrix(path, two="homozygous"), fp_rate, fn_rate, chained)
+        fits = _fits(read_matrix(path), fp_rate, fn_rate, chained)
         explained.append(Explained(path.stem, *fits, time.process_time() - began))
     return ModelsResult(tuple(explained), fp_rate, fn_rate, chains, steps, found, seed)
 

@@ -113,6 +113,28 @@ def test_its_samples_have_our_scores_and_rates(shared_dir: Path, name: str) -> N
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize("name", ["doublet-learn-rates", "learn-alpha"])
+def test_its_best_trees_have_our_scores_to_1e_6(shared_dir: Path, name: str) -> None:
+    """At its 17 digits of the rates. The score of (T, theta) has its priors, and counts also without -z."""
+    folder = folder_of(shared_dir, name)
+    call, matrix = parse_arguments(words_of(folder, shared_dir)), matrix_of(shared_dir)
+    told = values_of((folder / "stdout.txt").read_text().splitlines())
+    alpha, beta = float(told["best value for alpha"]), float(told["best value for beta"])
+    tree = read_tree(folder / "out_map0.gv", [str(number) for number in range(1, 17)])
+    if call.doublets:
+        rate = float(told["best doublet rate"])
+        found = doublet_log_likelihood(matrix, Rates(alpha, beta), tree, rate)
+        assert rate == pytest.approx(fitted_rate(mixture_of(matrix, Rates(alpha, beta), tree)), abs=1e-6)
+    else:
+        found = summed_log_likelihood(matrix, Rates(alpha, beta), tree)
+    assert float(told["best log score for tree"]) == pytest.approx(found, abs=1e-6)
+    zeros, ones = call.unmutated or (10_000, 0)
+    terms = zeros * math.log1p(-alpha) + ones * math.log(alpha)
+    with_priors = found + log_beta(beta, BETA, 0.1) + log_beta(alpha, ALPHA, 0.1) + terms
+    assert float(told["best log score for (T, theta)"]) == pytest.approx(with_priors, abs=1e-6)
+
+
+@pytest.mark.shared
 def test_its_rate_of_relevant_doublets_counts_the_last_cell_twice(shared_dir: Path) -> None:
     """∞SCITE adds the last cell's share of relevant pairs, whatever its probability of being a doublet."""
     matrix, rates = matrix_of(shared_dir), Rates(ALPHA, BETA)
