@@ -62,7 +62,7 @@ def infer(
     cell_names: Names = None,
     attach: bool = False,
     score: str = "max",
-    doublets: float | None = None,
+    doublets: float | str | None = None,
     method: str = "auto",
     chains: int | None = None,
     steps: int | None = None,
@@ -87,6 +87,7 @@ def infer(
     learn_fp: float | None = None,
     fp_sd: float | None = None,
     fp_step: float | None = None,
+    unmutated_counts: tuple[int, int] | None = None,
     learn_doublets: float | None = None,
     doublets_sd: float | None = None,
     doublets_step: float | None = None,
@@ -119,7 +120,8 @@ def infer(
         score: score of a tree: max (every cell at its best node) or sum (each cell's likelihood summed over
             all nodes; SCITE's -s, without a prior).
         doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
-            each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score.
+            each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"
+            learns the rate, with a uniform prior; needs `steps`.
         method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
             chains run if an option is given that only chains have (such as chains, steps, image, samples, the
             sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
@@ -153,6 +155,8 @@ def infer(
         fn_sd, fp_sd, doublets_sd: standard deviations of the priors. Default: 0.1 for fn and doublets, the
             rate itself for fp.
         fn_step, fp_step, doublets_step: standard deviations of a change. Default: a tenth of the prior's.
+        unmutated_counts: observations of 0 and of 1 at positions without mutations that were left out of the
+            matrix; with learn_fp, they add to the prior of that rate.
         true_tree: a tree file or a parent vector to compare the result with (`Result.true_tree`). Does not
             change the result.
         stages: how the stages of a chain step run: in one kernel (fused), or as five kernels that the host
@@ -203,7 +207,16 @@ def infer(
         samples=samples,
         burn_in=burn_in,
         learning=Learning(
-            learn_fn, fn_sd, fn_step, learn_fp, fp_sd, fp_step, learn_doublets, doublets_sd, doublets_step
+            learn_fn,
+            fn_sd,
+            fn_step,
+            learn_fp,
+            fp_sd,
+            fp_step,
+            learn_doublets,
+            doublets_sd,
+            doublets_step,
+            unmutated_counts,
         ),
         true_tree=true_tree,
         stages=stages,

@@ -14,7 +14,13 @@ from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.kind import PlanOptions
 from syclade.host.kinds.named import kind_named
-from syclade.host.model.rate_model import RateModel, make_rate_model
+from syclade.host.model.rate_model import (
+    UNIFORM_DEVIATION,
+    UNIFORM_LEARN,
+    UNIFORM_MEAN,
+    RateModel,
+    make_rate_model,
+)
 from syclade.host.model.rates import Rates
 from syclade.host.options import checked
 from syclade.host.options.defaults import DEFAULT_CHAINS
@@ -46,6 +52,22 @@ class Learning(NamedTuple):
     learn_doublets: float | None = None
     doublets_sd: float | None = None
     doublets_step: float | None = None
+    unmutated_counts: tuple[int, int] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the given options as plain values."""
+        counts = checked("unmutated_counts", self.unmutated_counts)
+        rates = self._replace(unmutated_counts=None)._asdict()
+        told = {name: None if value is None else float(value) for name, value in rates.items()}
+        return {**told, "unmutated_counts": None if counts is None else list(counts)}
+
+    def with_rate(self, doublets: float | str | None) -> tuple[float | None, Learning]:
+        """Return the rate of doublets, and the options that learn it: a uniform prior if it is `learn`."""
+        if not isinstance(doublets, str):
+            return doublets, self
+        probability = UNIFORM_LEARN if self.learn_doublets is None else self.learn_doublets
+        width = UNIFORM_DEVIATION if self.doublets_sd is None else self.doublets_sd
+        return UNIFORM_MEAN, self._replace(learn_doublets=probability, doublets_sd=width)
 
     def of(self, rates: Rates, doublets: float | None = None) -> RateModel:
         """Return the rates of the chains, checked.
@@ -65,6 +87,7 @@ class Learning(NamedTuple):
             learn_doublets=self.learn_doublets,
             doublets_deviation=self.doublets_sd,
             doublets_step=self.doublets_step,
+            unmutated=self.unmutated_counts,
         )
 
 
@@ -115,7 +138,7 @@ def make_request(
     cell_names: Names,
     attach: bool,
     score: str,
-    doublets: float | None,
+    doublets: float | str | None,
     method: str,
     chains: int | None,
     steps: int | None,
@@ -169,8 +192,9 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    model = learning.of(rates, doublets)
-    scored = ScoreOptions(score, doublets)
+    rate_of_doublets, learned = learning.with_rate(doublets)
+    model = learned.of(rates, rate_of_doublets)
+    scored = ScoreOptions(score, rate_of_doublets)
     sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)
     events = 1 if sampling is None else sampling.events
@@ -204,7 +228,7 @@ def make_request(
         "max_trees": max_trees,
         "samples": samples,
         "burn_in": float(burn_in),
-        **{name: None if value is None else float(value) for name, value in learning._asdict().items()},
+        **learning.to_dict(),
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
         "stages": stages,
         "trace": None if trace is None else os.fspath(trace),

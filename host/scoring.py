@@ -6,7 +6,7 @@ from typing import Any
 
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Names
-from syclade.host.model.doublets import doublet_log_likelihood
+from syclade.host.model.doublets import best_rate, doublet_log_likelihood
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.placement import place
@@ -32,7 +32,7 @@ def score(
     names: Names = None,
     cell_names: Names = None,
     score: str = "max",
-    doublets: float | None = None,
+    doublets: float | str | None = None,
     kind: str = "mutation",
 ) -> float:
     """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
@@ -46,7 +46,7 @@ def score(
         fn_rate_hom, hom_rate, merge_homozygous: as for `infer`.
         names, cell_names: as for `infer`.
         score: max or sum, as for `infer`.
-        doublets: rate of doublets, as for `infer`.
+        doublets: rate of doublets, as for `infer`; "learn" takes the rate that makes the tree most likely.
         kind: kind of the tree: mutation, or leaf for a cell tree, with every mutation on its best edge.
 
     Raises:
@@ -55,7 +55,7 @@ def score(
     given = {"tree": kind, "score": score, "doublets": doublets}
     for name, value in given.items():
         checked(name, value)
-    check_together(given)
+    check_together({**given, "steps": 1})  # a learned rate needs no chains here
     observed = read_matrix(matrix, names, cell_names=cell_names)
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous)
     if kind == "leaf":
@@ -63,5 +63,6 @@ def score(
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
     parents = tree_of(tree, observed.mutations, observed.cells or ())
     if doublets is not None:
-        return doublet_log_likelihood(observed, rates, parents, doublets)
+        rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
+        return doublet_log_likelihood(observed, rates, parents, rate)
     return (log_likelihood if score == "max" else summed_log_likelihood)(observed, rates, parents)

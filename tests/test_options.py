@@ -19,7 +19,14 @@ from syclade.host.options.page import page
 from syclade.host.supported import EXCLUSIONS, FEATURES, NEEDS, Need, check_together, refusal, title_of
 from tests.conftest import ROOT
 
-GIVEN: dict[str, Any] = {"flag": True, "whole": 7, "number": 0.7, "text": "x", "weights": (1, 1, 1)}
+GIVEN: dict[str, Any] = {
+    "flag": True,
+    "whole": 7,
+    "number": 0.7,
+    "text": "x",
+    "weights": (1, 1, 1),
+    "pair": (7, 7),
+}
 """A value for each type of option that is not its default."""
 
 
@@ -65,6 +72,9 @@ def test_options_that_determine_the_result() -> None:
         ("checkpoint_every", (0, 1e300), (-1, math.inf, math.nan, None)),
         ("fp_rate", (0.5,), (0, 1, None, "0.5")),
         ("score", ("max", "sum"), ("both", None, 3)),
+        ("doublets", (None, 0.5, "learn"), (0, 1, "0.5", "learned", True)),
+        ("learn_fn", (None, 0.5), ("learn",)),
+        ("unmutated_counts", (None, (0, 0), (10**12, 3)), ((1,), (1, 2, 3), (-1, 0), (0.5, 0), 7, "12")),
         ("max_trees", (None, 1), (0, 10**6 + 1)),
         ("fn_sd", (None, 0.1), (math.nan, "x")),
         ("image", (None, "x"), ("", 5)),
@@ -82,8 +92,10 @@ def test_limits(name: str, good: tuple[Any, ...], bad: tuple[Any, ...]) -> None:
 def test_the_command_that_repeats_a_run() -> None:
     options: dict[str, Any] = {"fp_rate": 0.1, "attach": True, "chains": None, "merge_homozygous": False}
     options |= {"move_probabilities": [0.5, 0.5, 0.0], "names": "my names"}
+    options |= {"doublets": "learn", "unmutated_counts": [1000, 10]}
     assert command_of("m.csv", options) == (
-        "syclade infer m.csv --fp-rate 0.1 --attach --move-probs 0.5 0.5 0.0 --names 'my names'"
+        "syclade infer m.csv --fp-rate 0.1 --attach --move-probs 0.5 0.5 0.0 --names 'my names' "
+        "--doublets learn --unmutated-counts 1000 10"
     )
 
 

@@ -24,6 +24,7 @@ _COMMANDS = {
     "compare": ("syclade.host.cli.compare", "Compare a tree with another, such as the true one."),
     "call": ("syclade.host.cli.call", "Call the variants of aligned reads, by LoFreq's model."),
     "scite": ("syclade.host.cli.scite", "Take SCITE's arguments, and leave its files and lines."),
+    "infscite": ("syclade.host.cli.infscite", "Take ∞SCITE's arguments, and leave its files and lines."),
     "convert": ("syclade.host.cli.convert", "Write a matrix of another format in SCITE's or PhISCS' form."),
     "simulate": ("syclade.host.cli.simulate", "Write a simulated matrix and its true tree."),
     "bench": ("syclade.quality.cli.bench", "Measure chain steps per second."),

@@ -30,22 +30,26 @@ RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 """Options of fixed error rates."""
 
 
-class Probability(click.ParamType[float]):
-    """A number from 0 to 1; with ``inside``, both ends are excluded."""
+class Probability(click.ParamType[Any]):
+    """A number from 0 to 1; with ``inside``, both ends are excluded; or one of ``words``."""
 
     name = "probability"
 
-    def __init__(self, *, inside: bool) -> None:
-        self.inside = inside
+    def __init__(self, *, inside: bool, words: tuple[str, ...] = ()) -> None:
+        self.inside, self.words = inside, words
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; fail with a usage error that names the range."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number or the word; fail with a usage error that names the range."""
+        if value in self.words:
+            return value
         try:
             number = float(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number.", param, ctx)
+            words = "".join(f", nor {word}" for word in self.words)
+            self.fail(f"{value!r} is not a number{words}.", param, ctx)
         if not (0 < number < 1 if self.inside else 0 <= number <= 1):  # NaN is neither
             ends = ", both excluded" if self.inside else ""
+            ends += "".join(f", nor {word}" for word in self.words)
             self.fail(f"{value} is not between 0 and 1{ends}.", param, ctx)
         return number
 
@@ -79,7 +83,7 @@ class _Name(click.Path):
 INPUT_FILE = _Name(path_type=Path)
 MATRIX = MatrixSource()
 
-_TECHNICAL = (2**31 - 1, 2**32 - 1, 2**62 - 1)
+_TECHNICAL = (2**31 - 1, 2**32 - 1, 10**12, 2**62 - 1)
 """Upper limits that the help does not show: no run comes near them. `checked` refuses what is above them."""
 
 
@@ -115,6 +119,8 @@ def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
         settings |= {"expose_value": False, "callback": _limit_threads}
     if option.type.name == "weights":
         settings["nargs"] = WEIGHTS_GIVEN
+    if option.type.name == "pair":
+        settings["nargs"] = 2
     settings |= {"is_flag": True} if option.type.name == "flag" else {"type": _type_of(option.type)}
     settings |= changes
     settings["show_default"] = settings["default"] not in (None, False)
@@ -125,10 +131,10 @@ def _type_of(kind: Type) -> click.ParamType[Any]:
     """Return click's type for a type of the table."""
     if kind.name == "choice":
         return click.Choice(kind.choices)
-    if kind.name == "whole":
+    if kind.name in ("whole", "pair"):
         return click.IntRange(kind.low, None if kind.high in _TECHNICAL else kind.high)
     if kind.open_low:
-        return Probability(inside=True)
+        return Probability(inside=True, words=kind.choices)
     if kind.name in ("number", "weights"):
         limits = {"min": kind.low, "max": kind.high, "max_open": kind.open_high}
         return click.FLOAT if kind.low is None else click.FloatRange(**limits)

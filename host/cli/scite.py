@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -12,14 +13,20 @@ from syclade.host.cli.stopping import stopped_by_signals
 if TYPE_CHECKING:
     from syclade.host.model.problem import Problem
     from syclade.host.runs.pipeline import Progress
+    from syclade.host.runs.task import Stop
+    from syclade.host.scite.arguments import SciteCall
+    from syclade.host.scite.run import SciteOutcome
 
-__all__ = ["command"]
+    Report: TypeAlias = Callable[[Progress, Problem], None]
+
+__all__ = ["Verbatim", "command", "run_call"]
 
 
-class _Verbatim(click.Command):
+class Verbatim(click.Command):
     """A command that passes all arguments to SCITE's parser: click would read -names as five flags."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they are; show the help if it is wanted."""
         if {"-h", "--help"} & set(args):
             click.echo(ctx.get_help())
             ctx.exit()
@@ -27,7 +34,7 @@ class _Verbatim(click.Command):
         return []
 
 
-@click.command("scite", cls=_Verbatim, add_help_option=False, options_metavar="FLAGS...")
+@click.command("scite", cls=Verbatim, add_help_option=False, options_metavar="FLAGS...")
 def command(arguments: tuple[str, ...]) -> int:
     """Run SCITE's chains with SCITE's arguments; write its files and print its output.
 
@@ -51,15 +58,31 @@ def command(arguments: tuple[str, ...]) -> int:
     Ctrl-C or SIGTERM ends the run with the best trees so far. docs/coming-from-scite.md lists the
     differences.
     """
-    from syclade.host.devices.work import executed_on
     from syclade.host.scite.arguments import parse_arguments
     from syclade.host.scite.run import run_scite
 
     call = parse_arguments(arguments)
+    return run_call(call, lambda report, stop: run_scite(call, report, stop), lambda found: found.lines(call))
+
+
+def run_call(
+    call: SciteCall,
+    run: Callable[[Report, Stop], SciteOutcome],
+    lines: Callable[[SciteOutcome], Iterable[str]],
+) -> int:
+    """Run a command with SCITE's arguments, with progress and signals; print its output, return its status.
+
+    Args:
+        call: the arguments.
+        run: (progress callback, stop request) -> the outcome.
+        lines: (outcome) -> lines of standard output.
+    """
+    from syclade.host.devices.work import executed_on
+
     log = show_log(quiet=False, verbose=False)
     with stopped_by_signals() as stop:
         with progress_bar(False, log) as show:
-            outcome = run_scite(call, lambda state, problem: _show(show, state, problem), stop)
+            outcome = run(lambda state, problem: _show(show, state, problem), stop)
         if outcome.interrupted:
             click.echo(
                 "syclade: warning: stopped before the end: these are the best trees until then", err=True
@@ -67,7 +90,7 @@ def command(arguments: tuple[str, ...]) -> int:
         click.echo(
             f"syclade: {call.chains} chains of {call.steps} steps{executed_on(outcome.work)}", err=True
         )
-        for line in outcome.lines(call):
+        for line in lines(outcome):
             click.echo(line)
     return stop.status
 

@@ -19,13 +19,21 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+_DOUBLETS = (
+    "Rate of doublets: with this probability, a cell is two of the tree's clones together (∞SCITE's -d). "
+    "learn: the rate that makes TREE most likely, by EM as in ∞SCITE."
+)
+
+
 @click.command("score")
 @click.argument("matrix", type=options.MATRIX)
 @options.take(*options.CODING)
 @click.argument("tree", type=options.INPUT_FILE)
 @options.take(*options.RATES, "names", "cell_names")
 @options.take("tree", parameter="kind")
-@options.take("score", "doublets", "json")
+@options.take("score")
+@options.take("doublets", help=_DOUBLETS)
+@options.take("json")
 def command(
     matrix: Any,
     tree: Path,
@@ -33,7 +41,7 @@ def command(
     cell_names: Path | None,
     kind: str,
     score: str,
-    doublets: float | None,
+    doublets: float | str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -46,7 +54,7 @@ def command(
     mutation is at its best edge.
     """
     from syclade.host.input.door import read_matrix
-    from syclade.host.model.doublets import call_doublets, doublet_log_likelihood
+    from syclade.host.model.doublets import best_rate, call_doublets, doublet_log_likelihood
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
@@ -58,14 +66,15 @@ def command(
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
-    check_together({"tree": kind, "score": score, "doublets": doublets})
+    check_together({"tree": kind, "score": score, "doublets": doublets, "steps": 1})
     if kind == "leaf":
         _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
     if doublets is not None:
-        calls = call_doublets(observed, rates, parents, doublets)
-        found = doublet_log_likelihood(observed, rates, parents, doublets)
+        rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
+        calls = call_doublets(observed, rates, parents, rate)
+        found = doublet_log_likelihood(observed, rates, parents, rate)
         _tell(found, {"score": "doublets", "doublets": calls.to_dict()}, observed, rates, as_json)
         return
     if score == "sum":

@@ -23,6 +23,9 @@ FILES = ("matrix.csv", "matrix.geneNames", "true_tree.newick", "true_tree.gv", "
 _SIZE = click.IntRange(1, 2**31 - 2)
 """Limits of host/model/simulate.py, which is slow to import."""
 
+_COPIES = click.IntRange(0, 2**31 - 2)
+"""The same for copies of mutations."""
+
 
 @click.command("simulate")
 @click.option(
@@ -47,7 +50,27 @@ _SIZE = click.IntRange(1, 2**31 - 2)
     show_default=True,
     help="Probability that a value is missing.",
 )
-@options.take("doublets", "seed")
+@options.take(
+    "doublets",
+    type=options.Probability(inside=True),
+    metavar="RATE",
+    help="Rate of doublets: with this probability, a cell is two cells, with the mutations of either.",
+)
+@click.option(
+    "--recurrent",
+    type=_COPIES,
+    default=0,
+    metavar="K",
+    help="Number of mutations that occur in two lineages.",
+)
+@click.option(
+    "--losses",
+    type=_COPIES,
+    default=0,
+    metavar="K",
+    help="Number of mutations that are lost again on their lineage.",
+)
+@options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
@@ -55,6 +78,8 @@ def command(
     mutations: int,
     missing: float,
     doublets: float | None,
+    recurrent: int,
+    losses: int,
     seed: int,
     out: Path,
     force: bool,
@@ -65,14 +90,16 @@ def command(
 
     The tree is drawn uniformly from all mutation trees, and every cell is attached to a random node. With
     --fn-rate-hom and --hom-rate, some observations are homozygous (2). With --doublets, some cells are two
-    cells together; simulation.json has the second node of each, and -1 for the others. DIR gets matrix.csv
-    and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
+    cells together; simulation.json has the second node of each, and -1 for the others. With --recurrent or
+    --losses, some mutations M have a second node M_copy in the true tree (docs/formats.md). DIR gets
+    matrix.csv and matrix.geneNames in SCITE's format, true_tree.newick, true_tree.gv and simulation.json.
     """
     from syclade.host.common.files import check_output, write_files
     from syclade.host.model.simulate import simulate
 
     check_output(out, FILES, force)
-    made = simulate(cells, mutations, missing=missing, seed=seed, doublets=doublets, **given)
+    copies = {"recurrent": recurrent, "losses": losses}
+    made = simulate(cells, mutations, missing=missing, seed=seed, doublets=doublets, **copies, **given)
     rates = options.rates_of(given)
     report = {
         "cells": cells,
@@ -80,6 +107,7 @@ def command(
         **rates.to_dict(),
         "missing": missing,
         **({} if doublets is None else {"doublets": doublets}),
+        **{name: number for name, number in copies.items() if number},
         "seed": seed,
     }
     files = _files(made, rates, report)
@@ -91,24 +119,31 @@ def command(
 def _files(made: Simulation, rates: Rates, parameters: dict[str, float]) -> dict[str, str]:
     """Return the text of each of ``FILES``."""
     from syclade.host.input.matrix import format_matrix
+    from syclade.host.model.copies import log_likelihood_of_states, states_of
     from syclade.host.model.likelihood import log_likelihood
     from syclade.host.trees.graphviz import to_graphviz
     from syclade.host.trees.newick import to_newick
 
-    matrix = made.matrix
+    matrix, names = made.matrix, made.node_names
+    if made.copies:
+        states = states_of(made.parents, matrix.n_mutations, made.copies)
+        of_tree = log_likelihood_of_states(matrix, rates, states)
+    else:
+        of_tree = log_likelihood(matrix, rates, made.parents)
     report = {
         **parameters,
         "version": syclade.__version__,
-        "log_likelihood": log_likelihood(matrix, rates, made.parents),
+        "log_likelihood": of_tree,
         "parents": made.parents.tolist(),
         "attachments": made.attachments.tolist(),
         **({"partners": made.partners.tolist()} if "doublets" in parameters else {}),
+        **({"copies": [copy._asdict() for copy in made.copies]} if made.copies else {}),
     }
     texts = (
         format_matrix(matrix.values),
         "".join(f"{name}\n" for name in matrix.mutations),
-        to_newick(made.parents, matrix.mutations),
-        to_graphviz(made.parents, matrix.mutations),
+        to_newick(made.parents, names),
+        to_graphviz(made.parents, names),
         json.dumps(report, indent=2) + "\n",
     )
     return dict(zip(FILES, texts, strict=True))

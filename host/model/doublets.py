@@ -22,6 +22,7 @@ from syclade.host.trees.tree import children, preorder
 __all__ = [
     "Doublets",
     "Mixture",
+    "best_rate",
     "call_doublets",
     "doublet_log_likelihood",
     "fitted_rate",
@@ -63,7 +64,11 @@ class Mixture(NamedTuple):
 
     def relevant_rate(self, rate: float) -> float:
         """Return the mean over the cells of the probability of being two clones in different branches."""
-        return float(self._shares(rate, self.relevant).mean())
+        return float(self.branches(rate).mean())
+
+    def branches(self, rate: float) -> NDArray[np.float64]:
+        """Return each cell's probability of being two clones in different branches: float64, (cells,)."""
+        return self._shares(rate, self.relevant)
 
     def _shares(self, rate: float, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each cell's probability of being one of some pairs, from their log-likelihood."""
@@ -194,6 +199,15 @@ def fitted_rate(mixture: Mixture, start: float = EM_START) -> float:
             break
         expected = doublets
     return rate
+
+
+def best_rate(matrix: Matrix, rates: Rates, parents: ArrayLike) -> float:
+    """Return the rate of doublets that makes a tree most likely, see `fitted_rate`.
+
+    Args:
+        matrix, rates, parents: as for `mixture_of`, with its errors.
+    """
+    return fitted_rate(mixture_of(matrix, rates, parents))
 
 
 def call_doublets(matrix: Matrix, rates: Rates, parents: ArrayLike, rate: float) -> Doublets:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,12 @@ FN_DEVIATION = 0.1
 DOUBLETS_DEVIATION = 0.1
 """Standard deviation of the prior of the rate of doublets."""
 
+UNIFORM_MEAN, UNIFORM_DEVIATION = 0.5, math.sqrt(1.0 / 12.0)
+"""Mean and standard deviation of the Beta(1, 1) distribution."""
+
+UNIFORM_LEARN = 0.1
+"""Probability that a step changes the rate of doublets, if its prior is uniform and no other is given."""
+
 
 @dataclass(frozen=True)
 class RatePrior:
@@ -52,6 +59,8 @@ class RatePrior:
         probability: probability that a step is a jump of this rate, inside (0, 1).
         mean, deviation: mean and standard deviation of the Beta prior.
         step: standard deviation of a jump.
+        counts: of the rate of false positives, observations of 0 and of 1 at positions that were left out of
+            the matrix. They change the Beta prior to another one.
     """
 
     name: str
@@ -59,21 +68,36 @@ class RatePrior:
     mean: float
     deviation: float
     step: float
+    counts: tuple[int, int] = (0, 0)
 
     @property
     def shapes(self) -> tuple[float, float]:
-        """Shape parameters a and b of the Beta distribution."""
+        """Shape parameters a and b of the Beta distribution, counts included."""
         a = (1.0 - self.mean) * self.mean**2 / self.deviation**2 - self.mean
-        return a, a * (1.0 / self.mean - 1.0)
+        zeros, ones = self.counts
+        return a + ones, a * (1.0 / self.mean - 1.0) + zeros
 
-    def to_dict(self) -> dict[str, float]:
+    @property
+    def center(self) -> float:
+        """Mean of the Beta distribution, counts included."""
+        a, b = self.shapes
+        return a / (a + b) if any(self.counts) else self.mean
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the Beta distribution, counts included."""
+        a, b = self.shapes
+        return math.sqrt(a * b / (a + b + 1.0)) / (a + b) if any(self.counts) else self.deviation
+
+    def to_dict(self) -> dict[str, Any]:
         """Return the options as plain values."""
-        return {
+        told = {
             "probability": self.probability,
             "prior_mean": self.mean,
             "prior_sd": self.deviation,
             "step_sd": self.step,
         }
+        return {**told, "unmutated_counts": list(self.counts)} if any(self.counts) else told
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +148,7 @@ class RateGrid:
     @property
     def start(self) -> int:
         """Point of the prior's mean."""
-        return min(self.points - 1, max(0, int((self.prior.mean - self.begin) / self.spacing)))
+        return min(self.points - 1, max(0, int((self.prior.center - self.begin) / self.spacing)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +255,7 @@ def make_rate_model(
     learn_doublets: float | None = None,
     doublets_deviation: float | None = None,
     doublets_step: float | None = None,
+    unmutated: Any = None,
 ) -> RateModel:
     """Return the rates of a chain, fixed unless a probability is given.
 
@@ -243,6 +268,8 @@ def make_rate_model(
         fn_step, fp_step: standard deviations of jumps. Default: a tenth of the priors'.
         doublets, learn_doublets, doublets_deviation, doublets_step: the same for the rate of doublets, whose
             prior has a standard deviation of 0.1 by default; without `doublets` there is no such rate.
+        unmutated: observations of 0 and of 1 at positions without mutations that were left out of the matrix;
+            they add to the prior of a learned rate of false positives.
 
     Raises:
         OptionError: the numbers are invalid, or leave no steps for the tree.
@@ -250,6 +277,8 @@ def make_rate_model(
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     fn = _prior("fn", learn_fn, missed, fn_deviation, fn_step, FN_DEVIATION)
     fp = _prior("fp", learn_fp, rates.fp_rate, fp_deviation, fp_step, rates.fp_rate)
+    if fp is not None and unmutated is not None:
+        fp = _with_counts(fp, checked("unmutated_counts", unmutated), fp_step)
     pairs = None
     if doublets is not None:
         pairs = _prior(
@@ -269,21 +298,35 @@ def make_rate_model(
     return RateModel(
         rates,
         None if fn is None else _grid(fn, fn_begin, fn_end),
-        None if fp is None else _grid(fp, 0.0, fp_end),
+        None if fp is None else _grid(fp, _begin(fp), fp_end),
         None if pairs is None else _grid(pairs, 0.0, _end(pairs, 1.0)),
     )
 
 
 def _end(prior: RatePrior, limit: float) -> float:
     """Return the end of a grid: where the prior has vanished, but at most `limit`."""
-    return min(limit, prior.mean + DEVIATIONS * prior.deviation)
+    return min(limit, prior.center + DEVIATIONS * prior.spread)
+
+
+def _begin(prior: RatePrior) -> float:
+    """Return the begin of a grid: where the prior has vanished if counts make it narrow, else 0."""
+    return max(0.0, prior.center - DEVIATIONS * prior.spread) if any(prior.counts) else 0.0
+
+
+def _with_counts(prior: RatePrior, counts: tuple[int, int], step: float | None) -> RatePrior:
+    """Return the prior with counts of left-out positions; jumps follow its width unless they were given."""
+    narrower = replace(prior, counts=counts)
+    return narrower if step is not None else replace(narrower, step=STEP * narrower.spread)
 
 
 def _grid(prior: RatePrior, begin: float, end: float) -> RateGrid:
     short = prior.name.removesuffix("_rate")
-    if not begin < prior.mean < end:
+    if not begin < prior.center < end:
+        counts = " ".join(map(str, prior.counts))
         raise OptionError(
-            f"{flag_of(prior.name, f'{prior.mean:g}')} leaves no room to learn the rate",
+            f"{flag_of(prior.name, f'{prior.mean:g}')} leaves no room to learn the rate"
+            if not any(prior.counts)
+            else f"{flag_of('unmutated_counts', counts)} leave no room to learn the rate",
             hint="an observed mutation would be evidence against the mutation: check the rates",
         )
     grid = RateGrid(prior, end, begin)

@@ -1,7 +1,8 @@
 """Simulation of SCITE's model: a random mutation tree, cells attached to it, and noisy observations.
 
 The design is that of the ffSCITE thesis's quality test: a uniform random rooted tree (Prüfer code), with
-cells attached to uniform random nodes, the root included. Doublets are at two such nodes.
+cells attached to uniform random nodes, the root included. Doublets are at two such nodes. Some mutations may
+occur twice (host/model/copies.py).
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import real, whole
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.copies import Copy, random_parents_with_copies, states_of
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import HOMOZYGOUS
-from syclade.host.options import checked
-from syclade.host.trees.tree import ancestor_matrix
+from syclade.host.options import checked, flag_of
 from syclade.host.trees.uniform import parents_from_pruefer
 
 __all__ = ["Simulation", "simulate"]
@@ -33,10 +34,11 @@ class Simulation:
 
     Attributes:
         matrix: the observed values, shape (n, m); the mutations are named M1 to M<n>.
-        parents: the true tree, parent vector, int32, shape (n + 1,).
+        parents: the true tree, parent vector, int32, shape (n + 1,); with copies, (n + copies + 1,).
         attachments: the true node of each cell, int32, shape (m,).
         truth: uint8, shape (n, m), 1 where the cell has the mutation.
         partners: int32, shape (m,): the true second node of each doublet, -1 for single cells.
+        copies: second occurrences of mutations; their nodes are n, n + 1, … in this order.
     """
 
     matrix: Matrix
@@ -44,6 +46,13 @@ class Simulation:
     attachments: NDArray[np.int32]
     truth: NDArray[np.uint8]
     partners: NDArray[np.int32]
+    copies: tuple[Copy, ...] = ()
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of all nodes but the root: the mutations, and the copies as `NAME_copy`."""
+        names = self.matrix.mutations
+        return (*names, *(f"{names[copy.mutation]}_copy" for copy in self.copies))
 
 
 def simulate(
@@ -56,6 +65,8 @@ def simulate(
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     doublets: float | None = None,
+    recurrent: int = 0,
+    losses: int = 0,
 ) -> Simulation:
     """Simulate a matrix. Equal arguments give equal results with the same version of numpy (PCG64).
 
@@ -70,35 +81,47 @@ def simulate(
         seed: 0 to 2^64 - 1.
         fn_rate_hom: probability of observing a mutation as homozygous, or None.
         hom_rate: probability of observing an absent mutation as homozygous; goes with fn_rate_hom.
-        doublets: probability that a cell is two cells together, inside (0, 1); None for none.
+        doublets: probability that a cell is two cells together, inside (0, 1); None for none. A doublet has
+            the mutations of either cell.
+        recurrent: number of mutations that occur in two lineages.
+        losses: number of mutations that are lost again on their lineage.
 
     Raises:
-        OptionError: an argument is out of range.
+        OptionError: an argument is out of range, or the tree has no place for so many copies.
         RatesError: an error rate is out of range.
     """
     cells = whole("cells", cells, 1, MOST)
     mutations = whole("mutations", mutations, 1, MOST)
+    recurrent = whole("recurrent", recurrent, 0, MOST)
+    losses = whole("losses", losses, 0, MOST)
     seed = checked("seed", seed)
     missing = real("missing", missing)
     if not 0 <= missing <= 1:
         raise OptionError(f"missing is {missing}", hint="give a probability, 0 to 1")
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate)
     rng = np.random.Generator(np.random.PCG64(seed))
-    parents = random_parents(mutations, rng)
-    attachments = rng.integers(0, mutations + 1, cells, dtype=np.int32)
+    copies: tuple[Copy, ...] = ()
+    if recurrent or losses:
+        parents, copies = random_parents_with_copies(mutations, recurrent, losses, rng)
+    else:
+        parents = random_parents(mutations, rng)
+    attachments = rng.integers(0, parents.size, cells, dtype=np.int32)
     partners = np.full(cells, -1, dtype=np.int32)
-    above = ancestor_matrix(parents)[:mutations]
-    truth = above[:, attachments]
+    states = states_of(parents, mutations, copies)
+    truth = states[:, attachments]
     if doublets is not None:
+        if isinstance(doublets, str):
+            raise OptionError(f"{flag_of('doublets', doublets)} is no rate", hint="give a probability")
         doublets = checked("doublets", doublets)
         both = np.flatnonzero(rng.random(cells) < doublets)
-        partners[both] = rng.integers(0, mutations + 1, both.size, dtype=np.int32)
-        truth[:, both] |= above[:, partners[both]]
+        partners[both] = rng.integers(0, parents.size, both.size, dtype=np.int32)
+        truth[:, both] |= states[:, partners[both]]
     observed = observe(truth, rates, rng.random(truth.shape))
     observed[rng.random(truth.shape) < missing] = 3
     names = tuple(f"M{number}" for number in range(1, mutations + 1))
     matrix = Matrix(np.ascontiguousarray(observed), names, f"simulation, seed {seed}")
-    return Simulation(matrix, parents, attachments, np.ascontiguousarray(truth, dtype=np.uint8), partners)
+    as_numbers = np.ascontiguousarray(truth, dtype=np.uint8)
+    return Simulation(matrix, parents, attachments, as_numbers, partners, copies)
 
 
 def observe(truth: NDArray[np.bool_], rates: Rates, draws: NDArray[np.float64]) -> NDArray[np.uint8]:

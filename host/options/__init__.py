@@ -10,7 +10,7 @@ from typing import Any
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import path_of, real, shown, whole
 from syclade.host.options.table import GROUPS
-from syclade.host.options.types import WEIGHTS, WEIGHTS_GIVEN
+from syclade.host.options.types import WEIGHTS, WEIGHTS_GIVEN, Type
 
 __all__ = ["DECIDE", "OPTIONS", "checked", "command_of", "flag_of"]
 
@@ -44,6 +44,10 @@ def checked(name: str, value: Any, error: type[OptionError] = OptionError) -> An
     kind = option.type
     if kind.name == "whole":
         return whole(flag, value, kind.low, kind.high)
+    if kind.name == "pair":
+        return _pair(flag, value, kind, error)
+    if kind.name == "number" and isinstance(value, str) and value in kind.choices:
+        return value
     if kind.name == "number":
         value = real(flag, value, error)
         if not (kind.holds(value) and (kind.high is not None or math.isfinite(value))):
@@ -51,6 +55,15 @@ def checked(name: str, value: Any, error: type[OptionError] = OptionError) -> An
     if kind.name == "choice" and not (isinstance(value, str) and value in kind.choices):
         raise error(f"{flag} is {shown(value)}", hint=f"use {kind}")
     return path_of(flag, value, error) if kind.name in ("file", "output") else value
+
+
+def _pair(flag: str, value: Any, kind: Type, error: type[OptionError]) -> tuple[int, int]:
+    """Return two whole numbers within the limits."""
+    values = tuple(value) if isinstance(value, (list, tuple)) else ()
+    if len(values) != 2:
+        raise error(f"{flag} is {shown(value)}", hint="give two whole numbers")
+    first, second = (whole(flag, one, kind.low, kind.high) for one in values)
+    return first, second
 
 
 def command_of(matrix: str, options: Mapping[str, Any]) -> str:

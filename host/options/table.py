@@ -13,8 +13,10 @@ from syclade.host.options.types import (
     NAMES,
     NUMBER,
     OUTPUT,
+    PAIR,
     PERCENT,
     PROBABILITY,
+    RATE,
     TEXT,
     TREE,
     WEIGHTS,
@@ -75,9 +77,10 @@ GROUPS = {
         Option("score", one_of("max", "sum"), "max", decides=True, help=
             "Score of a tree: every cell at its best node, or at all nodes, each with its likelihood "
             "(SCITE's -s)."),
-        Option("doublets", PROBABILITY, None, decides=True, metavar="RATE", help=
+        Option("doublets", RATE, None, decides=True, metavar="RATE|learn", help=
             "Rate of doublets: with this probability, a cell is two of the tree's clones together "
-            "(∞SCITE's -d). All nodes, and all pairs of nodes, count."),
+            "(∞SCITE's -d). All nodes, and all pairs of nodes, count. learn: the rate is learned, with a "
+            "uniform prior (with --steps)."),
         Option("method", one_of("auto", "search", "chain", "anneal"), "auto", decides=True, help=
             "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
             "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "
@@ -123,8 +126,12 @@ GROUPS = {
             "Its prior's standard deviation; --fp-rate itself by default."),
         Option("fp_step", NUMBER, None, decides=True, metavar="SD", help=
             "Standard deviation of a change; a tenth of the prior's by default."),
+        Option("unmutated_counts", PAIR, None, decides=True, metavar="Z0 Z1", help=
+            "Observations of 0 and of 1 at positions without mutations that were left out of the matrix "
+            "(∞SCITE's -z): with --learn-fp, they add to the prior what they say of that rate."),
         Option("learn_doublets", PROBABILITY, None, decides=True, metavar="P", help=
-            "The same for the rate of doublets; --doublets is then the mean of its prior."),
+            "The same for the rate of doublets, whose --doublets is then the mean of a Beta prior; with "
+            "--doublets learn, the probability of a change, 0.1 by default."),
         Option("doublets_sd", NUMBER, None, decides=True, metavar="SD", help=
             "Its prior's standard deviation; 0.1 by default."),
         Option("doublets_step", NUMBER, None, decides=True, metavar="SD", help=

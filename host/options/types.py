@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 __all__ = [
-    "COUNT", "FILE", "FLAG", "NAMES", "NUMBER", "OUTPUT", "PERCENT", "PROBABILITY", "TEXT", "TREE", "WEIGHTS",
-    "WEIGHTS_GIVEN", "Option", "Type", "number", "one_of", "whole",
+    "COUNT", "FILE", "FLAG", "LEARN", "NAMES", "NUMBER", "OUTPUT", "PAIR", "PERCENT", "PROBABILITY", "RATE",
+    "TEXT", "TREE", "WEIGHTS", "WEIGHTS_GIVEN", "Option", "Type", "number", "one_of", "whole",
 ]  # fmt: skip
 
 
@@ -14,11 +14,12 @@ class Type(NamedTuple):
     """Type of an option, with its limits.
 
     Attributes:
-        name: flag, whole, number, choice, weights, text, file (to read), output (a file to write), names (a
-            file or, in Python, the names), or tree (a file or, in Python, a parent vector).
+        name: flag, whole, number, choice, weights, pair (two whole numbers), text, file (to read), output (a
+            file to write), names (a file or, in Python, the names), or tree (a file or, in Python, a parent
+            vector).
         low, high: limits of a number; None for no limit.
         open_low, open_high: whether the limit itself is excluded.
-        choices: values of a choice.
+        choices: values of a choice; of a number, words that stand in its place.
     """
 
     name: str
@@ -38,11 +39,14 @@ class Type(NamedTuple):
         """Return the values as a phrase, such as `a number from 0 to below 1`."""
         if self.name == "choice":
             return f"one of {', '.join(self.choices)}"
-        kind = {"whole": "a whole number", "number": "a number"}.get(self.name, self.name)
+        kind = {"whole": "a whole number", "number": "a number", "pair": "two whole numbers"}.get(
+            self.name, self.name
+        )
         if self.low is None:
             return kind
         if self.open_low:
-            return f"{kind} between {self.low} and {self.high}, both excluded"
+            words = "".join(f", or {word}" for word in self.choices)
+            return f"{kind} between {self.low} and {self.high}, both excluded{words}"
         high = "" if self.high is None else f" {'to below' if self.open_high else 'to'} {self.high}"
         return f"{kind} from {self.low}{high}"
 
@@ -69,6 +73,12 @@ FLAG, NUMBER, TEXT, WEIGHTS = Type("flag"), Type("number"), Type("text"), Type("
 FILE, OUTPUT, NAMES, TREE = Type("file"), Type("output"), Type("names"), Type("tree")
 COUNT, PERCENT = whole(0, 2**31 - 1), number(0, 100)
 PROBABILITY = Type("number", 0, 1, open_low=True, open_high=True)
+LEARN = "learn"
+RATE = PROBABILITY._replace(choices=(LEARN,))
+"""A probability, or that it is learned from the data alone, with a uniform prior."""
+
+PAIR = Type("pair", 0, 10**12)
+"""Two counts."""
 
 
 class Option(NamedTuple):

@@ -89,7 +89,11 @@ def _whence(result: Result, rate: str) -> str:
     learned = (result.learned or {}).get(rate)
     if learned is None:
         return "given"
-    return f"learned with the tree; prior {learned['prior_mean']:g} ± {learned['prior_sd']:g}"
+    prior = f"learned with the tree; prior {learned['prior_mean']:g} ± {learned['prior_sd']:g}"
+    if "unmutated_counts" not in learned:
+        return prior
+    zeros, ones = learned["unmutated_counts"]
+    return f"{prior}, and {zeros} times 0 and {ones} times 1 at positions left out of the matrix"
 
 
 def _part(count: int, of: int) -> str:

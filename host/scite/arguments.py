@@ -6,7 +6,7 @@ The flags are those of the ``scite`` program (Jahn, Kuipers, Beerenwinkel 2016; 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,25 @@ from syclade.host.common.errors import OptionError
 from syclade.host.common.values import whole
 from syclade.host.options.defaults import DEFAULT_SEED
 
-__all__ = ["SciteCall", "parse_arguments"]
+__all__ = [
+    "FLAGS",
+    "Flag",
+    "SciteCall",
+    "number",
+    "parse_arguments",
+    "read_flags",
+    "scite_values",
+    "text",
+    "unknown_flag",
+    "whole_number",
+]
+
+Flag = tuple[int, int, Callable[[str, str], Any]]
+"""The fewest and the most values of a flag, and the function that reads one."""
 
 _REQUIRED = ("-i", "-n", "-m", "-r", "-l", "-fd", "-ad")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,40}")
-_INFINITE = ("-d", "-rec", "-nodbl", "-alpha")
+_INFINITE = ("-d", "-rec", "-sd_alpha", "-sd_beta", "-z")
 """Flags of ∞SCITE, whose model is larger."""
 
 
@@ -71,55 +85,57 @@ class SciteCall:
     force: bool
 
 
-def _number(flag: str, text: str) -> float:
+def number(flag: str, text: str) -> float:
+    """Return a number."""
     try:
         return float(text)
     except ValueError:
         raise OptionError(f"{flag} is {text!r}, which is not a number", hint="SCITE would read 0") from None
 
 
-def _whole(flag: str, text: str) -> int:
+def whole_number(flag: str, text: str) -> int:
     """Return a whole number, which may also be written as 1e6."""
     if _DIGITS.fullmatch(text):
         return int(text)
-    number = _number(flag, text)
-    if not abs(number) < 2**53 or number != int(number):  # also refuses NaN
+    found = number(flag, text)
+    if not abs(found) < 2**53 or found != int(found):  # also refuses NaN
         raise OptionError(f"{flag} is {text!r}, which is not a whole number")
-    return int(number)
+    return int(found)
 
 
-def _text(flag: str, text: str) -> str:
+def text(_flag: str, text: str) -> str:
+    """Return the text as it is."""
     return text
 
 
-_VALUES: dict[str, tuple[int, int, Callable[[str, str], Any]]] = {
-    "-i": (1, 1, _text),
-    "-n": (1, 1, _whole),
-    "-m": (1, 1, _whole),
-    "-r": (1, 1, _whole),
-    "-l": (1, 1, _whole),
-    "-fd": (1, 1, _number),
-    "-ad": (1, 2, _number),
-    "-cc": (1, 1, _number),
-    "-e": (1, 1, _number),
-    "-x": (1, 1, _number),
-    "-sd": (1, 1, _number),
-    "-g": (1, 1, _number),
-    "-o": (1, 1, _text),
-    "-names": (1, 1, _text),
-    "-t": (1, 1, _text),
-    "-p": (0, 1, _whole),
-    "-seed": (1, 1, _whole),
-    "-max_treelist_size": (1, 1, _whole),
-    "-move_probs": (2, 3, _number),
-    "-a": (0, 0, _text),
-    "-s": (0, 0, _text),
-    "-transpose": (0, 0, _text),
-    "-no_tree_list": (0, 0, _text),
-    "--device": (1, 1, _text),
-    "--force": (0, 0, _text),
+FLAGS: Mapping[str, Flag] = {
+    "-i": (1, 1, text),
+    "-n": (1, 1, whole_number),
+    "-m": (1, 1, whole_number),
+    "-r": (1, 1, whole_number),
+    "-l": (1, 1, whole_number),
+    "-fd": (1, 1, number),
+    "-ad": (1, 2, number),
+    "-cc": (1, 1, number),
+    "-e": (1, 1, number),
+    "-x": (1, 1, number),
+    "-sd": (1, 1, number),
+    "-g": (1, 1, number),
+    "-o": (1, 1, text),
+    "-names": (1, 1, text),
+    "-t": (1, 1, text),
+    "-p": (0, 1, whole_number),
+    "-seed": (1, 1, whole_number),
+    "-max_treelist_size": (1, 1, whole_number),
+    "-move_probs": (2, 3, number),
+    "-a": (0, 0, text),
+    "-s": (0, 0, text),
+    "-transpose": (0, 0, text),
+    "-no_tree_list": (0, 0, text),
+    "--device": (1, 1, text),
+    "--force": (0, 0, text),
 }
-"""Per flag: the fewest and the most values, and the function that reads one."""
+"""Flags of SCITE, and syclade's own."""
 
 
 def parse_arguments(arguments: Sequence[str]) -> SciteCall:
@@ -128,7 +144,15 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
     Raises:
         OptionError: an argument is invalid; the message names the flag.
     """
-    given = _read(list(arguments))
+    return SciteCall(**scite_values(read_flags(list(arguments), FLAGS, _unknown)))
+
+
+def scite_values(given: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Return the attributes of a call from the values of its flags.
+
+    Raises:
+        OptionError: a value is out of range, or a flag is missing.
+    """
     missing = [flag for flag in _REQUIRED if flag not in given]
     if missing:
         raise OptionError(
@@ -140,7 +164,7 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
         return given[flag][0] if given.get(flag) else default
 
     matrix, limit = Path(one("-i")), one("-max_treelist_size", -1)
-    return SciteCall(
+    return dict(
         matrix=matrix,
         mutations=whole("-n", one("-n"), 1, 2**31 - 2),
         cells=whole("-m", one("-m"), 1, 2**31 - 2),
@@ -169,15 +193,26 @@ def parse_arguments(arguments: Sequence[str]) -> SciteCall:
     )
 
 
-def _read(words: list[str]) -> dict[str, list[Any]]:
-    """Return the values of each flag."""
+def read_flags(
+    words: list[str], flags: Mapping[str, Flag], unknown: Callable[[str], OptionError]
+) -> dict[str, list[Any]]:
+    """Return the values of each flag. If a flag occurs twice, the last one counts, as in SCITE.
+
+    Args:
+        words: the arguments.
+        flags: the flags of the program.
+        unknown: (word) -> the error for a word that is none of them.
+
+    Raises:
+        OptionError: a word belongs to no flag, or a flag has too few values.
+    """
     given: dict[str, list[Any]] = {}
     at = 0
     while at < len(words):
         flag = words[at]
-        if flag not in _VALUES:
-            raise _unknown(flag)
-        fewest, most, read = _VALUES[flag]
+        if flag not in flags:
+            raise unknown(flag)
+        fewest, most, read = flags[flag]
         end = at + 1
         while end < len(words) and end - at <= most and not _is_flag(words[end]):
             end += 1
@@ -196,9 +231,14 @@ def _is_flag(word: str) -> bool:
 
 def _unknown(flag: str) -> OptionError:
     if flag in _INFINITE:
-        return OptionError(f"{flag} is a flag of ∞SCITE", hint="its model is not that of this command")
+        return OptionError(f"{flag} is a flag of ∞SCITE", hint="use `syclade infscite`")
+    return unknown_flag(flag, "scite")
+
+
+def unknown_flag(flag: str, command: str) -> OptionError:
+    """Return the error for a word that is no flag of a command."""
     what = f"there is no flag {flag}" if _is_flag(flag) else f"{flag!r} belongs to no flag"
-    return OptionError(what, hint="`syclade scite --help` lists the flags")
+    return OptionError(what, hint=f"`syclade {command} --help` lists the flags")
 
 
 def _path(text: str | None) -> Path | None:

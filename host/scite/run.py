@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
-from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.cell_trees import CELL
 from syclade.host.kinds.kind import PlanOptions, TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, problem_at
-from syclade.host.model.rate_model import RateModel
+from syclade.host.model.rate_model import Places
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop, Task
-from syclade.host.samples.lines import sample_lines
 from syclade.host.samples.store import SampleStore
 from syclade.host.scite.arguments import SciteCall
-from syclade.host.scite.files import best_nodes, graphviz_text, newick_text
+from syclade.host.scite.dialect import Best, Dialect, scites_dialect
+from syclade.host.scite.files import best_nodes, newick_text
 from syclade.host.scite.folder import scite_folder
-from syclade.host.scite.problem import matrix_of, rate_model_of, rates_of, refuse_what_is_missing
+from syclade.host.scite.problem import matrix_of, refuse_what_is_missing
 from syclade.host.scite.sinks import OptimalTrees
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
@@ -53,8 +52,8 @@ class SciteOutcome:
             trees; None without a true tree.
         steps_after_burn_in: of all chains.
         milliseconds: wall time of the whole run.
-        beta: false-negative rate of the best tree, if it was learned (-e); else None.
-        with_prior: log-likelihood plus, if the rate was learned, the logarithm of its prior.
+        rates: rates of the best tree that were learned, and others that are reported, by name.
+        with_prior: log-likelihood plus, if rates were learned, the logarithm of their priors.
         work: steps done by each executor.
         interrupted: whether the run was stopped before its end.
     """
@@ -64,7 +63,7 @@ class SciteOutcome:
     distance: int | None
     steps_after_burn_in: int
     milliseconds: float
-    beta: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict)
     with_prior: float = 0.0
     work: tuple[WorkDone, ...] = ()
     interrupted: bool = False
@@ -73,8 +72,8 @@ class SciteOutcome:
         """Return the lines of SCITE's standard output, with SCITE's number of digits."""
         told = [f"best log score for tree:\t{self.log_likelihood:.17g}"]
         told.append(f"total #steps after burn-in:\t{self.steps_after_burn_in}")
-        if self.beta is not None:
-            told.append(f"best value for beta:\t{self.beta:.17g}")
+        if "fn_rate" in self.rates:
+            told.append(f"best value for beta:\t{self.rates['fn_rate']:.17g}")
             told.append(f"best log score for (T, beta):\t{self.with_prior:.17g}")
         told.append(f"samples from posterior written to: {call.prefix}.samples")
         if self.distance is not None:
@@ -90,27 +89,32 @@ def burn_in_of(steps: int) -> int:
 
 
 def run_scite(
-    call: SciteCall, report: Callable[[Progress, Problem], None], stop: Stop | None = None
+    call: SciteCall,
+    report: Callable[[Progress, Problem], None],
+    stop: Stop | None = None,
+    dialect: Dialect | None = None,
 ) -> SciteOutcome:
-    """Run SCITE's command.
+    """Run SCITE's command, or one like it.
 
     Args:
         call: SCITE's arguments.
         report: callback after every launch, with the progress of the chains and their problem.
         stop: a stop request; the run then ends with the best trees and the samples so far.
+        dialect: what is run and written; None for SCITE's.
 
     Raises:
         SycladeError: an argument or a file cannot be used; the error says what to do.
     """
     started = time.perf_counter()
     refuse_what_is_missing(call)
-    rates, matrix = rates_of(call), matrix_of(call)
+    dialect = scites_dialect(call) if dialect is None else dialect
+    model, matrix = dialect.model, matrix_of(call)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
-    kind, model = CELL if call.cell_tree else MUTATION, rate_model_of(call, rates)
+    kind = CELL if call.cell_tree else MUTATION
     with scite_folder(call, _kind(call)) as folder:
-        plan = _plan(call, kind, matrix, model)
+        plan = _plan(call, kind, matrix, dialect)
         problem = plan.problem
-        optimal, samples = _sinks(call, plan)
+        optimal, samples = _sinks(call, plan, dialect)
         task = Task(lambda state: report(state, problem), stop=stop or Stop())
         found = run_plan(
             plan, call.device, "auto", None, chains=call.chains, until=call.steps, slots=None, seed=call.seed,
@@ -121,36 +125,43 @@ def run_scite(
         rates = model.at(places)
         trees = optimal.trees(best, tree_key(best))
         texts = (
-            _trees_texts(call, matrix, problem_at(problem, matrix, rates), trees) if call.tree_list else {}
+            _trees_texts(call, matrix, problem_at(problem, matrix, rates), trees, dialect)
+            if call.tree_list
+            else {}
         )
         samples_file = f"{call.prefix.name}.samples"
-        folder.write(lambda: {**texts, samples_file: sample_lines(samples, problem.to_nats, model)})
+        folder.write(lambda: {**texts, samples_file: dialect.lines_of_samples(matrix, plan, samples)})
     samples.close()
     distances = [int((tree != true_tree).sum()) for tree in trees if true_tree is not None]
-    _, log_likelihood = kind.assign(matrix, rates, problem, best, plan.score)
+    if dialect.judge is None:
+        figures = _figures(kind, matrix, plan, best, places)
+    else:
+        figures = dialect.judge(matrix, plan, best, places)
     return SciteOutcome(
-        log_likelihood=log_likelihood,
+        log_likelihood=figures.log_likelihood,
         trees=trees if call.tree_list else [],
         distance=min(distances, default=None),
         steps_after_burn_in=max(0, found.outcome.steps - call.chains * burn_in_of(call.steps)),
         milliseconds=(time.perf_counter() - started) * 1e3,
-        beta=model.values(places).get("fn_rate"),
-        with_prior=log_likelihood + model.log_prior(places),
+        rates=figures.rates,
+        with_prior=figures.log_likelihood + model.log_prior(places),
         work=found.work,
         interrupted=found.interrupted,
     )
 
 
-def _plan(call: SciteCall, kind: TreeKind, matrix: Matrix, model: RateModel) -> Plan:
+def _figures(kind: TreeKind, matrix: Matrix, plan: Plan, best: NDArray[np.int32], places: Places) -> Best:
+    """Return the best tree's log-likelihood by the plan's score, and its learned rates."""
+    model = plan.problem.rate_tables.model
+    _, log_likelihood = kind.assign(matrix, model.at(places), plan.problem, best, plan.score)
+    return Best(log_likelihood, model.values(places))
+
+
+def _plan(call: SciteCall, kind: TreeKind, matrix: Matrix, dialect: Dialect) -> Plan:
     """Return the plan of the chains."""
     weights = call.move_probabilities or kind.move_probabilities
-    options = PlanOptions(ScoreOptions(_score(call)), call.gamma, weights, _recorders(call), EVENTS)
-    return kind.make_plan(matrix, model, options)
-
-
-def _score(call: SciteCall) -> str:
-    """Return syclade's name for the score that -s selects."""
-    return "sum" if call.sum_score else "max"
+    options = PlanOptions(dialect.score, call.gamma, weights, _recorders(call, dialect), EVENTS)
+    return kind.make_plan(matrix, dialect.model, options)
 
 
 def _kind(call: SciteCall) -> str:
@@ -158,7 +169,7 @@ def _kind(call: SciteCall) -> str:
     return "map" if call.sum_score else "ml"
 
 
-def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
+def _recorders(call: SciteCall, dialect: Dialect) -> tuple[Recorder, ...]:
     """Recorders of the chains: best trees (bits 0 and 1), then samples; none of cell trees.
 
     Where best trees are recorded and no samples, the recorder of samples is there and never records: the
@@ -169,19 +180,19 @@ def _recorders(call: SciteCall) -> tuple[Recorder, ...]:
     if call.samples is not None:
         of_samples: tuple[Recorder, ...] = (every(call.samples, burn_in_of(call.steps) + call.samples),)
     else:
-        of_samples = (every(_NEVER, _NEVER),) if call.tree_list else ()
-    return (*((NEW_BEST, EQUAL_BEST) if call.tree_list else ()), *of_samples)
+        of_samples = (every(_NEVER, _NEVER),) if dialect.lists_trees else ()
+    return (*((NEW_BEST, EQUAL_BEST) if dialect.lists_trees else ()), *of_samples)
 
 
-def _sinks(call: SciteCall, plan: Plan) -> tuple[OptimalTrees, SampleStore]:
+def _sinks(call: SciteCall, plan: Plan, dialect: Dialect) -> tuple[OptimalTrees, SampleStore]:
     """Return the consumers of the recorders' events."""
-    of_trees = 0b11 if call.tree_list else 0
+    of_trees = 0b11 if dialect.lists_trees else 0
     of_samples = 0 if call.samples is None else of_trees + 1
     return OptimalTrees(of_trees), SampleStore(plan.labels + 1, why=of_samples)
 
 
 def _trees_texts(
-    call: SciteCall, matrix: Matrix, problem: Problem, trees: list[NDArray[np.int32]]
+    call: SciteCall, matrix: Matrix, problem: Problem, trees: list[NDArray[np.int32]], dialect: Dialect
 ) -> dict[str, str]:
     """Return the texts of the tree files, numbered from 0, by file name; of cell trees Newick only."""
     texts = {}
@@ -192,5 +203,5 @@ def _trees_texts(
         if call.cell_tree:
             continue
         attached = best_nodes(problem, parents) if call.attach else None
-        texts[f"{base}.gv"] = graphviz_text(parents, names, attached)
+        texts[f"{base}.gv"] = dialect.graphviz(parents, names, attached)
     return texts

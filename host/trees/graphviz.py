@@ -2,7 +2,8 @@
 
 Edges are read by a small scanner instead of a DOT library. SCITE writes names without quotes, so its files
 are not valid DOT when a name has a hyphen or a dot (``BDNF-AS``), and strict parsers reject them. Attributes
-are ignored, and so are the cells that SCITE attaches with ``-a``.
+are ignored, and so are the cells that SCITE attaches with ``-a``. But if nodes have labels that name all
+mutations, as in the files of ∞SCITE, the labels count instead of the names of the nodes.
 
 The language: https://graphviz.org/doc/info/lang.html.
 """
@@ -27,6 +28,7 @@ __all__ = ["from_graphviz", "graphviz_edges", "quoted", "to_graphviz"]
 _HEAD = "digraph mutation_tree {\n    node [shape=box, style=rounded];\n"
 _CELLS = "    node [shape=box, style=filled, color=lightgrey];\n"
 # Names may contain hyphens and dots (SCITE's do), but they end before an arrow.
+_LABEL = re.compile(r'[\[,;\s]label\s*=\s*"((?:[^"\\]|\\(?s:.))*)"')
 _TOKEN = re.compile(
     r"""(?P<space>[^\S\n]+) | (?P<comment>//[^\n]*|/\*(?s:.*?)\*/|^\#[^\n]*)
     | (?P<attributes>\[(?:[^\]"]|"(?:[^"\\]|\\(?s:.))*")*\]) | (?P<arrow>->|--) | (?P<end>[;\n{}])
@@ -98,13 +100,20 @@ def graphviz_edges(
     names = frozenset(mutations)
     edges: list[LabelledEdge] = []
     among_cells = False
-    for statement in _statements(text, path):
+    statements = list(_statements(text, path))
+    labels = _labels(statements)
+    if not names <= set(labels.values()):
+        labels = {}
+    for statement in statements:
         if _sets_colour_of_cells(statement):
             # The colour changes before the cells are listed. So a mutation may also have the name s1.
             among_cells = True
         if not any(token.kind == "arrow" for token in statement):
             continue
-        for edge in _edges(statement, path):
+        for one in _edges(statement, path):
+            edge = LabelledEdge(
+                labels.get(one.parent, one.parent), labels.get(one.child, one.child), one.line
+            )
             # A cell has two of three signs: its name, its position, and that no mutation has its name.
             signs = bool(CELL.fullmatch(edge.child)) + among_cells + (edge.child not in names)
             if signs < 2:
@@ -123,6 +132,19 @@ def _sets_colour_of_cells(statement: list[_Token]) -> bool:
     return (
         kinds == ["plain", "attributes"] and statement[0].text == "node" and "lightgrey" in statement[1].text
     )
+
+
+def _labels(statements: list[list[_Token]]) -> dict[str, str]:
+    """Return the labels of nodes that have one: statements ``node [label="..."]``."""
+    labels = {}
+    for statement in statements:
+        if len(statement) != 2 or statement[1].kind != "attributes":
+            continue
+        name, attributes = statement
+        found = _LABEL.search(attributes.text)
+        if found and not (name.kind == "plain" and name.text in ("node", "edge", "graph")):
+            labels[name.text] = _unescaped(found[1])
+    return labels
 
 
 def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:
@@ -175,10 +197,14 @@ def _tokens(text: str, path: str | os.PathLike[str] | None) -> Iterator[_Token]:
             _refuse(what.get(bad, f"{bad!r} does not belong here"), _Token("end", bad, line), path)
         kind, piece, position = str(match.lastgroup), match.group(), match.end()
         if kind == "quoted":
-            yield _Token(kind, re.sub(r"\\([\"\\])", r"\1", piece[1:-1]), line)
+            yield _Token(kind, _unescaped(piece[1:-1]), line)
         elif kind not in ("space", "comment"):
             yield _Token(kind, piece, line)
         line += piece.count("\n")
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([\"\\])", r"\1", text)
 
 
 def quoted(label: str) -> str:

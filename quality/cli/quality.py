@@ -19,6 +19,10 @@ _CHECKS = {
         "Measure exponentials, logarithms and steps with doublets.",
     ),
     "doublets": ("syclade.quality.cli.doublets", "Measure what the model of doublets brings."),
+    "models": (
+        "syclade.quality.cli.models",
+        "Compare models, with and without doublets, on real matrices.",
+    ),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
     "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),

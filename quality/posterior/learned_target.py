@@ -43,7 +43,12 @@ DOUBLET_POINTS = {2: (4, 2, 4), 3: (4, 2, 4), 4: (2, 1, 4)}
 """The same with doublets: points of the fn, fp and doublets grids, by mutations."""
 
 
-def few_points(rates: Rates, points: tuple[int, ...], doublets: float | None = None) -> RateModel:
+def few_points(
+    rates: Rates,
+    points: tuple[int, ...],
+    doublets: float | None = None,
+    unmutated: tuple[int, int] = (0, 0),
+) -> RateModel:
     """Return learned rates with coarse grids and wide priors, so that both the data and the priors matter.
 
     Args:
@@ -51,12 +56,13 @@ def few_points(rates: Rates, points: tuple[int, ...], doublets: float | None = N
         points: numbers of points of the fn and fp grids; 1 point for fp_rate leaves it fixed. With doublets,
             the third number is that of their grid.
         doublets: mean of the prior of the rate of doublets; None for none.
+        unmutated: observations of 0 and of 1 at positions left out of the matrix.
     """
     fn_points, fp_points, *more = points
     missed = rates.fn_rate + (rates.fn_rate_hom or 0.0)
     begin = 2.0 * (rates.hom_rate or 0.0)
     fn = RateGrid(RatePrior("fn_rate", 0.3, missed, 0.15, 0.1), 0.75, begin, fn_points)
-    fp = RateGrid(RatePrior("fp_rate", 0.2, rates.fp_rate, 0.05, 0.06), 0.2, 0.0, fp_points)
+    fp = RateGrid(RatePrior("fp_rate", 0.2, rates.fp_rate, 0.05, 0.06, unmutated), 0.2, 0.0, fp_points)
     pairs = None
     if doublets is not None:
         pairs = RateGrid(RatePrior("doublets", 0.2, doublets, 0.2, 0.15), 0.8, 0.0, more[0])

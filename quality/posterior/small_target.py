@@ -162,6 +162,7 @@ def small_plan(
     score: str = "max",
     doublets: float | None = None,
     learn: bool = False,
+    unmutated: tuple[int, int] = (0, 0),
 ) -> Plan:
     """Return the chain of the check, on a fixed simulated matrix of CELLS cells.
 
@@ -171,6 +172,7 @@ def small_plan(
         zygosity: whether some observations are homozygous, with their own rates.
         score, doublets: see `ScoreOptions`.
         learn: whether the error rates are learned.
+        unmutated: with `learn`, observations of 0 and of 1 at positions left out of the matrix.
 
     Raises:
         OptionError: the number of mutations is not allowed, or gamma or the move probabilities are invalid.
@@ -188,7 +190,7 @@ def small_plan(
     rates = _rates(zygosity, learn)
     matrix = simulate(CELLS, mutations, missing=MISSING, seed=MATRIX_SEED, **rates.to_dict()).matrix
     points = POINTS if doublets is None else DOUBLET_POINTS
-    model = few_points(rates, points[mutations], doublets) if learn else None
+    model = few_points(rates, points[mutations], doublets, unmutated) if learn else None
     scored = ScoreOptions(score, doublets)
     problem = make_problem(matrix, rates, octaves=scored.octaves, model=model)
     return make_plan(

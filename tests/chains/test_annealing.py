@@ -106,7 +106,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
             seen += place.exists()  # chains have begun
             stop.wanted = seen >= launches
 
-        kept = {"checkpoint": place, "checkpoint_every": 0}
+        kept: dict[str, Any] = {"checkpoint": place, "checkpoint_every": 0}
         first = syclade.infer(MADE.matrix, **OPTIONS, **kept, stop=stop, progress=progress)
         assert first.interrupted
         again = syclade.infer(MADE.matrix, **OPTIONS, resume=place)

@@ -34,6 +34,14 @@ KINDS: dict[str, dict[str, Any]] = {
     "samples in few slots": {"chains": 5, "steps": 6000, "samples": 25, "slots": 2},
     "samples of the sum": {"chains": 2, "steps": 4000, "samples": 50, "score": "sum", "burn_in": 0.5},
     "learned rates": {"chains": 3, "steps": 6000, "learn_fn": 0.2, "samples": 30},
+    "counts of other positions": {
+        "chains": 2,
+        "steps": 3000,
+        "samples": 25,
+        "doublets": "learn",
+        "learn_fp": 0.2,
+        "unmutated_counts": (900, 20),
+    },
     "from searches": {"chains": 3, "steps": 5000, "start": "search"},
 }
 SAME = ("log_likelihood", "steps", "moves", "converged", "searches", "chains", "rates", "learned")

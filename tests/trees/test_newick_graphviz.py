@@ -291,3 +291,31 @@ def test_many_comments_are_read_in_no_time(tmp_path: Path) -> None:
     assert time.process_time() - started < 5
     file.write_text("/** a * b **/ // c\n# d\n/***/" * 50 + "digraph { root -> a; a -> b; }")
     assert read_tree(file, ["a", "b"]).tolist() == [2, 0, 2]
+
+
+INFSCITE = """digraph g{
+node [color=deeppink4, style=filled, fontcolor=white];
+0[label="1"];
+1[label="2"];
+2[label="3"];
+3[label="Root"];
+1 -> 0;
+3 -> 1;
+0 -> 2;
+node [color=lightgrey, style=filled, fontcolor=black, shape=circle, fixedsize=true];
+s_0[label="s_1"];
+2 -> s_0;
+}
+"""
+
+
+def test_labels_of_infscite_are_the_names() -> None:
+    """Numbers of nodes begin with 0 and labels with 1, so only the labels say which mutation is which."""
+    assert from_graphviz(INFSCITE, ["1", "2", "3"]).tolist() == [1, 3, 0, 3]
+
+
+def test_labels_that_do_not_name_all_mutations_are_ignored() -> None:
+    text = 'digraph { a [label="A (3 cells)"]; "b" [shape=box, label="B"]; root -> a; a -> b }'
+    assert from_graphviz(text, ["a", "b"]).tolist() == [2, 0, 2]
+    text = text.replace("A (3 cells)", 'the \\"A\\"')
+    assert from_graphviz(text, ['the "A"', "B"]).tolist() == [2, 0, 2]

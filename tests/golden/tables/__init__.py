@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from tests.golden.run import Run
-from tests.golden.tables import cell_trees, chains, others, rates_and_scores, resumed, scite, searches
+from tests.golden.tables import (
+    cell_trees,
+    chains,
+    infscite,
+    others,
+    rates_and_scores,
+    resumed,
+    scite,
+    searches,
+)
 
 __all__ = ["RUNS"]
 
@@ -15,6 +24,7 @@ _TABLES = (
     rates_and_scores.SUMS,
     cell_trees.LEAVES,
     scite.SCITE,
+    infscite.INFSCITE,
     resumed.RESUMED,
     resumed.ENDED,
     others.OTHERS,

@@ -61,6 +61,13 @@ OTHERS = (
         "simulate-twos",
         (f"simulate --mutations 9 --cells 12 {HOMOZYGOUS} --out out",),
     ),
+    Run(
+        "simulate-copies",
+        (
+            "simulate --mutations 12 --cells 15 --fp-rate 0.02 --fn-rate 0.3 --doublets 0.3 --recurrent 2 "
+            "--losses 1 --out out",
+        ),
+    ),
     Run("convert-to-sc", ("convert {matrix:small} --to sc --out out",)),
     Run("convert-sc", ("convert {forms}/matrix.SC --out out",)),
     Run("convert-table", ("convert {forms}/table.tsv --format tsv --rows mutations --out out",)),

@@ -1,0 +1,53 @@
+"""Figures of one tree with doublets, as ∞SCITE reports them: their rate is fixed, or fitted by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import Plan
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.doublets import fitted_rate, mixture_of
+from syclade.host.model.rate_model import Places
+
+__all__ = ["Figures", "figures_of"]
+
+
+class Figures(NamedTuple):
+    """Figures of a tree.
+
+    Attributes:
+        log_likelihood: natural log, float64.
+        rates: learned error rates, by name.
+        doublets: rates of doublets: `relevant`, those of different branches, and `doublets`, all.
+    """
+
+    log_likelihood: float
+    rates: Mapping[str, float]
+    doublets: Mapping[str, float]
+
+
+def figures_of(
+    matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places, rate: float | None
+) -> Figures:
+    """Return the figures of a tree.
+
+    Args:
+        matrix: the matrix.
+        plan: plan of the chains.
+        parents: int32, shape (n + 1,): the tree.
+        places: grid points of its rates; that of the rate of doublets is not used.
+        rate: rate of doublets; None for the one that makes the tree most likely.
+    """
+    model = plan.problem.rate_tables.model
+    mixture = mixture_of(matrix, model.at(places), parents)
+    found = fitted_rate(mixture) if rate is None else rate
+    learned = {name: value for name, value in model.values(places).items() if name != "doublets"}
+    return Figures(
+        float(mixture.log_likelihoods(found).sum()),
+        learned,
+        {"relevant": mixture.relevant_rate(found), "doublets": found},
+    )

@@ -1,0 +1,55 @@
+"""``syclade quality models``: compare the models with and without doublets on real matrices."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+
+__all__ = ["command"]
+
+FILES = ("models.json", "models.tsv", "models.md")
+
+
+@click.command("models")
+@click.argument("matrices", type=options.INPUT_FILE, nargs=-1, required=True, metavar="MATRIX...")
+@options.take("device", "threads")
+@options.take("fp_rate", required=False, default=1e-3, help="Mean of the prior of false positives.")
+@options.take("fn_rate", required=False, default=0.2, help="Mean of the prior of false negatives.")
+@click.option("--chains", type=click.IntRange(min=1), default=4, show_default=True, help="Chains.")
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=100_000, show_default=True, help="Steps of each chain."
+)
+@options.take("start", default="search")
+@options.take("seed")
+@options.take("out", required=True)
+@options.take("force", "json")
+def command(matrices: tuple[Path, ...], out: Path, force: bool, as_json: bool, **settings: Any) -> int:
+    """Compare the models with and without doublets on real matrices, MATRIX....
+
+    Chains of either model learn its rates, from trees of searches. Then rates are fitted to the best trees
+    without priors: of single cells, of doublets, and of a control whose pairs of nodes are on one lineage.
+    The table has the log-likelihoods, the rates with doublets, the number of cells that are doublets of two
+    branches with a probability above 1/2, the gain by doublets, the likelihood-ratio test of a rate of 0, the
+    gain over the control, and the model with the best BIC. Writes models.json, models.tsv and models.md to
+    DIR.
+    """
+    from syclade.host.common.files import check_output, write_files
+    from syclade.quality.models.api import models
+
+    check_output(out, FILES, force)
+    with progress_bar() as show:
+        result = models(matrices, progress=show, **settings)
+    text = json.dumps(result.to_dict(), indent=2)
+    write_files(
+        out, dict(zip(FILES, (text + "\n", result.tsv(), result.markdown() + "\n"), strict=True)), force
+    )
+    click.echo(text if as_json else result.markdown())
+    if not as_json:
+        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+    return 0 if result.holds else 1

@@ -1,0 +1,1 @@
+"""Comparison of models, with and without doublets, on real matrices."""

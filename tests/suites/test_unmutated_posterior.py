@@ -1,0 +1,117 @@
+"""Chains with counts of left-out positions sample the posterior of the definition; chains without do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+import syclade
+from syclade.host.chains.plan import Plan
+from syclade.host.devices.choice import choose_device
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.doublets import doublet_log_likelihood
+from syclade.host.model.simulate import simulate
+from syclade.host.model.summed import summed_log_likelihood
+from syclade.quality.posterior.check import PosteriorCase, judge
+from syclade.quality.posterior.learned_target import places_of
+from syclade.quality.posterior.samples import sample_chain
+from syclade.quality.posterior.small_target import (
+    CELLS,
+    MATRIX_SEED,
+    MISSING,
+    Target,
+    make_target,
+    small_plan,
+)
+from tests.support.backends import QUICKEST
+from tests.support.did_all import assert_did_all
+
+GAMMA, COUNTS = 1.0, (60, 9)
+OTHERS: dict[str, dict[str, Any]] = {"sum": {"score": "sum"}, "doublets": {"doublets": 0.3}}
+
+
+def plan_of(name: str, counts: tuple[int, int]) -> Plan:
+    return small_plan(3, GAMMA, learn=True, unmutated=counts, **OTHERS[name])
+
+
+@pytest.fixture(scope="module", params=list(OTHERS))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def target(name: str) -> Target:
+    return make_target(plan_of(name, COUNTS))
+
+
+def defined(target: Target, counts: tuple[int, int]) -> NDArray[np.float64]:
+    """Return the posterior by its definition: likelihoods in float64, scipy's priors, the counts' terms."""
+    plan = target.plan
+    model = plan.problem.rate_tables.model
+    truth: dict[str, Any] = {"fp_rate": model.rates.fp_rate, "fn_rate": model.rates.fn_rate}
+    matrix = matrix_from_array(simulate(CELLS, 3, missing=MISSING, seed=MATRIX_SEED, **truth).matrix.values)
+    logs = []
+    for tree in target.trees:
+        for places in places_of(plan):
+            rates, values = model.at(places), model.values(places)
+            if "doublets" in values:
+                log = doublet_log_likelihood(matrix, rates, tree, values["doublets"])
+            else:
+                log = summed_log_likelihood(matrix, rates, tree)
+            for prior in model.priors:
+                shapes = replace(prior, counts=(0, 0)).shapes
+                log += float(stats.beta.logpdf(values[prior.name], *shapes))
+            alpha = values["fp_rate"]
+            logs.append(log + counts[0] * np.log1p(-alpha) + counts[1] * np.log(alpha))
+    weights = np.exp(GAMMA * (np.array(logs) - max(logs)))
+    return np.asarray(weights / weights.sum())
+
+
+def test_the_chains_target_is_that_of_the_definition(target: Target) -> None:
+    np.testing.assert_allclose(target.posterior, defined(target, COUNTS), rtol=5e-3, atol=1e-7)
+    assert np.abs(target.posterior - defined(target, (0, 0))).sum() > 0.1, "the counts matter"
+
+
+def check(target: Target, device: str, samples: int) -> PosteriorCase:
+    return judge(target, sample_chain(target, choose_device(device), "auto", samples, seed=1, slots=512))
+
+
+@pytest.mark.statistical
+def test_the_chain_samples_its_posterior(target: Target) -> None:
+    assert check(target, QUICKEST, 60_000).holds
+
+
+@pytest.mark.statistical
+def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
+    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 60_000)
+    assert not found.holds
+    assert not found.visits.holds
+
+
+MATRIX = simulate(cells=40, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=3, doublets=0.2).matrix
+
+
+@pytest.mark.parametrize(
+    "options", [{"doublets": "learn"}, {"score": "sum"}, {}], ids=["doublets", "sum", "max"]
+)
+@pytest.mark.parametrize(
+    "device",
+    ["native", *(pytest.param(name, marks=pytest.mark.sycl) for name in ("cpu", "fpga-emu"))],
+)
+def test_every_device_has_the_same_bits(device: str, options: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "learn_fp": 0.2, "unmutated_counts": (2000, 30)}
+    asked |= {"chains": 2, "steps": 1000, "samples": 50, **options}
+    one, other = (syclade.infer(MATRIX, device=name, **asked) for name in (device, "numpy"))
+    assert_did_all(one, device)
+    assert one.learned == other.learned
+    assert one.samples is not None
+    assert other.samples is not None
+    assert list(one.samples.lines()) == list(other.samples.lines())
+    plain = syclade.infer(MATRIX, device="numpy", **{**asked, "unmutated_counts": None})
+    assert plain.samples is not None
+    assert list(one.samples.lines()) != list(plain.samples.lines())
