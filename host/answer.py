@@ -47,6 +47,7 @@ def answer(asked: Request, task: Task) -> Result:
         seed=asked.seed,
         options=asked.options,
         true=asked.true_tree,
+        estimated=asked.estimated,
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)

@@ -4,69 +4,126 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from syclade.host.chains.plan import make_plan
-from syclade.host.input.matrix import Matrix
+from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rate_fit import fit_rates
 from syclade.host.model.rates import Rates
-from syclade.host.runs.task import Task
+from syclade.host.options import flag_of
+from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
-    from syclade.host.runs.pipeline import Progress
+    from syclade.host.input.matrix import Matrix
 
-__all__ = ["START", "estimate_rates"]
+__all__ = ["START", "AskedRates"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
+
+MOST = {"fp_rate": 0.1, "fn_rate": 0.7}
+"""Largest estimates that are believed: above, the tree explains noise by errors, or errors by the tree."""
 
 _MOST_ROUNDS = 8
 _SAME = 0.05
 """Relative change of all rates below which they are final."""
 
+Report = Callable[[Any, Callable[[int], float]], None]
+"""Called with the progress of a search, and the function that converts its scores to log-likelihoods."""
 
-def estimate_rates(
-    matrix: Matrix,
-    given: dict[str, float],
-    *,
-    merge_homozygous: bool,
-    device: str,
-    seed: int,
-    wanted: Callable[[], bool] = lambda: False,
-) -> Rates:
-    """Return error rates that fit the most likely tree under these same rates.
 
-    A search finds the best tree under the rates so far; then the rates are fitted to that tree. Both are
-    repeated until the rates change by less than 5 %. As the tree is fitted to the same errors, the rates are
-    somewhat too low (docs/model.md, "Estimated error rates").
+@dataclass(frozen=True)
+class AskedRates:
+    """Error rates as they were asked for; None is a rate to estimate, except with zygosity.
 
-    Args:
-        matrix: the observed values.
-        given: the rates that were given, by name; they stay.
-        merge_homozygous: as for `infer`.
-        device: where the searches run.
-        seed: seed of the searches.
-        wanted: () -> whether to stop; the rates so far are then returned.
-
-    Raises:
-        DeviceError: the device cannot search.
-        MatrixError: there are homozygous mutations and they are not merged.
+    Attributes:
+        fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous: as for `Rates`.
     """
-    from syclade.host.search.portfolio import find
 
-    names = tuple(name for name in START if name not in given)
-    first = {**START, **given}
-    rates = Rates(first["fp_rate"], first["fn_rate"], merge_homozygous=merge_homozygous)
-    for _ in range(_MOST_ROUNDS):
-        if wanted():
-            break
+    fp_rate: float | None
+    fn_rate: float | None
+    fn_rate_hom: float | None = None
+    hom_rate: float | None = None
+    merge_homozygous: bool = False
 
-        def report(state: Progress) -> None: ...
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the rates to estimate."""
+        return tuple(name for name in START if getattr(self, name) is None)
 
-        plan = make_plan(make_problem(matrix, rates))
-        found = find(plan, device, "auto", slots=None, seed=seed, task=Task(report))
-        before, rates = rates, fit_rates(matrix, found.outcome.best.best_parents, rates, names)
-        if all(abs(math.log(getattr(rates, name) / getattr(before, name))) < _SAME for name in names):
-            break
-    return rates
+    def first(self) -> Rates:
+        """Return the rates, with those of the first search for those to estimate.
+
+        Raises:
+            RatesError: a rate is invalid.
+        """
+        fp_rate, fn_rate = (START[name] if name in self.missing else getattr(self, name) for name in START)
+        return Rates(fp_rate, fn_rate, self.fn_rate_hom, self.hom_rate, self.merge_homozygous)
+
+    def check(self, *, doublets: object, device: str) -> None:
+        """Check that the missing rates can be estimated.
+
+        Raises:
+            OptionError: they have to be given with rates for zygosity, with doublets, and for a device that
+                cannot search.
+        """
+        if not self.missing:
+            return
+        flags = " and ".join(flag_of(name) for name in self.missing)
+        reasons = {
+            "only matrices without zygosity have rates that are estimated": self.fn_rate_hom is not None,
+            "the model of doublets has rates that are not estimated": doublets is not None,
+            f"the estimate needs searches, and {flag_of('device', device)} has none": device
+            in ("fpga", "python"),
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                raise OptionError(f"{flags} not given: {reason}", hint=f"give {flags}")
+
+    def estimate(self, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report) -> Rates:
+        """Return the rates, the missing ones as they fit the most likely tree under these same rates.
+
+        Short searches find the best tree under the rates so far; then the missing ones are fitted to that
+        tree. Both are repeated until they change by less than 5 %. The tree is fitted to the same errors, so
+        the rates are somewhat too low (docs/model.md, "Estimated error rates").
+
+        Args:
+            matrix: the observed values.
+            device, seed: of the searches.
+            stop: the stop request; the rates so far are then returned.
+            report: receives the progress.
+
+        Raises:
+            RatesError: the matrix does not determine the rates: they become larger than `MOST`.
+            DeviceError: the device cannot run.
+            MatrixError: there are homozygous mutations and they are not merged.
+        """
+        rates = self.first()
+        for _ in range(_MOST_ROUNDS if self.missing else 0):
+            before, rates = rates, self._round(rates, matrix, device, seed, stop, report)
+            self._refuse_noise(rates)
+            changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
+            if stop.wanted or all(abs(math.log(change)) < _SAME for change in changes):
+                break
+        return rates
+
+    def _refuse_noise(self, rates: Rates) -> None:
+        """Refuse estimates that are too large to be error rates."""
+        if any(getattr(rates, name) > MOST[name] for name in self.missing):
+            found = ", ".join(f"{flag_of(name)} {getattr(rates, name):g}" for name in self.missing)
+            raise RatesError(
+                f"the matrix does not determine its error rates: {found} would fit best",
+                hint=f"give {' and '.join(flag_of(name) for name in self.missing)}",
+            )
+
+    def _round(
+        self, rates: Rates, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report
+    ) -> Rates:
+        from syclade.host.search.portfolio import find
+
+        problem = make_problem(matrix, rates)
+        task = Task(lambda state: report(state, problem.to_nats), stop=stop)
+        found = find(make_plan(problem), device, "auto", slots=None, seed=seed, task=task, most_rounds=1)
+        return fit_rates(matrix, found.outcome.best.best_parents, rates, self.missing)

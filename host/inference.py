@@ -12,8 +12,8 @@ from syclade.host.checkpoints.asked import what_decides
 from syclade.host.checkpoints.in_use import checkpoint_in_use
 from syclade.host.checkpoints.keeper import make_keeper
 from syclade.host.common.places import refuse_same
+from syclade.host.estimated_rates import AskedRates
 from syclade.host.input.matrix import Names
-from syclade.host.model.rates import Rates
 from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.request import Learning, make_request
@@ -52,8 +52,8 @@ class InferenceProgress:
 def infer(
     matrix: Any,
     *,
-    fp_rate: float,
-    fn_rate: float,
+    fp_rate: float | None = None,
+    fn_rate: float | None = None,
     fn_rate_hom: float | None = None,
     hom_rate: float | None = None,
     merge_homozygous: bool = False,
@@ -105,8 +105,9 @@ def infer(
         matrix: a path to a file in SCITE's format, an open stream of one, or an array of shape
             (mutations, cells) with entries 0 (not observed), 1 (mutation), 2 (homozygous mutation),
             3 (missing): numpy, dpctl.tensor or dpnp.
-        fp_rate: probability of observing a mutation that is absent (alpha).
-        fn_rate: probability of not observing a mutation (beta).
+        fp_rate: probability of observing a mutation that is absent (alpha). Default: estimated from the
+            matrix by searches (docs/model.md, "Estimated error rates").
+        fn_rate: probability of not observing a mutation (beta). Default: estimated likewise.
         fn_rate_hom: probability of observing a mutation as homozygous, where 2 occurs.
         hom_rate: probability of observing a homozygous mutation that is absent; goes with fn_rate_hom.
         merge_homozygous: whether to treat 2 as 1 instead.
@@ -183,9 +184,15 @@ def infer(
         flag_of("true_tree"): true_tree,
     }
     _check_outputs(inputs, checkpoint, resume, trace)
+    stop = stop or Stop()
+
+    def show(state: Progress, to_nats: Callable[[int], float]) -> None:
+        if progress is not None:
+            progress(progress_of(state, to_nats))
+
     asked = make_request(
         matrix,
-        Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
+        AskedRates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
         tree=tree,
         names=names,
         cell_names=cell_names,
@@ -222,16 +229,17 @@ def infer(
         stages=stages,
         trace=trace,
         force=force,
+        stop=stop,
+        report=show,
     )
 
     def report(state: Progress) -> None:
-        if progress is not None:
-            progress(progress_of(state, asked.plan.problem.to_nats))
+        show(state, asked.plan.problem.to_nats)
 
     decides = what_decides(asked.options, asked.observed.sha256)
     with checkpoint_in_use(checkpoint, resume):
         keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
-        return answer(asked, Task(report, keeper, stop or Stop()))
+        return answer(asked, Task(report, keeper, stop))
 
 
 def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.estimated_rates import AskedRates, Report
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.kind import PlanOptions
@@ -24,6 +25,7 @@ from syclade.host.model.rate_model import (
 from syclade.host.model.rates import Rates
 from syclade.host.options import checked
 from syclade.host.options.defaults import DEFAULT_CHAINS
+from syclade.host.runs.task import Stop
 from syclade.host.supported import check_together, excluded_by
 from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.trees.treefile import tree_of
@@ -107,6 +109,7 @@ class Request:
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         separate: options of separate stages; None for fused ones.
         options: all of this by the names of `infer`'s arguments, as plain values.
+        estimated: names of the rates that were not given, but estimated.
     """
 
     kind: TreeKind
@@ -127,11 +130,12 @@ class Request:
     true_tree: NDArray[np.int32] | None
     separate: Separate | None
     options: Mapping[str, Any]
+    estimated: tuple[str, ...] = ()
 
 
 def make_request(
     matrix: Any,
-    rates: Rates,
+    asked_rates: AskedRates,
     *,
     tree: str,
     names: Names,
@@ -158,8 +162,14 @@ def make_request(
     stages: str,
     trace: str | os.PathLike[str] | None,
     force: bool,
+    stop: Stop,
+    report: Report,
 ) -> Request:
-    """Check the arguments of `infer` and return them as a request.
+    """Check the arguments of `infer` and return them as a request; estimate rates that are not given.
+
+    Args:
+        asked_rates: the error rates.
+        stop, report: of the searches that estimate rates, as for `AskedRates.estimate`.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
@@ -176,6 +186,8 @@ def make_request(
     if method == "auto":
         given["method"] = "chain" if any(excluded_by("search", given)) else "search"
     check_together(given)
+    asked_rates.first()  # refuses wrong rates before the matrix is read
+    asked_rates.check(doublets=doublets, device=device)
     if given["method"] == "search" and (kind.name == "leaf" or doublets is not None):
         given["method"] = "anneal"  # searches find mutation trees by the maximum score only
     if given["method"] == "anneal":
@@ -192,6 +204,7 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
+    rates = asked_rates.estimate(observed, device, seed, stop, report)
     rate_of_doublets, learned = learning.with_rate(doublets)
     model = learned.of(rates, rate_of_doublets)
     scored = ScoreOptions(score, rate_of_doublets)
@@ -236,7 +249,7 @@ def make_request(
     by_search = given["method"] == "search"
     return Request(
         kind, observed, rates, plan, by_search, chains, until, seed, slots, device, encoding, image, start,
-        sampling, max_trees, true, separate, options,
+        sampling, max_trees, true, separate, options, asked_rates.missing,
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ SUMMARY_FIELDS = {
     "tree", "cells", "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells",
     "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "score",
     "move_probabilities", "chains", "steps", "converged", "interrupted", "seed", "chain_log_likelihoods",
-    "moves", "searches",
+    "moves", "searches", "fitted_rates",
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "threads",
@@ -139,7 +139,6 @@ def test_arrays_of_dpnp(result: syclade.Result) -> None:
         ({"gamma": "1"}, OptionError, "--gamma is '1', which is not a number"),
         ({"gamma": 10**400}, OptionError, "--gamma is inf"),
         ({"fp_rate": 10**400}, RatesError, "--fp-rate"),
-        ({"fn_rate": None}, RatesError, "--fn-rate"),
         ({"move_probabilities": (0, 0, 0)}, OptionError, "move probabilities"),
         ({"move_probabilities": "x"}, OptionError, "move probabilities 'x' are not 3 numbers"),
         ({"move_probabilities": "abc"}, OptionError, "move probabilities 'abc' are not 3 numbers"),

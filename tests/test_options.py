@@ -70,7 +70,7 @@ def test_options_that_determine_the_result() -> None:
         ("gamma", (1e-6, 1, 1e6), (0, 2e6, math.nan, True)),
         ("burn_in", (0, 0.99), (1, -0.1, math.inf)),
         ("checkpoint_every", (0, 1e300), (-1, math.inf, math.nan, None)),
-        ("fp_rate", (0.5,), (0, 1, None, "0.5")),
+        ("fp_rate", (None, 0.5), (0, 1, "0.5")),
         ("score", ("max", "sum"), ("both", None, 3)),
         ("doublets", (None, 0.5, "learn"), (0, 1, "0.5", "learned", True)),
         ("learn_fn", (None, 0.5), ("learn",)),

@@ -44,6 +44,9 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         f"{len(result.assignment.node)} {item}s at {len(set(result.assignment.node.tolist()))} of "
         f"{len(result.parents)} {place}s, {tied} of them with more than one equally good {place}"
     )
+    if result.estimated_rates:
+        rates = " ".join(flag_of(name, f"{getattr(result.rates, name):g}") for name in result.estimated_rates)
+        click.echo(f"error rates estimated from the matrix: {rates}")
     if result.learned is not None:
         click.echo(_rates(result.learned))
     if (calls := result.assignment.doublets) is not None:

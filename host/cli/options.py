@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CODING", "INPUT_FILE", "MATRIX", "RATES", "Probability", "coding_of", "files_of", "rates_of", "take",
+    "take_rates",
 ]  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
 """Options for what cannot be detected from a matrix, by the names of `syclade.read_matrix`'s parameters."""
+
+GIVEN = {
+    "fp_rate": "Probability of observing a mutation that is not there (SCITE's -fd).",
+    "fn_rate": "Probability of not observing a mutation (SCITE's -ad).",
+}
+"""Rates that only `infer` estimates, and their help elsewhere."""
 
 RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 """Options of fixed error rates."""
@@ -99,6 +106,22 @@ def take(*names: str, **changes: Any) -> Callable[[Command], Command]:
     def add(command: Command) -> Command:
         for name in reversed(names):
             command = _option(name, dict(changes))(command)
+        return command
+
+    return add
+
+
+def take_rates(*names: str) -> Callable[[Command], Command]:
+    """Add options for error rates to a command that does not estimate them.
+
+    Args:
+        names: as for `take`; fp_rate and fn_rate are required.
+    """
+
+    def add(command: Command) -> Command:
+        for name in reversed(names):
+            changes: dict[str, Any] = {"required": True, "help": GIVEN[name]} if name in GIVEN else {}
+            command = take(name, **changes)(command)
         return command
 
     return add

@@ -42,7 +42,7 @@ _COPIES = click.IntRange(0, 2**31 - 2)
     metavar="N",
     help="Number of mutations (rows).",
 )
-@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")
+@options.take_rates("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")
 @click.option(
     "--missing",
     type=options.Probability(inside=False),

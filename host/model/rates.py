@@ -43,8 +43,8 @@ class Rates:
     merge_homozygous: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fp_rate", checked("fp_rate", self.fp_rate, RatesError))
-        object.__setattr__(self, "fn_rate", checked("fn_rate", self.fn_rate, RatesError))
+        for name in ("fp_rate", "fn_rate"):
+            object.__setattr__(self, name, _given(name, getattr(self, name)))
         if self.fn_rate_hom is not None or self.hom_rate is not None:
             self._check_zygosity()
         missed = self.fn_rate + (self.fn_rate_hom or 0.0)
@@ -92,3 +92,14 @@ class Rates:
         and |log b - log(1 - a)|, a and b the two rates; with zygosity, the largest of three such weights.
         """
         return float(np.abs(self.weights()).max())
+
+
+def _given(name: str, value: Any) -> Any:
+    """Return a rate, checked.
+
+    Raises:
+        RatesError: it is missing, or no probability.
+    """
+    if value is None:
+        raise RatesError(f"{flag_of(name)} is missing", hint="give a probability of errors, such as 0.01")
+    return checked(name, value, RatesError)

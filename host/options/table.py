@@ -57,10 +57,11 @@ GROUPS = {
             "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad)."),
     ),
     "Error rates and names": (
-        Option("fp_rate", PROBABILITY, None, decides=True, required=True, help=
-            "Probability of observing a mutation that is not there (SCITE's -fd)."),
-        Option("fn_rate", PROBABILITY, None, decides=True, required=True, help=
-            "Probability of not observing a mutation (SCITE's -ad)."),
+        Option("fp_rate", PROBABILITY, None, decides=True, help=
+            "Probability of observing a mutation that is not there (SCITE's -fd). Without it, estimated from "
+            "the matrix."),
+        Option("fn_rate", PROBABILITY, None, decides=True, help=
+            "Probability of not observing a mutation (SCITE's -ad). Without it, estimated from the matrix."),
         Option("fn_rate_hom", PROBABILITY, None, decides=True, metavar="RATE", help=
             "Probability of observing a mutation as homozygous (2), as SCITE's second -ad."),
         Option("hom_rate", PROBABILITY, None, decides=True, metavar="RATE", help=

@@ -34,6 +34,7 @@ def make_result(
     seed: int,
     options: Mapping[str, Any],
     true: NDArray[np.int32] | None = None,
+    estimated: tuple[str, ...] = (),
 ) -> Result:
     """Assemble a result; the log-likelihood is recomputed in float64 from the original matrix.
 
@@ -46,6 +47,7 @@ def make_result(
         seed: the seed.
         options: the options of `infer`.
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
+        estimated: names of the rates that were estimated from the matrix.
     """
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
@@ -91,6 +93,7 @@ def make_result(
         pipeline=found.pipeline,
         score=score.name,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
+        estimated_rates=estimated,
         fitted_rates=fitted,
         contradicted=contradicted,
     )

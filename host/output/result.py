@@ -81,6 +81,7 @@ class Result(WithWork):
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
             doublets, each cell at all nodes and pairs of nodes.
+        estimated_rates: names of the error rates that were not given, but estimated from the matrix.
         fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
             trees, doublets, zygosity and learned rates.
         contradicted: names of the given rates that these contradict: five times off, and not by chance.
@@ -124,6 +125,7 @@ class Result(WithWork):
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"
     learned: Mapping[str, Any] | None = None
+    estimated_rates: tuple[str, ...] = ()
     fitted_rates: Rates | None = None
     contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None

@@ -46,6 +46,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},
         "searches": [search._asdict() for search in result.searches],
     }
+    if result.estimated_rates:
+        told["estimated_rates"] = list(result.estimated_rates)
     if (fitted := result.fitted_rates) is not None:
         told["fitted_rates"] = {"fp_rate": fitted.fp_rate, "fn_rate": fitted.fn_rate}
     if result.learned is not None:

@@ -37,7 +37,16 @@ __all__ = ["find"]
 logger = logging.getLogger("syclade.devices")
 
 
-def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int, task: Task) -> Found:
+def find(
+    plan: Plan,
+    wanted: str,
+    encoding: str,
+    *,
+    slots: int | None,
+    seed: int,
+    task: Task,
+    most_rounds: int | None = None,
+) -> Found:
     """Search for the most likely tree of a plan's problem.
 
     Args:
@@ -47,6 +56,8 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
         slots: number of searches that run at once; None for a suitable number.
         seed: seed of the random numbers.
         task: run context; a checkpoint is written after each phase.
+        most_rounds: rounds after which the searches end even if they do not agree; None for all that the
+            sizes of the matrix allow.
 
     Raises:
         DeviceError: an explicit request cannot be met.
@@ -55,6 +66,7 @@ def find(plan: Plan, wanted: str, encoding: str, *, slots: int | None, seed: int
     begun = time.perf_counter()
     problem = make_search_problem(plan.problem)
     policy = policy_for(problem.mutations, problem.columns)
+    policy = replace(policy, rounds=policy.rounds[:most_rounds])
     standing = resumed_searches(task.keeper, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
     explicit = wanted != "auto"

@@ -34,7 +34,8 @@ POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="Probability that a value is missing (--simulate).",
 )
-@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "seed")
+@options.take_rates("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")
+@options.take("seed")
 @click.option("--chains", type=POSITIVE, default=6, show_default=True, help="SCITE's repetitions (-r).")
 @click.option("--steps", type=POSITIVE, default=1_000_000, show_default=True, help="Steps of each (-l).")
 @click.option("--processes", type=POSITIVE, default=2, show_default=True, help="Runs of SCITE at once.")

@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 @click.command("restarts")
 @click.argument("matrix", type=options.MATRIX, metavar="MATRIX")
-@options.take("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+@options.take_rates("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 @click.option(
     "--chains",
     "chain_counts",

@@ -19,6 +19,7 @@ import pytest
 import syclade
 from syclade.host.chains.convergence import StoppingRule
 from syclade.host.cli import main as main_module
+from syclade.host.model.simulate import simulate
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
 from tests.test_inference import RUN_FIELDS, SUMMARY_FIELDS
@@ -216,10 +217,13 @@ def test_refused_settings(run: Any, change: list[str], words: str) -> None:
     assert len(errors) == 1
 
 
-def test_rates_are_required(run: Any) -> None:
-    status, _, told = run("infer", MATRIX)
-    assert status == 2
-    assert "--fp-rate" in told
+def test_given_rates_that_the_matrix_contradicts(run: Any, tmp_path: Path) -> None:
+    made = simulate(60, 20, 0.06, 0.3, 0.1, seed=1)
+    place = tmp_path / "matrix.csv"
+    np.savetxt(place, made.matrix.values, fmt="%d")
+    asked = ("infer", place, "--device", "native", "--fn-rate", "0.3", "--fp-rate")
+    assert "the matrix contradicts --fp-rate 0.001: 0.0" in run(*asked, "0.001")[2]
+    assert "contradicts" not in run(*asked, "0.06")[2]
 
 
 def test_a_missing_matrix(run: Any, tmp_path: Path) -> None:

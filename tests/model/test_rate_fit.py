@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.likelihood import event_counts
@@ -18,7 +20,7 @@ from syclade.host.model.simulate import simulate
 from syclade.host.model.summed import summed_log_likelihood
 
 
-def genotypes(parents: np.ndarray) -> np.ndarray:
+def genotypes(parents: NDArray[np.int32]) -> NDArray[Any]:
     """Return the mutations of each node, a row each: the definition."""
     found = np.zeros((parents.size, parents.size - 1), dtype=bool)
     for node, row in enumerate(found):
@@ -28,7 +30,7 @@ def genotypes(parents: np.ndarray) -> np.ndarray:
     return found
 
 
-def slow_counts(matrix: Matrix, rates: Rates, parents: np.ndarray) -> np.ndarray:
+def slow_counts(matrix: Matrix, rates: Rates, parents: NDArray[np.int32]) -> NDArray[Any]:
     table, found = rates.log_table(), np.zeros((4, 2))
     for cell in matrix.values.T:
         rows = genotypes(parents)

@@ -1,0 +1,95 @@
+"""Error rates that are not given: estimated from the matrix, the same on every device, or refused."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import syclade
+from syclade.host.cli.main import cli
+from syclade.host.common.errors import OptionError, RatesError
+from syclade.host.model.simulate import simulate
+from syclade.host.options import command_of
+from syclade.host.runs.task import Stop
+
+MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)
+
+
+@pytest.mark.parametrize(("fp_rate", "fn_rate"), [(0.001, 0.1), (0.01, 0.2), (0.03, 0.3)])
+def test_estimates_are_near_the_true_rates(fp_rate: float, fn_rate: float) -> None:
+    made = simulate(200, 25, fp_rate, fn_rate, 0.1, seed=7)
+    found = syclade.infer(made.matrix, device="native")
+    assert found.estimated_rates == ("fp_rate", "fn_rate")
+    assert found.rates.fp_rate == pytest.approx(fp_rate, rel=0.6)
+    assert found.rates.fn_rate == pytest.approx(fn_rate, rel=0.3)
+    wrong = syclade.infer(made.matrix, fp_rate=0.1, fn_rate=0.5, device="native")
+    assert wrong.rates.fp_rate != pytest.approx(fp_rate, rel=0.6), "the control has other rates"
+
+
+def test_one_rate_is_given() -> None:
+    found = syclade.infer(MADE.matrix, fp_rate=0.02, device="native")
+    assert (found.rates.fp_rate, found.estimated_rates) == (0.02, ("fn_rate",))
+
+
+def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
+    matrix, first, again = tmp_path / "matrix.csv", tmp_path / "first", tmp_path / "again"
+    np.savetxt(matrix, MADE.matrix.values, fmt="%d")
+    said = CliRunner().invoke(cli, ["infer", str(matrix), "--device=native", f"--out={first}"])
+    assert "error rates estimated from the matrix: --fp-rate 0.0" in said.output
+    command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
+    CliRunner().invoke(cli, [*command[1:], f"--out={again}"], catch_exceptions=False)
+    told, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
+    assert told.pop("estimated_rates") == ["fp_rate", "fn_rate"]
+    assert told == repeated
+
+
+@pytest.mark.sycl
+def test_estimates_are_the_same_on_every_device() -> None:
+    small = simulate(24, 5, 0.01, 0.2, 0.0, seed=3).matrix
+    found = [syclade.infer(small, device=device).summary() for device in ("native", "cpu")]
+    assert found[0] == found[1]
+
+
+def test_a_stop_while_estimating_ends_the_run() -> None:
+    stop, seen = Stop(), 0
+
+    def progress(_: object) -> None:
+        nonlocal seen
+        seen += 1
+        stop.wanted = True
+
+    found = syclade.infer(MADE.matrix, device="native", stop=stop, progress=progress)
+    assert found.interrupted
+    assert seen
+
+
+def test_a_resumed_run_has_the_same_estimates(tmp_path: Path) -> None:
+    place = tmp_path / "kept"
+    whole = syclade.infer(MADE.matrix, device="native", checkpoint=place)
+    assert syclade.infer(MADE.matrix, device="native", resume=place).summary() == whole.summary()
+
+
+def test_noise_has_no_error_rates() -> None:
+    noise = np.random.default_rng(1).integers(0, 2, (30, 20)).astype(np.uint8)
+    with pytest.raises(RatesError, match=r"does not determine its error rates: --fp-rate 0\.\d+"):
+        syclade.infer(noise, device="native")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"doublets": 0.1}, "the model of doublets has rates that are not estimated"),
+        ({"fn_rate": 0.1, "fn_rate_hom": 0.1, "hom_rate": 0.01}, "only matrices without zygosity"),
+        ({"device": "python", "steps": 5}, "has none"),
+    ],
+)
+def test_refusals(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words) as caught:
+        syclade.infer(MADE.matrix, **options)
+    assert "--fp-rate" in str(caught.value)
