@@ -95,7 +95,7 @@ def command(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Call the single-nucleotide variants of the reads in each BAM, by LoFreq's model.
+    """Call the single-nucleotide variants, and indels, of the reads in each BAM, by LoFreq's model.
 
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.
@@ -232,11 +232,14 @@ def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
 
 def _tell(summary: dict[str, Any]) -> None:
     """Print the summary on standard error."""
+    kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
-        click.echo(
-            f"syclade: {sample['sample']}: {sample['variants']} variants, {sample['passed']} pass; "
-            f"{sample['tests']} tests, quality at least {sample['min_quality']}",
-            err=True,
-        )
+        limits = [
+            f"{sample[tests]} tests{kind}, quality at least {sample[quality]}"
+            for kind, (tests, quality) in kinds.items()
+            if sample[tests] is not None
+        ]
+        found = f"{sample['variants']} variants, {sample['passed']} pass"
+        click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
     if summary["files"]:
         click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)
