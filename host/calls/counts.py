@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled, compiled_growth
+from syclade.host.calls.compiled import Compiled
 from syclade.host.calls.indel_counts import IndelCounts
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.tables import grown
 from syclade.host.calls.taking import Reads
-from syclade.host.common.errors import ReadsError
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
 
 __all__ = ["Counter", "Counts"]
@@ -22,7 +22,7 @@ __all__ = ["Counter", "Counts"]
 LEAST_QUALITY = 3
 """Bases of lower quality count in the depth only."""
 
-_FIRST_STRIDE, _LAST_STRIDE = 256, 1 << 17
+_FIRST_STRIDE = 256
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Counter:
             self._columns(arrays)
             first = int(arrays["next"][0])
             if first < end or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
-                self._grow()
+                self._table = grown(self._table, self._begin)
 
     def counts(self) -> Counts:
         """Return what has been counted."""
@@ -156,25 +156,6 @@ class Counter:
             skipped=self._options.compat,
         )
         return np.array([rules[name] for name in RULES], dtype=np.int64)
-
-    def _grow(self) -> None:
-        """Double the space for keys."""
-        stride = 2 * self._table.shape[1]
-        if stride > _LAST_STRIDE:
-            raise ReadsError(
-                f"a column after position {self._begin} has more than {_LAST_STRIDE} different qualities"
-            )
-        table = np.zeros((self._number, stride, 2), dtype=np.uint32)
-        compiled_growth()(
-            {
-                "columns": np.array([self._number]),
-                "old_stride": np.array([stride // 2]),
-                "stride": np.array([stride]),
-                "old": self._table,
-                "table": table,
-            }
-        )
-        self._table = table
 
 
 def _runs(reads: int, stored: NDArray[np.bool_] | None) -> Iterator[tuple[int, int, bool]]:

@@ -2,8 +2,8 @@
 equivalent one.
 
 A gap in a repeat can be moved without changing the read's sequence. The error probability of a gap is 1 minus
-the summed posterior probabilities of all gaps that are the same. Source: LoFreq's behaviour; the model is that
-of base alignment qualities.
+the summed posterior probabilities of all gaps that are the same, by the model of base alignment qualities.
+Source: LoFreq's behaviour.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ def indel_qualities(reference: NDArray[np.uint8], begin: int, end: int) -> NDArr
     for step in range(1, longest):
         goes_on = goes_on & (bases[1 + step : 1 + step + number] == following)
         length += goes_on
-    table = np.array((*DINDEL, 0), dtype=np.uint8)
-    return table[length]
+    quality: NDArray[np.uint8] = np.array((*DINDEL, 0), dtype=np.uint8)[length]
+    return quality
 
 
 def homopolymer_length(reference: NDArray[np.uint8], position: int) -> int:

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled, compiled_growth
+from syclade.host.calls.compiled import Compiled
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.homopolymers import indel_qualities
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_tags import ReadTags
+from syclade.host.calls.tables import grown
 from syclade.host.calls.taking import Reads
-from syclade.host.common.errors import ReadsError
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_ARGUMENTS,
@@ -29,7 +29,7 @@ __all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Quali
 LEAST_INDEL_QUALITY = 10
 """Reads whose indel qualities after a base are lower do not count there."""
 
-_FIRST_STRIDE, _LAST_STRIDE = 16, 1 << 17
+_FIRST_STRIDE = 16
 _MOST_ROWS = 1 << 16
 """Rows of gaps that are kept before equal ones are counted."""
 
@@ -172,7 +172,7 @@ class IndelCounter:
             first, found = arrays["next"].tolist()
             self._list(reads, arrays["gaps"][:found].copy(), reference)
             if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
-                self._grow()
+                self._table = grown(self._table, self._begin)
 
     def counts(self) -> IndelCounts:
         """Return what has been counted."""
@@ -219,9 +219,7 @@ class IndelCounter:
         names = list(self._ids)
         starts = np.searchsorted(rows[:, 0], np.arange(len(names) + 1))
         order = sorted(range(len(names)), key=lambda at: (names[at].column, names[at].length < 0, at))
-        return {
-            names[at]: Qualities(*rows[starts[at] : starts[at + 1], 1:].T) for at in order
-        }
+        return {names[at]: Qualities(*rows[starts[at] : starts[at + 1], 1:].T) for at in order}
 
     def _rules(self, first: int, reads: int, origin: int) -> NDArray[np.int64]:
         options = self._options
@@ -235,30 +233,11 @@ class IndelCounter:
             skipped=options.compat,
             origin=origin,
             computed=options.call_indels,
-            aligned=not options.no_idaq,
+            aligned=options.call_indels and not options.no_idaq,
             as_lofreq=options.compat,
             least=LEAST_INDEL_QUALITY,
         )
         return np.array([rules[name] for name in INDEL_RULES], dtype=np.int64)
-
-    def _grow(self) -> None:
-        """Double the space for keys."""
-        stride = 2 * self._table.shape[1]
-        if stride > _LAST_STRIDE:
-            raise ReadsError(
-                f"a column after position {self._begin} has more than {_LAST_STRIDE} different indel qualities"
-            )
-        table = np.zeros((self._number, stride, 2), dtype=np.uint32)
-        compiled_growth()(
-            {
-                "columns": np.array([self._number]),
-                "old_stride": np.array([stride // 2]),
-                "stride": np.array([stride]),
-                "old": self._table,
-                "table": table,
-            }
-        )
-        self._table = table
 
 
 _QUALITIES = ("insertion", "deletion", "mapping", "alignment", "reverse")

@@ -80,7 +80,9 @@ def test_indels(
     return IndelTests(counts, order, groups, _log_p(counts, groups, chosen))
 
 
-def _log_p(counts: IndelCounts, groups: Mapping[Indel, Groups], chosen: Sequence[Indel]) -> dict[Indel, float]:
+def _log_p(
+    counts: IndelCounts, groups: Mapping[Indel, Groups], chosen: Sequence[Indel]
+) -> dict[Indel, float]:
     """Return ln of the p-values of some indels."""
     if not chosen:
         return {}
@@ -177,7 +179,9 @@ def _allele(tests: IndelTests, indel: Indel, reference: NDArray[np.uint8]) -> Al
         log_p = _log_p(counts, tests.groups, [indel] if indel in tests.groups else []).get(indel, 0.0)
     depth = int(counts.depth[column]) - int(counts.tails[column])
     anchor = _LETTERS[reference[position]]
-    deleted = "".join(_LETTERS[base] for base in reference[position + 1 : position + 1 - min(indel.length, 0)])
+    deleted = "".join(
+        _LETTERS[base] for base in reference[position + 1 : position + 1 - min(indel.length, 0)]
+    )
     return Allele(
         kind=INDEL,
         position=position,

@@ -77,7 +77,8 @@ class CallOptions:
             raise OptionError(f"{call_flag('sig')} is {self.sig}", hint="give a number above 0, at most 1")
         if self.only_indels and not self.call_indels:
             raise OptionError(
-                f"{call_flag('only_indels')} calls nothing", hint=f"add {call_flag('call_indels')}"
+                f"{call_flag('only_indels')} does not go without {call_flag('call_indels')}",
+                hint=f"add {call_flag('call_indels')}",
             )
         if self.bonf is not None and self.bonf < 1:
             raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")

@@ -1,4 +1,4 @@
-"""Qualities that reads have stored in tags: of indels (BI, BD), of the alignment of gaps (ai, ad), BAQ (lb)."""
+"""Qualities that reads have stored in tags: of indels (BI, BD), of gaps' alignments (ai, ad), BAQ (lb)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ on one diagonal of the alignment: as many bases as places later. Source: LoFreq'
 import numpy as np
 
 from syclade.kernels.pileup.arguments import FIELDS, LARGEST_QUALITY
-from syclade.kernels.pileup.geometry import DELETION, INSERTION, matches
+from syclade.kernels.pileup.geometry import DELETION, INSERTION
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
     INDEL_RULES,

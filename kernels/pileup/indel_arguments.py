@@ -45,7 +45,9 @@ INDEL_ARGUMENTS = (
     Argument("raw", SETTING, "uint8", ("bytes",), "records of BAM"),
     Argument("fields", SETTING, "int64", ("reads", len(FIELDS)), "numbers of each read"),
     Argument("bases", SETTING, "uint8", ("letters",), "bases: 0 to 3, 4 unknown"),
-    Argument("tags", SETTING, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or -1"),
+    Argument(
+        "tags", SETTING, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or -1"
+    ),
     Argument("rules", SETTING, "int64", (len(INDEL_RULES),), "how reads are counted"),
     Argument("reference", SETTING, "uint8", ("positions",), "bases of the contig: 0 to 3, 4 unknown"),
     Argument("by_position", SETTING, "uint8", ("places",), "quality of an indel after each position"),

@@ -6,11 +6,11 @@ a read without one. The qualities of a deleted position are those of the base af
 
 import numpy as np
 
+from syclade.kernels.pileup.arguments import FIELDS
 from syclade.kernels.pileup.columns import count
 from syclade.kernels.pileup.gaps import align_gap, gap_after, quality_after
 from syclade.kernels.pileup.geometry import CLIP, DELETION, INSERTION, SKIP, matches
 from syclade.kernels.pileup.indel_arguments import GAP, INDEL_RULES, LONGEST_ALIGNED
-from syclade.kernels.pileup.arguments import FIELDS
 from syclade.kernels.pileup.numbers import four_bytes
 from syclade.kernels.pileup.tag_arguments import TAGS
 from syclade.kernels.target import device_function

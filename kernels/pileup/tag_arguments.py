@@ -29,7 +29,9 @@ STORED = (
     Argument("raw", SETTING, "uint8", ("bytes",), "records of BAM"),
     Argument("fields", SETTING, "int64", ("reads", len(FIELDS)), "numbers of each read"),
     Argument("reads", SETTING, "int64", (1,), "number of reads"),
-    Argument("tags", SETTING, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or -1"),
+    Argument(
+        "tags", SETTING, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or -1"
+    ),
     Argument("states", INFO, "int32", ("letters",), "state of each base: 4 · place in the window"),
     Argument("confidence", INFO, "uint8", ("letters",), "Phred quality of that state"),
 )
