@@ -63,10 +63,10 @@ def make_gap_posterior(reals, layout):
         chance = here.block // MEMBERS_64 * ALL_CHANCES
         m_to_id, d_to_d = given.chances[chance + M_TO_ID], given.chances[chance + D_TO_D]
         match, deletion = every(0.0), every(0.0)
+        exists = 1.0 if i > _1 else 0.0
         for place in range(begin, end + _1):
             at = place * members
-            if i > _1:
-                deletion = m_to_id * match + d_to_d * deletion
+            deletion = (m_to_id * match + d_to_d * deletion) * exists
             match = read(given.matches, forth + at)
             write(given.line, to + at, deletion)
 
