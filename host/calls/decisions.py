@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from syclade.host.calls.alleles import Allele
-from syclade.host.calls.kinds import Kind, Tested, kinds_of, tests_of
+from syclade.host.calls.kinds import Kind, Tested, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.strand_bias import fisher_log_p, is_one_sided, rejected
 
@@ -72,7 +72,7 @@ class Call:
 
 def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
     """Return the limits for a kind, given the number of columns or indels that were tested."""
-    tests = tests_of(kind, tested, options)
+    tests = number_of_tests(kind, tested, options)
     return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
 
 
@@ -95,7 +95,7 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
     """
     if allele.count == 0:
         return False
-    tests = tests_of(allele.kind, tested_before + allele.order, options)
+    tests = number_of_tests(allele.kind, tested_before + allele.order, options)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
     log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
     return log_p + math.log(tests) < math.log(options.sig) + margin

@@ -26,7 +26,7 @@ from syclade.host.calls.screen import poisson_screen
 from syclade.host.tails import columns_of, log_tails
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
-__all__ = ["RARE", "IndelTests", "indel_alleles", "test_indels"]
+__all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]
 
 RARE = np.float32(0.05)
 """Where a base A or T is inserted in some reads and deleted in others, both in a smaller part, neither is
@@ -55,7 +55,7 @@ class IndelTests:
     log_p: Mapping[Indel, float]
 
 
-def test_indels(
+def run_indel_tests(
     counts: IndelCounts, reference: NDArray[np.uint8], options: CallOptions, level: float
 ) -> IndelTests:
     """Test the indels of a window.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from syclade.host.calls.options import CallOptions
 
-__all__ = ["INDEL", "KINDS", "SNV", "Kind", "Tested", "kinds_of", "tests_of"]
+__all__ = ["INDEL", "KINDS", "SNV", "Kind", "Tested", "kinds_of", "number_of_tests"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def kinds_of(options: CallOptions) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if wanted[kind])
 
 
-def tests_of(kind: Kind, tested: int, options: CallOptions) -> int:
+def number_of_tests(kind: Kind, tested: int, options: CallOptions) -> int:
     """Return the number of tests that p-values of a kind are corrected for.
 
     Args:

@@ -15,8 +15,8 @@ from syclade.host.calls.alignments import Alignments
 from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
 from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.indel_tests import indel_alleles, test_indels
-from syclade.host.calls.kinds import INDEL, SNV, Tested, tests_of
+from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
+from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.regions import Interval
 from syclade.host.calls.windows import WindowCounter
@@ -182,8 +182,8 @@ def _indels(samples: Sequence[Counts], reference: NDArray[np.uint8], options: Ca
     counts = [one.indels for one in samples if one.indels is not None]
     if not options.call_indels:
         return _Found((0,) * len(samples), ())
-    level = options.sig / tests_of(INDEL, 0, options)
-    tests = [test_indels(one, reference, options, level) for one in counts]
+    level = options.sig / number_of_tests(INDEL, 0, options)
+    tests = [run_indel_tests(one, reference, options, level) for one in counts]
     alleles = tuple(indel_alleles(tests, reference, level * MARGIN))
     return _Found(tuple(len(one.order) for one in tests), alleles)
 

@@ -31,7 +31,12 @@ def make_gaps(reals, band: int, **_others: int):
     first, width = reals.first, np.int64(reals.width)
 
     @device_function
-    def here_of(given, slot, block, begin):
+    def here_of(
+        given,  # IN OUT arrays
+        slot,  # IN int64
+        block,  # IN int64
+        begin,  # IN int64, first read that the lane computes
+    ):
         """Return where the data of a block are."""
         strides = given.strides
         at = slot * strides[_2] + block

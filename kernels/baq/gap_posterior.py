@@ -92,7 +92,13 @@ def make_gap_posterior(reals, layout):
             write(given.line, line + shift + at, weight)
 
     @device_function
-    def store_gap(block, i, member, at, line):
+    def store_gap(
+        block,  # IN OUT Block
+        i,  # IN int64, from 1
+        member,  # IN int64
+        at,  # IN int64, first number of the gap
+        line,  # IN int64, where the slot's line begins
+    ):
         """Store the cell of a gap in row i."""
         given, here = block.given, block.here
         since = i - given.gap_numbers[at + _1]

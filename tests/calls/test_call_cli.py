@@ -175,7 +175,7 @@ def test_wrong_sites_are_refused(tmp_path: Path, text: str, message: str) -> Non
     assert message in refused("-f", FASTA, "--sites", sites, BAM)
 
 
-@pytest.mark.parametrize("flag", ["--call-indels", "-A", "--src-qual", "-e", "--plp-summary-only"])
+@pytest.mark.parametrize("flag", ["--src-qual", "-K", "-e", "--plp-summary-only"])
 def test_other_options_of_lofreq_are_refused_by_name(flag: str) -> None:
     result = call("-f", FASTA, flag, BAM)
     assert result.exit_code == 2

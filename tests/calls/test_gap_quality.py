@@ -145,11 +145,13 @@ def run_plain(reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8
 def test_one_read_a_lane_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The vectors of this processor round as single numbers do."""
     reads, reference, gaps, _ = made(np.random.default_rng(5), [14, 14, 14, 25], 7)
-    kept: list[Any] = []
-    monkeypatch.setattr(
-        "syclade.host.calls.gap_quality._sums",
-        lambda values, first, number: kept.append(values[: number.sum()].copy()) or np.zeros(len(first)),
-    )
+    kept: list[NDArray[np.float64]] = []
+
+    def keep(values: NDArray[np.float64], first: Any, number: NDArray[np.int64]) -> NDArray[np.float64]:
+        kept.append(values[: number.sum()].copy())
+        return np.zeros(len(first))
+
+    monkeypatch.setattr("syclade.host.calls.gap_quality._sums", keep)
     computed = GapQuality()
     computed.compute(reads, gaps, reference)
     computed.close()
@@ -163,7 +165,7 @@ def test_both_kernels_agree_on_narrow_bands() -> None:
     computed = GapQuality()
     errors = [computed._errors(widest, reads, np.arange(9), gaps, reference) for widest in BANDS]
     computed.close()
-    np.testing.assert_array_equal(*errors)
+    np.testing.assert_array_equal(errors[0], errors[1])
 
 
 def test_wide_bands_have_qualities_and_wider_ones_none() -> None:

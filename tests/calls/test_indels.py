@@ -135,7 +135,7 @@ def alignment_error(read: pysam.AlignedSegment, at: int, length: int, inserted: 
     gap = [BASES.index(base) for base in inserted]
     error = gap_error(posterior, at + 1, place, length, gap, window)
     quality = 93 if error < 2.3e-16 else min(93, int(-10 * math.log10(error)))
-    return 10.0 ** (-quality / 10.0)
+    return float(10.0 ** (-quality / 10.0))
 
 
 def slow_quality(path: Path, position: int, length: int, inserted: str) -> int:
