@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +16,7 @@ def consensus_indels(counts: IndelCounts) -> NDArray[np.bool_]:
     LoFreq does not test the bases of such columns.
     """
     found = np.zeros(len(counts.depth), dtype=bool)
-    for column, group in groupby(counts.indels, key=lambda one: one.column):
-        indels = list(group)
+    for column, indels in counts.by_column.items():
         for inserted in (True, False):
             mine = [counts.indels[one] for one in indels if (one.length > 0) == inserted]
             others = [counts.indels[one] for one in indels if (one.length > 0) != inserted]

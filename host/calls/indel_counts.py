@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +95,12 @@ class IndelCounts:
     starts: NDArray[np.int64]
     without: Qualities
     indels: Mapping[Indel, Qualities]
+
+    @cached_property
+    def by_column(self) -> Mapping[int, tuple[Indel, ...]]:
+        """The indels of each column that has some, in their order."""
+        groups = groupby(self.indels, key=lambda one: one.column)
+        return {column: tuple(indels) for column, indels in groups}
 
     def without_at(self, column: int) -> Qualities:
         """Return the reads of a column without an indel."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +70,9 @@ def run_indel_tests(
         DeviceError: the kernel of tails cannot be compiled.
     """
     groups: dict[Indel, Groups] = {}
-    for column, found in groupby(counts.indels, key=lambda one: one.column):
+    for column, found in counts.by_column.items():
         if reference[counts.begin + column] < len(BASES):
-            groups |= _column_groups(counts, list(found), reference, options)
+            groups |= _column_groups(counts, found, reference, options)
     made = columns_of((*groups[one], int(counts.indels[one].count.sum())) for one in groups)
     possible = poisson_screen(made.starts, made.probabilities, made.counts, made.at_least, level)
     chosen = [one for one, may_be in zip(groups, possible, strict=True) if may_be]
@@ -118,14 +118,19 @@ def _column_groups(
     if reads < options.min_cov:
         return {}
     ignored = _errors_of_homopolymers(counts, indels, reference)
+    parts = (without, *(counts.indels[one] for one in indels))
+    bounds = list(accumulate((len(one.count) for one in parts), initial=0))
+    number = np.concatenate([one.count for one in parts])
+    unaligned = {
+        inserted: np.concatenate([_errors(one, inserted, False, options) for one in parts])
+        for inserted in (True, False)
+    }
     found = {}
-    for tested in indels:
+    for at, tested in enumerate(indels, 1):
         if tested not in ignored:
-            others = [counts.indels[one] for one in indels if one != tested]
-            parts = [_errors(one, tested.length > 0, False, options) for one in (without, *others)]
-            parts.append(_errors(counts.indels[tested], tested.length > 0, True, options))
-            number = [without.count, *(one.count for one in others), counts.indels[tested].count]
-            found[tested] = _grouped(np.concatenate(parts), np.concatenate(number))
+            errors = unaligned[tested.length > 0].copy()
+            errors[bounds[at] : bounds[at + 1]] = _errors(parts[at], tested.length > 0, True, options)
+            found[tested] = _grouped(errors, number)
     return found
 
 
@@ -168,7 +173,7 @@ def _allele(tests: IndelTests, indel: Indel, reference: NDArray[np.uint8]) -> Al
     """Return an indel with its values in a sample, which need not have it."""
     counts, column = tests.counts, indel.column
     position = counts.begin + column
-    here = [one for one in counts.indels if one.column == column]
+    here = counts.by_column.get(column, ())
     others = [counts.without_at(column)]
     others += [counts.indels[one] for one in here if (one.length > 0) != (indel.length > 0)]
     forward, reverse = (sum(pair) for pair in zip(*(one.strands() for one in others), strict=True))

@@ -95,7 +95,8 @@ def command(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Call the single-nucleotide variants, and indels, of the reads in each BAM, by LoFreq's model.
+    """Call single-nucleotide variants, and with --call-indels indels, of the reads in each BAM, by LoFreq's
+    model.
 
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.

@@ -52,7 +52,7 @@ _ROWS = (
     CallOption("use_orphan", "", False, None, None, "Use reads of improper pairs, too."),
     CallOption("call_indels", "", False, None, None, "Call insertions and deletions, too."),
     CallOption("only_indels", "", False, None, None,
-               "Call nothing but insertions and deletions; goes with --call-indels."),
+               "Where indels are called, call nothing else."),
     CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
     CallOption("drop_filtered", "", False, None, None,
                "Leave out records that do not pass, as LoFreq does, instead of tagging them."),
