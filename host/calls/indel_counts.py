@@ -20,13 +20,12 @@ from syclade.host.calls.tables import grown
 from syclade.host.calls.taking import Reads
 from syclade.kernels.pileup.indel_arguments import (
     GAP,
-    INDEL_ARGUMENTS,
     INDEL_RULES,
     NO_GAP_ALIGNMENT,
     TO_COMPUTE,
 )
 
-__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities", "compiled_indels"]
+__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities"]
 
 LEAST_INDEL_QUALITY = 10
 """Reads whose indel qualities after a base are lower do not count there."""
@@ -114,11 +113,6 @@ class IndelCounts:
             one.reverse[part],
             one.count[part],
         )
-
-
-def compiled_indels() -> Compiled:
-    """Return the kernel that counts reads by column and lists gaps."""
-    return Compiled("indels", "syclade.kernels.pileup.indels:make_indels", INDEL_ARGUMENTS)
 
 
 class IndelCounter:

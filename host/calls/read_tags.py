@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled
+from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.taking import Reads, error_of_read
 from syclade.kernels.pileup.tag_arguments import (
     DAMAGED_TAGS,
     FOUND,
-    STORED,
-    TAG_ARGUMENTS,
     TAGS,
     WRONG_TAG,
 )
@@ -63,7 +61,7 @@ class TagReader:
         if not any(f"{tag}Z".encode() in raw for tag in TAGS):
             return ReadTags(at)
         if self._tags is None:
-            self._tags = Compiled("tags", "syclade.kernels.pileup.tags:make_tags", TAG_ARGUMENTS)
+            self._tags = compiled("tags")
         found = np.zeros(len(FOUND), dtype=np.int64)
         arrays: dict[str, NDArray[Any]] = {
             "raw": reads.raw,
@@ -85,7 +83,7 @@ class TagReader:
     ) -> None:
         """Write stored BAQ to the states and qualities of the reads that have some, as if computed."""
         if self._stored is None:
-            self._stored = Compiled("stored", "syclade.kernels.pileup.stored:make_stored", STORED)
+            self._stored = compiled("stored")
         self._stored(
             {
                 "raw": reads.raw,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import compiled_growth
+from syclade.host.calls.compiled import compiled
 from syclade.host.common.errors import ReadsError
 
 __all__ = ["grown"]
@@ -27,7 +27,7 @@ def grown(table: NDArray[np.uint32], begin: int) -> NDArray[np.uint32]:
     if 2 * stride > _LAST_STRIDE:
         raise ReadsError(f"a column after position {begin} has more than {_LAST_STRIDE} different qualities")
     larger = np.zeros((columns, 2 * stride, 2), dtype=np.uint32)
-    compiled_growth()(
+    compiled("growth")(
         {
             "columns": np.array([columns]),
             "old_stride": np.array([stride]),

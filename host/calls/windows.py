@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.alignments import Alignments
 from syclade.host.calls.banded import BANDS
-from syclade.host.calls.compiled import Compiled, compiled_columns, compiled_records
+from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.gap_quality import GapQuality
-from syclade.host.calls.indel_counts import IndelCounter, compiled_indels
+from syclade.host.calls.indel_counts import IndelCounter
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.read_tags import ReadTags, TagReader
 from syclade.host.calls.stream import RawRecords
@@ -54,8 +54,8 @@ class WindowCounter:
     def __init__(self, options: CallOptions) -> None:
         self._options = options
         self.stopped = False
-        self._taker = Taker(compiled_records(), options, BANDS[-1])
-        self._columns = compiled_columns()
+        self._taker = Taker(compiled("records"), options, BANDS[-1])
+        self._columns = compiled("columns")
         self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
         self._tags = TagReader()
         self._gaps = GapQuality()
@@ -146,7 +146,7 @@ class WindowCounter:
     def _count_indels(self, counters: _Counters) -> None:
         """Count indels in a window from now on."""
         if counters.indels is None:
-            self._indels = self._indels or compiled_indels()
+            self._indels = self._indels or compiled("indels")
             counters.indels = IndelCounter(
                 self._indels, self._gaps, self._options, counters.begin, counters.end
             )
