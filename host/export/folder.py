@@ -25,7 +25,7 @@ from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["FILES", "export_folder", "image_name"]
+__all__ = ["FILES", "compiling_device", "export_folder", "image_name"]
 
 FILES = (
     "chain_steps.spv",
@@ -77,7 +77,7 @@ def export_folder(
     """
     problem = make_problem(matrix, rates)
     _check(problem, cells, mutations, images)
-    device = _compiling_device("cpu")
+    device = compiling_device("cpu")
     queue = open_queue(device.filter)
     plan = make_plan(problem)
     capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
@@ -113,7 +113,7 @@ def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) 
             raise OptionError(f"no image can be made for {kind}", hint=f"use {' or '.join(IMAGE_KINDS)}")
 
 
-def _compiling_device(kind: str) -> Device:
+def compiling_device(kind: str) -> Device:
     """Return a SYCL device of a kind.
 
     Raises:
@@ -129,6 +129,6 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
     """Return an image of the chain-step kernel for each kind of device, by file name."""
     made: dict[str, bytes] = {}
     for kind in kinds:
-        queue = open_queue(_compiling_device(kind).filter)
+        queue = open_queue(compiling_device(kind).filter)
         made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
     return made
