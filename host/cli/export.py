@@ -42,7 +42,7 @@ MISSING = 0.1  # share of missing values in a simulated test vector
     "images",
     multiple=True,
     metavar="cpu|fpga-emu",
-    help="Compile the chain-step kernel for this kind of device, too; may be repeated.",
+    help="Compile the chain-step kernel, or those of tails, for this kind of device, too; may be repeated.",
 )
 @click.option("--tails", is_flag=True, help="Export the kernels of tails of columns instead (syclade call).")
 @click.option("--columns", type=POSITIVE, default=64, show_default=True, help="Columns of their test vector.")
@@ -71,7 +71,7 @@ def command(
     """
     _refuse_together(tails)
     names = (
-        _tails(directory, columns, seed, force)
+        _tails(directory, columns, seed, images, force)
         if tails
         else _chains(directory, cells, mutations, matrix, chains, steps, seed, images, force, given)
     )
@@ -82,7 +82,7 @@ def command(
         click.echo(f"wrote {', '.join(paths)}")
 
 
-_OF_TAILS = ("directory", "tails", "columns", "seed", "force", "as_json")
+_OF_TAILS = ("directory", "tails", "columns", "seed", "images", "force", "as_json")
 
 
 def _refuse_together(tails: bool) -> None:
@@ -100,13 +100,17 @@ def _refuse_together(tails: bool) -> None:
             raise click.UsageError("--columns goes with --tails only.")
 
 
-def _tails(directory: Path, columns: int, seed: int, force: bool) -> list[str]:
+def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], force: bool) -> list[str]:
     """Export the kernels of tails; return the names of the files."""
     from syclade.host.common.files import check_output
-    from syclade.host.export.tails import TAIL_FILES, export_tails
+    from syclade.host.export.folder import check_image_kinds
+    from syclade.host.export.tails import TAIL_FILES, export_tails, tail_image_name
+    from syclade.host.tails.kernels import KERNELS
 
-    check_output(directory, TAIL_FILES, force)
-    return export_tails(directory, columns=columns, seed=seed, force=force)
+    check_image_kinds(images)
+    made = [tail_image_name(kernel, kind) for kind in images for kernel in KERNELS]
+    check_output(directory, (*TAIL_FILES, *made), force)
+    return export_tails(directory, columns=columns, seed=seed, images=images, force=force)
 
 
 def _chains(

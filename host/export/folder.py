@@ -25,7 +25,7 @@ from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["FILES", "compiling_device", "export_folder", "image_name"]
+__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "image_name"]
 
 FILES = (
     "chain_steps.spv",
@@ -108,7 +108,16 @@ def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) 
             f"{mutations} and {cells}",
             hint="export for more mutations and cells, or for those of the matrix",
         )
-    for kind in images:
+    check_image_kinds(images)
+
+
+def check_image_kinds(kinds: Sequence[str]) -> None:
+    """Check that images can be made for kinds of device.
+
+    Raises:
+        OptionError: there is no such kind of image.
+    """
+    for kind in kinds:
         if kind not in IMAGE_KINDS:
             raise OptionError(f"no image can be made for {kind}", hint=f"use {' or '.join(IMAGE_KINDS)}")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from syclade.host.common.files import write_files
+from syclade.host.compile.image import TAILS, make_image
 from syclade.host.devices.queue import open_queue
 from syclade.host.export import loader
-from syclade.host.export.folder import compiling_device
+from syclade.host.export.folder import check_image_kinds, compiling_device
 from syclade.host.export.kernels import ExportedKernel
 from syclade.host.export.manifest import common_parts, sha256
 from syclade.host.export.modules import exported_module
@@ -26,7 +28,7 @@ from syclade.kernels.ancestor.stage_arguments import IN, INOUT, OUT, StageArgume
 from syclade.kernels.arguments import PROBLEM, SCRATCH, SETTING
 from syclade.kernels.tails.arguments import PARAMETERS
 
-__all__ = ["TAIL_FILES", "export_tails", "random_columns"]
+__all__ = ["TAIL_FILES", "export_tails", "random_columns", "tail_image_name"]
 
 LOADER = "load_tails.py"
 TAIL_FILES = (
@@ -48,7 +50,12 @@ _SYMBOLS = {
 
 
 def export_tails(
-    directory: str | os.PathLike[str], *, columns: int = 64, seed: int = 1, force: bool = False
+    directory: str | os.PathLike[str],
+    *,
+    columns: int = 64,
+    seed: int = 1,
+    images: Sequence[str] = (),
+    force: bool = False,
 ) -> list[str]:
     """Export the kernels of tails with all that runs them elsewhere.
 
@@ -56,15 +63,18 @@ def export_tails(
         directory: created if needed.
         columns: number of random columns of the test vector.
         seed: seed of their random numbers.
+        images: kinds of device to compile the kernels for: cpu, fpga-emu.
         force: whether existing files may be replaced.
 
     Returns:
         The names of the files.
 
     Raises:
+        OptionError: there is no such kind of image.
         DeviceError: there is no SYCL device, or it cannot compile.
         OutputError: the files cannot be written.
     """
+    check_image_kinds(images)
     queue = open_queue(compiling_device("cpu").filter)
     kernels = [_exported(name) for name in KERNELS]
     modules = [exported_module(queue, kernel) for kernel in kernels]
@@ -76,7 +86,8 @@ def export_tails(
         "load_design.py": (folder / "loader.py").read_bytes(),
     }
     pairs = list(zip(kernels, modules, strict=True))
-    told = common_parts(pairs, {}, loaders) | {
+    others = loaders | dict(_images(images, pairs))
+    told = common_parts(pairs, {}, others) | {
         "symbols": _SYMBOLS,
         "parameters": list(PARAMETERS),
         "problem": {
@@ -89,7 +100,7 @@ def export_tails(
         },
     }
     files: dict[str, str | bytes] = {kernel.file: module for kernel, module in pairs}
-    files |= {"problem.npz": content, **loaders, "manifest.json": json.dumps(told, indent=2) + "\n"}
+    files |= {"problem.npz": content, **others, "manifest.json": json.dumps(told, indent=2) + "\n"}
     write_files(directory, files, force)
     return list(files)
 
@@ -105,6 +116,21 @@ def random_columns(number: int, seed: int) -> Columns:
         expected = float((probabilities * counts).sum())
         made.append((probabilities, counts, 1 + int(min(rng.uniform(0.5, 4) * expected, counts.sum() - 1))))
     return columns_of(made)
+
+
+def tail_image_name(kernel: str, kind: str) -> str:
+    """Return the file name of the image of a kernel for a kind of device."""
+    return f"tails_{kernel}.{kind}.image"
+
+
+def _images(
+    kinds: Sequence[str], kernels: Sequence[tuple[ExportedKernel, bytes]]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of an image of each kernel for each kind of device."""
+    for kind in kinds:
+        queue = open_queue(compiling_device(kind).filter)
+        for name, (exported, module) in zip(KERNELS, kernels, strict=True):
+            yield tail_image_name(name, kind), make_image(queue, kind, TAILS, exported.kernel, module)
 
 
 def _exported(name: str) -> ExportedKernel:

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import syclade
 from syclade.host.cli.main import main
+from syclade.host.common.errors import DeviceError
 from syclade.host.common.spirv import Op, entry_points, instructions
-from syclade.host.export.tails import TAIL_FILES, export_tails, random_columns
+from syclade.host.compile.image import read_image
+from syclade.host.export.tails import TAIL_FILES, export_tails, random_columns, tail_image_name
 from syclade.host.tails import log_tails
 from syclade.host.tails.kernels import KERNELS
 from syclade.quality.oracle.tails import precise_log_tail
@@ -30,7 +33,7 @@ COLUMNS, SEED = 20, 5
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("tails")
-    export_tails(made, columns=COLUMNS, seed=SEED)
+    export_tails(made, columns=COLUMNS, seed=SEED, images=["fpga-emu"])
     return made
 
 
@@ -48,11 +51,14 @@ def load(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("name", KERNELS)
-def test_a_module_is_valid_and_takes_the_described_arguments(
-    folder: Path, manifest: dict[str, Any], name: str
-) -> None:
+def test_a_module_is_valid(folder: Path, name: str) -> None:
+    assert complaint((folder / f"tails_{name}.spv").read_bytes()) is None
+
+
+@pytest.mark.sycl
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_module_takes_the_described_arguments(folder: Path, manifest: dict[str, Any], name: str) -> None:
     module = (folder / f"tails_{name}.spv").read_bytes()
-    assert complaint(module) is None
     assert entry_points(module) == [f"tails_{name}"]
     (kernel,) = (one for one in manifest["kernels"] if one["name"] == f"tails_{name}")
     assert kernel["entry_point"] == f"tails_{name}"
@@ -81,7 +87,8 @@ def test_a_module_is_valid_and_takes_the_described_arguments(
 def test_the_manifest_describes_all_files(folder: Path, manifest: dict[str, Any]) -> None:
     named = {kernel["file"]: kernel["sha256"] for kernel in manifest["kernels"]}
     named |= {manifest["problem"]["file"]: manifest["problem"]["sha256"], **manifest["files"]}
-    assert {*named, "manifest.json"} == {file.name for file in folder.iterdir()} == {*TAIL_FILES}
+    images = {tail_image_name(name, "fpga-emu") for name in KERNELS}
+    assert {*named, "manifest.json"} == {file.name for file in folder.iterdir()} == {*TAIL_FILES, *images}
     for name, digest in named.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
     for kernel in manifest["kernels"]:
@@ -131,6 +138,30 @@ def test_the_loader_reports_other_results_and_damaged_files(folder: Path, tmp_pa
     assert "load_tails: ValueError: problem.npz is not the file" in done.stderr
 
 
+@pytest.mark.sycl
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_exported_image_is_taken(folder: Path, manifest: dict[str, Any], name: str) -> None:
+    image = read_image(folder / tail_image_name(name, "fpga-emu"))
+    found = log_tails(random_columns(COLUMNS, SEED), kernel=name, image=image)
+    assert found.log_tails.tolist() == manifest["problem"]["expected"][name]
+    assert found.work[0].executor.kind == "fpga-emu"
+
+
+@pytest.mark.sycl
+def test_other_images_are_refused(folder: Path) -> None:
+    path, columns = folder / tail_image_name("grouped", "fpga-emu"), random_columns(2, 1)
+    image = read_image(path)
+    with pytest.raises(DeviceError, match="the image's kernel is not tails_tilted"):
+        log_tails(columns, kernel="tilted", image=image)
+    with pytest.raises(DeviceError, match="the image is for the"):
+        log_tails(columns, device="cpu", image=image)
+    for device in ("native", "numpy"):
+        with pytest.raises(DeviceError, match="takes no images"):
+            log_tails(columns, device=device, image=image)
+    with pytest.raises(DeviceError, match="of a kernel of tails, not of chains"):
+        syclade.infer(np.zeros((3, 4), np.uint8), fp_rate=0.01, fn_rate=0.2, image=path, steps=5)
+
+
 def command(*arguments: object) -> int:
     with pytest.raises(SystemExit) as end:
         main(["export", *map(str, arguments)])
@@ -154,7 +185,7 @@ def test_the_command_exports_tails(tmp_path: Path, capsys: pytest.CaptureFixture
     ("arguments", "message"),
     [
         (["--tails", "--cells", 5], "--cells does not go with --tails"),
-        (["--tails", "--with-image", "cpu"], "--with-image does not go with --tails"),
+        (["--tails", "--with-image", "fpga"], "no image can be made for fpga"),
         (["--tails", "--steps", 5], "--steps does not go with --tails"),
         (["--columns", 5, "--cells", 5, "--mutations", 4], "--columns goes with --tails only"),
         (["--tails", "--columns", 0], "--columns"),
