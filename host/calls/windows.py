@@ -57,7 +57,7 @@ class WindowCounter:
         self._taker = Taker(compiled("records"), options, BANDS[-1])
         self._columns = compiled("columns")
         self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
-        self._tags = TagReader()
+        self._tags = TagReader(options)
         self._gaps = GapQuality()
         self._indels: Compiled | None = None
         self.records = self.empty = 0
@@ -135,7 +135,7 @@ class WindowCounter:
         if self._quality is None:
             return (*_NOTHING, None)
         stored = tags.has("lb")
-        if self._options.del_baq or not stored.any():
+        if not stored.any():
             return (*self._quality.compute(reads, reference), None)
         states, confidence = self._quality.compute(reads, reference, stored)
         self._tags.use_stored(reads, tags, states, confidence)

@@ -7,13 +7,12 @@ TAGS = ("BI", "BD", "ai", "ad", "lb")
 """Tags with one quality for each base, as letters from `!`: of insertions and of deletions after the base,
 their alignment qualities, and BAQ. Source: GATK (BI, BD) and LoFreq."""
 
-DAMAGED_TAGS, WRONG_TAG = 1, 2
-"""Problems of a read: its tags do not end where the record does; a tag has another type or length."""
+NO_TAG, WRONG_TAG = -1, -2
+"""In place of where a tag's letters begin: there is no such text, or it has another length than the read."""
 
 FOUND = (
-    "problem",  # one of the above, or 0
-    "read",  # its read
-    "tag",  # number of its tag
+    "damaged",  # 1: the tags of a read do not end where its record does
+    "read",  # which read
 )
 """Numbers that the search for tags leaves."""
 
@@ -21,8 +20,8 @@ TAG_ARGUMENTS = (
     Argument("raw", SETTING, "uint8", ("bytes",), "records of BAM"),
     Argument("fields", SETTING, "int64", ("reads", len(FIELDS)), "numbers of each read"),
     Argument("reads", SETTING, "int64", (1,), "number of reads"),
-    Argument("found", INFO, "int64", (len(FOUND),), "whether there is a problem"),
-    Argument("tags", INFO, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or -1"),
+    Argument("found", INFO, "int64", (len(FOUND),), "whether a read's tags are damaged"),
+    Argument("tags", INFO, "int64", ("reads", len(TAGS)), "where each tag's letters begin in `raw`, or < 0"),
 )
 
 STORED = (

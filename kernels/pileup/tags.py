@@ -5,7 +5,7 @@ import numpy as np
 
 from syclade.kernels.pileup.arguments import FIELDS
 from syclade.kernels.pileup.numbers import four_bytes, two_bytes
-from syclade.kernels.pileup.tag_arguments import DAMAGED_TAGS, TAGS, WRONG_TAG
+from syclade.kernels.pileup.tag_arguments import NO_TAG, TAGS, WRONG_TAG
 from syclade.kernels.target import device_function
 
 _0, _1, _2, _3, _4, _6 = (np.int64(number) for number in (0, 1, 2, 3, 4, 6))
@@ -16,7 +16,7 @@ OPERATIONS, CIGAR, LENGTH, RECORD, SIZE = (
 BI, BD, AI, AD, LB = (np.int64(ord(name[0]) | ord(name[1]) << 8) for name in TAGS)
 TEXT, HEXADECIMAL, ARRAY = np.int64(ord("Z")), np.int64(ord("H")), np.int64(ord("B"))
 LETTER, INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT = (np.int64(ord(kind)) for kind in "AcCsSiIf")
-P_DAMAGED, P_WRONG = np.int64(DAMAGED_TAGS), np.int64(WRONG_TAG)
+NONE, WRONG = np.int64(NO_TAG), np.int64(WRONG_TAG)
 
 
 @device_function
@@ -72,30 +72,27 @@ def find_tags(
     given,  # IN OUT arrays
     read,  # IN int64
 ):
-    """Store where the tags of a read are; return its problem, or 0."""
+    """Store where the tags of a read are; return whether they end where the record does."""
     raw, field = given.raw, read * FIELDS_64
     length, record = given.fields[field + LENGTH], given.fields[field + RECORD]
     end = record + given.fields[field + SIZE]
     at = given.fields[field + CIGAR] + _4 * given.fields[field + OPERATIONS] + ((length + _1) >> _1) + length
     for number in range(TAGS_64):
-        given.tags[read * TAGS_64 + number] = -_1
+        given.tags[read * TAGS_64 + number] = NONE
     while at + _3 <= end:
         number = tag_number(two_bytes(raw, at))
         after = end_of(raw, at + _2, end)
         if after < _0 or after > end:
-            return P_DAMAGED
-        if number >= _0:
-            given.found[_2] = number
-            if np.int64(raw[at + _2]) != TEXT or after - at != length + _4:
-                return P_WRONG
-            if given.tags[read * TAGS_64 + number] < _0:
-                given.tags[read * TAGS_64 + number] = at + _3
+            return False
+        if number >= _0 and np.int64(raw[at + _2]) == TEXT:
+            fits = after - at == length + _4
+            given.tags[read * TAGS_64 + number] = at + _3 if fits else WRONG
         at = after
-    return _0 if at == end else P_DAMAGED
+    return at == end
 
 
 def make_tags(**_others: int):
-    """Return the kernel: it stops at the first read with a problem."""
+    """Return the kernel: it stops at the first read with damaged tags."""
 
     @device_function
     def tags(
@@ -106,9 +103,8 @@ def make_tags(**_others: int):
         """Find the tags of all reads."""
         given.found[_0] = _0
         for read in range(given.reads[_0]):
-            problem = find_tags(given, read)
-            if problem != _0:
-                given.found[_0] = problem
+            if not find_tags(given, read):
+                given.found[_0] = _1
                 given.found[_1] = read
                 break
 

@@ -334,12 +334,31 @@ def test_stored_baq_is_not_extended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tag", ["BI", "BD", "ai", "ad", "lb"])
 def test_tags_of_another_length_are_named(tmp_path: Path, tag: str) -> None:
+    """If they are used."""
     reads = mixed(three()[:3], 5)
     reads[2].tags, reads[2].name = {tag: "I" * 69}, "short"
     fasta, path = written(tmp_path, reads)
     message = refused("-f", fasta, "--call-indels", path)
-    assert f"read 'short' at one:{reads[2].position + 1} has a tag {tag} that is not text" in message
+    assert f"read 'short' at one:{reads[2].position + 1} has a tag {tag} with another number" in message
     assert "samtools view -x" in message
+    without = {"lb": ["-B"], "ai": ["-A"], "ad": ["-A"]}.get(tag, [])
+    indels = [] if tag in ("BI", "BD") else ["--call-indels"]
+    assert call("-f", fasta, "--quiet", *indels, *without, path).exit_code == 0
+
+
+def test_damaged_tags_are_named(tmp_path: Path) -> None:
+    """A tag of a type that does not exist."""
+    reads = mixed(three()[:3], 5)
+    reads[2].tags, reads[2].name = {"XQ": "text", "BI": "I" * 70}, "bad"
+    fasta, path = written(tmp_path, reads)
+    with pysam.BGZFile(str(path)) as file:
+        content = file.read()
+    assert content.count(b"XQZ") == 1
+    with pysam.BGZFile(str(path), "wb") as file:
+        file.write(content.replace(b"XQZ", b"XQQ"))
+    pysam.index(str(path))
+    assert "has damaged tags" in refused("-f", fasta, "--call-indels", path)
+    assert call("-f", fasta, "--quiet", path).exit_code == 0, "nothing in tags is used"
 
 
 def test_other_tags_are_passed_over(tmp_path: Path) -> None:
@@ -355,7 +374,7 @@ def test_other_tags_are_passed_over(tmp_path: Path) -> None:
             for tag, value, kind in [
                 ("XA", "x", "A"), ("Xc", -5, "c"), ("XC", 200, "C"), ("Xs", -300, "s"), ("XS", 60000, "S"),
                 ("Xi", -70000, "i"), ("XI", 3 * 10**9, "I"), ("Xf", 0.5, "f"), ("XZ", "BIZ", "Z"),
-                ("XH", "1AE3", "H"),
+                ("XH", "1AE3", "H"), ("BI", 5, "i"), ("lb", 5, "C"),
             ]:  # fmt: skip
                 one.set_tag(tag, value, kind)
             one.set_tag("XB", array("h", range(7)))
