@@ -156,6 +156,8 @@ def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> Call
         raise click.UsageError("--compat takes one BAM, as LoFreq does.")
     if given["compat"] and sites is not None:
         raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
+    if given["only_indels"] and sites is not None:
+        raise click.UsageError("--only-indels does not go with --sites, whose alleles are single bases.")
     given["drop_filtered"] |= given["compat"]
     return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
 

@@ -185,7 +185,15 @@ def test_other_options_of_lofreq_are_refused_by_name(flag: str) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [["-q", "94"], ["-m", "-1"], ["-a", "0"], ["-b", "x"], ["-C", "0"], ["--compat", "--sites", FASTA]],
+    [
+        ["-q", "94"],
+        ["-m", "-1"],
+        ["-a", "0"],
+        ["-b", "x"],
+        ["-C", "0"],
+        ["--compat", "--sites", FASTA],
+        ["--call-indels", "--only-indels", "--sites", FASTA],
+    ],
 )
 def test_wrong_values_are_refused(given: list[object]) -> None:
     assert call("-f", FASTA, *given, BAM).exit_code == 2
