@@ -23,8 +23,8 @@ ENTRY_POINTS = {
 AT_THE_TOP = ("syclade", "syclade.host.common.values", "syclade.quality.extras")
 """Modules that entry points import at the top, too: they are loaded already, or cost nothing."""
 
-OWN_PROGRAM = "host/export/loader.py"
-"""Copied into exported folders; reports a missing library itself."""
+OWN_PROGRAMS = ("host/export/loader.py", "host/export/tails_loader.py")
+"""Copied into exported folders; they report a missing library themselves."""
 
 LIBRARIES = {
     "anndata": "optional",
@@ -115,8 +115,8 @@ def listed(table: dict[str, str], module: str) -> str | None:
 
 def entry_for(file: str, module: str) -> str | None:
     """Return the entry that allows a file to import a module inside a function; None if there is none."""
-    if file == OWN_PROGRAM:
-        return OWN_PROGRAM
+    if file in OWN_PROGRAMS:
+        return file
     if not f"{module}.".startswith("syclade."):
         return listed(LIBRARIES, module)
     at_the_top = any(module.startswith(f"{name}.") for name in AT_THE_TOP[1:]) or module in AT_THE_TOP

@@ -9,7 +9,7 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.common.errors import DeviceError, OptionError
 from syclade.host.common.values import path_of
-from syclade.host.compile.image import Image, read_image
+from syclade.host.compile.image import TAILS, Image, read_image
 from syclade.host.compile.image_cache import cached_images
 from syclade.host.devices.choice import choose_device, list_devices
 from syclade.host.devices.device import Device
@@ -76,6 +76,10 @@ def open_cached_image(device: str, encoding: str, plan: Plan) -> tuple[Image, De
 
 def _opened(image: Image, device: str, encoding: str, plan: Plan) -> tuple[Image, Device, Encoding]:
     """See `open_image`."""
+    if image.encoding == TAILS:
+        raise DeviceError(
+            f"{image.path}: the image is of a kernel of tails, not of chains", hint="use chain_steps.*.image"
+        )
     chosen = _choose_device(image, device)
     if encoding not in ("auto", image.encoding):
         raise OptionError(

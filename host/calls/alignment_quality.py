@@ -6,26 +6,19 @@ Reads of the same shape form blocks, which the kernel computes together.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.calls.banded import BandedEngines, by_band, filled
 from syclade.host.calls.taking import Reads
 from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.devices.device import native_device
-from syclade.host.engines import Allocation, open_engine
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
-from syclade.kernels.baq.layout import scratch_sizes
 from syclade.kernels.target.native.traits import TRAITS
 
-if TYPE_CHECKING:
-    from syclade.host.engines import KernelEngine
-
-__all__ = ["BANDS", "AlignmentQuality", "chances_of", "tables"]
-
-BANDS = (7, 127)
-"""Largest half widths of the bands of the kernels: that of reads without long indels, and the widest one."""
+__all__ = ["AlignmentQuality", "blocks_of", "chances_of", "given_of", "kernel_of", "sizes_of", "tables"]
 
 GAP_OPEN, GAP_EXTEND = 0.00001, 0.4
 """Probabilities of the model that LoFreq uses for Illumina reads."""
@@ -88,18 +81,15 @@ def chances_of(query: NDArray[np.int64], reference: NDArray[np.int64]) -> NDArra
 class AlignmentQuality:
     """Computes the most likely state of each base of reads, and its quality.
 
-    Engines are opened when a read first needs one, and again when a longer read comes.
-
     Args:
         certain: see `tables`.
     """
 
     def __init__(self, *, certain: int = 99) -> None:
-        self._tables = tables(certain=certain)
-        self._engines: dict[int, tuple[KernelEngine, int]] = {}
+        self._engines = BandedEngines(BAQ, STRIDES, kernel_of, tables(certain=certain))
 
     def compute(
-        self, reads: Reads, reference: NDArray[np.uint8]
+        self, reads: Reads, reference: NDArray[np.uint8], stored: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Return states, int32, and their Phred qualities, uint8, of all letters; see
         `kernels.baq.arguments`.
@@ -107,27 +97,23 @@ class AlignmentQuality:
         Args:
             reads: the reads; those whose window is empty are left out.
             reference: uint8, the bases of their contig, by number.
+            stored: bool, (reads,): reads that are left out, since their qualities are stored.
 
         Raises:
             DeviceError: the kernel cannot be compiled, or there is not enough memory.
         """
         states = np.full(len(reads.bases), -1, dtype=np.int32)
         confidence = np.zeros(len(reads.bases), dtype=np.uint8)
-        has_window = reads.field("reference") > 0
-        band = reads.field("band")
-        lowest = 0
-        for widest in BANDS:
-            chosen = np.flatnonzero(has_window & (band >= lowest) & (band <= widest))
-            if len(chosen):
-                self._compute(widest, reads, chosen, reference, states, confidence)
-            lowest = widest + 1
+        chosen = reads.field("reference") > 0
+        if stored is not None:
+            chosen &= ~stored
+        for widest, numbers in by_band(chosen, reads.field("band")):
+            self._compute(widest, reads, numbers, reference, states, confidence)
         return states, confidence
 
     def close(self) -> None:
         """Free the memory."""
-        for engine, _ in self._engines.values():
-            engine.close()
-        self._engines.clear()
+        self._engines.close()
 
     def _compute(
         self,
@@ -140,49 +126,67 @@ class AlignmentQuality:
     ) -> None:
         """Compute some of the reads with bands up to `widest`; write their states and qualities."""
         members, shapes = blocks_of(reads, chosen)
-        begin = int(reads.field("window")[chosen].min())
-        end = int((reads.field("window") + reads.field("reference"))[chosen].max())
-        sizes = {
-            "letters": len(reads.bases),
-            "positions": end - begin,
-            "blocks": len(shapes),
-            "query": int(shapes[:, 0].max()),
-            "reference": int(shapes[:, 1].max()),
-        }
-        engine, kernel = self._engine(widest, sizes)
-        engine.put(
-            0,
-            {
-                "bases": _filled(reads.bases, engine.sizes["letters"]),
-                "qualities": _filled(reads.qualities, engine.sizes["letters"]),
-                "reference": _filled(reference[begin:end], engine.sizes["positions"]),
-                "blocks": len(shapes),
-                "shapes": _filled(shapes, engine.sizes["blocks"]),
-                "chances": _filled(chances_of(shapes[:, 0], shapes[:, 1]), engine.sizes["blocks"]),
-                "reads": _filled(reads.field("letters")[members], engine.sizes["blocks"]),
-                "windows": _filled(reads.field("window")[members] - begin, engine.sizes["blocks"]),
-            },
-        )
+        engine, kernel = self._engines.get(widest, sizes_of(reads, chosen, shapes))
+        engine.put(0, given_of(reads, chosen, members, shapes, reference, engine.sizes))
         engine.wait(engine.start(kernel, 0))
         found = engine.get(0, ("states", "confidence"))
         letters = _letters_of(reads, chosen)
         states[letters] = found["states"][: len(states)][letters]
         confidence[letters] = found["confidence"][: len(confidence)][letters]
 
-    def _engine(self, widest: int, needed: dict[str, int]) -> tuple[KernelEngine, int]:
-        """Return an engine that is large enough, and its kernel."""
-        opened = self._engines.get(widest)
-        if opened is not None and all(opened[0].sizes[name] >= size for name, size in needed.items()):
-            return opened
-        if opened is not None:
-            needed = {name: max(size, opened[0].sizes[name]) for name, size in needed.items()}
-            opened[0].close()
-        sizes = {name: size + size // 4 for name, size in needed.items()}
-        sizes |= scratch_sizes(widest, MEMBERS, sizes["query"], sizes["reference"]) | {"slots": 1}
-        strides = np.array([sizes[name] for name in STRIDES])
-        engine = open_engine(native_device(), Allocation(BAQ, sizes, {"strides": strides, **self._tables}))
-        self._engines[widest] = (engine, engine.load(kernel_of(widest)))
-        return self._engines[widest]
+
+def sizes_of(reads: Reads, chosen: NDArray[np.intp], shapes: NDArray[np.int64]) -> dict[str, int]:
+    """Return the sizes that an engine needs, by symbol.
+
+    Args:
+        reads: the reads.
+        chosen: numbers of those to use.
+        shapes: shapes of their blocks, by `blocks_of`.
+    """
+    begin, end = _positions(reads, chosen)
+    return {
+        "letters": len(reads.bases),
+        "positions": end - begin,
+        "blocks": len(shapes),
+        "query": int(shapes[:, 0].max()),
+        "reference": int(shapes[:, 1].max()),
+    }
+
+
+def given_of(
+    reads: Reads,
+    chosen: NDArray[np.intp],
+    members: NDArray[np.intp],
+    shapes: NDArray[np.int64],
+    reference: NDArray[np.uint8],
+    sizes: Mapping[str, int],
+) -> dict[str, Any]:
+    """Return the settings of a slot.
+
+    Args:
+        reads: the reads.
+        chosen: numbers of those to use.
+        members, shapes: their blocks, by `blocks_of`.
+        reference: uint8, the bases of their contig, by number.
+        sizes: sizes of the engine.
+    """
+    begin, end = _positions(reads, chosen)
+    return {
+        "bases": filled(reads.bases, sizes["letters"]),
+        "qualities": filled(reads.qualities, sizes["letters"]),
+        "reference": filled(reference[begin:end], sizes["positions"]),
+        "blocks": len(shapes),
+        "shapes": filled(shapes, sizes["blocks"]),
+        "chances": filled(chances_of(shapes[:, 0], shapes[:, 1]), sizes["blocks"]),
+        "reads": filled(reads.field("letters")[members], sizes["blocks"]),
+        "windows": filled(reads.field("window")[members] - begin, sizes["blocks"]),
+    }
+
+
+def _positions(reads: Reads, chosen: NDArray[np.intp]) -> tuple[int, int]:
+    """Return the first position of the windows of some reads, and that after the last one."""
+    begins = reads.field("window")[chosen]
+    return int(begins.min()), int((begins + reads.field("reference")[chosen]).max())
 
 
 def kernel_of(widest: int) -> Kernel:
@@ -233,10 +237,3 @@ def _letters_of(reads: Reads, chosen: NDArray[np.intp]) -> Any:
     wanted = np.zeros(len(reads), dtype=bool)
     wanted[chosen] = True
     return np.repeat(wanted, reads.field("length"))
-
-
-def _filled(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return values with zeros after them, up to a number of rows."""
-    filled = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
-    filled[: len(values)] = values
-    return filled

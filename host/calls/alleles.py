@@ -8,50 +8,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.columns import ColumnsToTest
+from syclade.host.calls.kinds import SNV, Kind
+from syclade.host.calls.reference import BASES
 from syclade.host.calls.screen import may_be_significant
 from syclade.host.tails import Columns, log_tails
 
-__all__ = ["TESTS_OF_COLUMN", "Allele", "WindowTests", "allele_at", "run_tests"]
-
-TESTS_OF_COLUMN = 3
-"""Tests of a column: one for each alternative base, whether it was seen or not."""
+__all__ = ["Allele", "WindowTests", "allele_at", "run_tests"]
 
 
 @dataclass(frozen=True)
 class Allele:
-    """An alternative base of a column of one sample.
+    """An alternative of a column of one sample.
 
     Attributes:
-        position: position of the column, from 0.
-        reference, alternative: bases by number.
+        kind: its kind.
+        position: position of the column, from 0: for an indel, that of the base before it.
+        reference, alternative: letters, as in a VCF.
         log_p: ln of the test's p-value; 0 without a test.
-        highest: that of the column's most frequent alternative, the smallest one.
-        order: columns tested in this window up to and including this one.
-        depth: reads of the column, deletions included.
-        bases: bases of quality 3 and more, by base (A, C, G, T) and strand: 8 numbers.
-        count: bases with this alternative in the test.
-        good: bases with this alternative of sufficient base quality.
-        trials: bases in the test.
+        highest: that of the column's most frequent alternative base, the smallest one.
+        order: columns, or indels, tested in this window up to and including this one.
+        depth: reads of the column, deletions included; for an indel, without reads that end there.
+        dp4: reads with the reference, forward and reverse, and with the alternative; for bases, those of
+            quality 3 and more.
+        counted: reads of which the alternative is a part.
+        count: reads with this alternative in the test.
+        trials: reads in the test.
+        homopolymer: length of the homopolymer at the next position; 0 for a base.
     """
 
+    kind: Kind
     position: int
-    reference: int
-    alternative: int
+    reference: str
+    alternative: str
     log_p: float
     highest: float
     order: int
     depth: int
-    bases: tuple[int, ...]
+    dp4: tuple[int, int, int, int]
+    counted: int
     count: int
-    good: int
     trials: int
-
-    @property
-    def dp4(self) -> tuple[int, int, int, int]:
-        """Bases of the reference, forward and reverse, and of the alternative."""
-        ref, alt = 2 * self.reference, 2 * self.alternative
-        forward, reverse = self.bases[ref : ref + 2] if self.reference < 4 else (0, 0)
-        return forward, reverse, self.bases[alt], self.bases[alt + 1]
+    homopolymer: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,16 +105,20 @@ def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int
     """Return the allele of a column and an alternative base."""
     counts = columns.counts
     tails = [tests.log_p.get((column, one), 0.0) for one in range(4)]
+    reference, strands = int(columns.reference[column]), counts.strands[column]
+    known = reference < len(BASES)
+    forward, reverse = strands[reference].tolist() if known else (0, 0)
     return Allele(
+        SNV,
         counts.begin + column,
-        int(columns.reference[column]),
-        base,
+        BASES[reference] if known else "N",
+        BASES[base],
         tails[base],
         min(tails),
         int(tests.order[column]),
         int(counts.depth[column]),
-        tuple(counts.strands[column, :4].ravel().tolist()),
+        (forward, reverse, *strands[base].tolist()),
+        int(strands[:4].sum()),
         int(columns.alternatives[column, base]),
-        int(columns.good[column, base]),
         int(columns.trials[column]),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.calls.consensus import consensus_indels
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.errors_of_bases import joint_errors, phred
 from syclade.host.calls.options import CallOptions
@@ -24,7 +25,6 @@ class ColumnsToTest:
         tested: bool, (columns,): whether any alternative base was counted, so that three tests are done.
         alternatives: int64, (columns, 4): bases that count in the tests, by base; 0 for that of the
             reference.
-        good: int64, (columns, 4): bases of sufficient base quality, by base.
         trials: int64, (columns,): bases that count in the tests.
         starts: int64, (columns + 1,): where the groups of each column begin.
         probability, count: float64 and int64, (groups,): bases with the same error probability.
@@ -34,7 +34,6 @@ class ColumnsToTest:
     reference: NDArray[np.uint8]
     tested: NDArray[np.bool_]
     alternatives: NDArray[np.int64]
-    good: NDArray[np.int64]
     trials: NDArray[np.int64]
     starts: NDArray[np.int64]
     probability: NDArray[np.float64]
@@ -71,8 +70,10 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
     by_base = _sums(counts, kept & alternative, columns)
     bases = counts.strands.sum(axis=(1, 2))
     enough = bases >= options.min_cov
-    if options.compat:  # where most reads have a deletion, LoFreq does not test
+    if options.compat:  # where most reads have a deletion, or an insertion follows, LoFreq does not test
         enough &= 2 * bases >= counts.depth
+        if counts.indels is not None:
+            enough &= ~consensus_indels(counts.indels)
     tested = enough & (reference < 4) & by_base.any(axis=1)
     order, starts = _grouped(counts.column[kept], joint[kept], columns)
     probability = joint[kept][order]
@@ -86,7 +87,6 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
         reference,
         tested,
         by_base,
-        _sums(counts, good, columns),
         np.bincount(counts.column[kept], counts.count[kept], columns).astype(np.int64),
         np.searchsorted(places, starts),
         probability[places],

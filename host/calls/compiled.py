@@ -12,27 +12,45 @@ from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.compile.machine_code import load_machine_code
 from syclade.kernels.arguments import Argument
 from syclade.kernels.pileup.arguments import COLUMNS, GROWTH, RECORDS
+from syclade.kernels.pileup.indel_arguments import INDEL_ARGUMENTS
+from syclade.kernels.pileup.tag_arguments import STORED, TAG_ARGUMENTS
 from syclade.kernels.target.native.traits import TRAITS
 
-__all__ = ["Compiled", "compiled_columns", "compiled_growth", "compiled_records"]
+__all__ = ["HOST_KERNELS", "Compiled", "compiled"]
+
+
+def _kernel(name: str, arguments: tuple[Argument, ...]) -> Kernel:
+    """Return the kernel that `make_<name>` in `kernels/pileup/<name>.py` makes."""
+    factory, record = f"syclade.kernels.pileup.{name}:make_{name}", Record(name.capitalize(), arguments)
+    return Kernel(name, factory, {}, {}, (record,), "work-group", TRAITS.lanes, size=f"reads ({name})")
+
+
+_ARGUMENTS = {
+    "records": RECORDS,
+    "columns": COLUMNS,
+    "growth": GROWTH,
+    "tags": TAG_ARGUMENTS,
+    "stored": STORED,
+    "indels": INDEL_ARGUMENTS,
+}
+
+HOST_KERNELS = {name: _kernel(name, arguments) for name, arguments in _ARGUMENTS.items()}
+"""Kernels of one slot, by name: they take reads from raw records, count bases by column, copy a table of
+counts into a larger one, find tags, take stored base alignment qualities, and count indels by column."""
 
 
 class Compiled:
     """A kernel of one slot, compiled for this processor.
 
     Args:
-        name: name of the kernel.
-        factory: `module:function` that makes it.
-        arguments: its arguments.
+        kernel: the kernel.
 
     Raises:
         DeviceError: numba cannot compile the kernel.
     """
 
-    def __init__(self, name: str, factory: str, arguments: tuple[Argument, ...]) -> None:
-        record = Record(name.capitalize(), arguments)
-        kernel = Kernel(name, factory, {}, {}, (record,), "work-group", TRAITS.lanes, size=f"reads ({name})")
-        self._arguments = arguments
+    def __init__(self, kernel: Kernel) -> None:
+        self._arguments = kernel.arguments
         self._run = load_machine_code(kernel)
 
     def __call__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -51,16 +69,10 @@ class Compiled:
         self._run(0, 1, *[array.ctypes.data for array in given])
 
 
-def compiled_records() -> Compiled:
-    """Return the kernel that takes reads from raw records."""
-    return Compiled("records", "syclade.kernels.pileup.records:make_records", RECORDS)
+def compiled(name: str) -> Compiled:
+    """Return one of `HOST_KERNELS`, compiled.
 
-
-def compiled_columns() -> Compiled:
-    """Return the kernel that counts bases by column."""
-    return Compiled("columns", "syclade.kernels.pileup.columns:make_columns", COLUMNS)
-
-
-def compiled_growth() -> Compiled:
-    """Return the kernel that copies a table of counts into a larger one."""
-    return Compiled("growth", "syclade.kernels.pileup.growth:make_growth", GROWTH)
+    Raises:
+        DeviceError: numba cannot compile the kernel.
+    """
+    return Compiled(HOST_KERNELS[name])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.compiled import Compiled, compiled_growth
+from syclade.host.calls.compiled import Compiled
+from syclade.host.calls.indel_counts import IndelCounts
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.tables import grown
 from syclade.host.calls.taking import Reads
-from syclade.host.common.errors import ReadsError
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT, RULES
 
 __all__ = ["Counter", "Counts"]
@@ -19,7 +22,7 @@ __all__ = ["Counter", "Counts"]
 LEAST_QUALITY = 3
 """Bases of lower quality count in the depth only."""
 
-_FIRST_STRIDE, _LAST_STRIDE = 256, 1 << 17
+_FIRST_STRIDE = 256
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Counts:
         mapping, quality, alignment: uint8, (entries,): Phred qualities; mapping 255 and alignment 127 are
             unknown.
         count: int64, (entries,): number of bases.
+        indels: reads with and without indels; None if they are not counted.
     """
 
     begin: int
@@ -48,6 +52,7 @@ class Counts:
     quality: NDArray[np.uint8]
     alignment: NDArray[np.uint8]
     count: NDArray[np.int64]
+    indels: IndelCounts | None = None
 
 
 class Counter:
@@ -67,19 +72,26 @@ class Counter:
         self._depth = np.zeros(self._number, dtype=np.int32)
         self._strands = np.zeros((self._number, 5, 2), dtype=np.int32)
 
-    def add(self, reads: Reads, states: NDArray[np.int32], confidence: NDArray[np.uint8]) -> None:
+    def add(
+        self,
+        reads: Reads,
+        states: NDArray[np.int32],
+        confidence: NDArray[np.uint8],
+        stored: NDArray[np.bool_] | None = None,
+    ) -> None:
         """Count reads.
 
         Args:
             reads: the reads.
             states, confidence: of their letters, by `AlignmentQuality`; empty without alignment qualities.
+            stored: bool, (reads,): reads whose qualities were stored in the file, and are not extended; None
+                for none.
 
         Raises:
             ReadsError: a column has more different qualities than there is space for.
         """
         if self._table.shape[1] == 0:  # windows without reads need none
             self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
-        first = 0
         longest = int(reads.field("length").max(initial=0))
         arrays: dict[str, NDArray[Any]] = {
             "raw": reads.raw,
@@ -94,12 +106,18 @@ class Counter:
             "strands": self._strands,
             "aligned": np.zeros(longest, dtype=np.uint8),
         }
-        while first < len(reads):
-            arrays |= {"rules": self._rules(first, len(reads), len(states) > 0), "table": self._table}
+        for first, end, extended in _runs(len(reads), stored):
+            self._count(arrays, first, end, extended)
+
+    def _count(self, arrays: dict[str, NDArray[Any]], first: int, end: int, extended: bool) -> None:
+        """Count the reads from `first` on, without `end`."""
+        aligned = len(arrays["states"]) > 0
+        while first < end:
+            arrays |= {"rules": self._rules(first, end, aligned, extended), "table": self._table}
             self._columns(arrays)
             first = int(arrays["next"][0])
-            if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
-                self._grow()
+            if first < end or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
+                self._table = grown(self._table, self._begin)
 
     def counts(self) -> Counts:
         """Return what has been counted."""
@@ -124,7 +142,7 @@ class Counter:
             entries[order, 1].astype(np.int64),
         )
 
-    def _rules(self, first: int, reads: int, aligned: bool) -> NDArray[np.int64]:
+    def _rules(self, first: int, reads: int, aligned: bool, extended: bool) -> NDArray[np.int64]:
         rules = dict(
             first=first,
             reads=reads,
@@ -134,29 +152,20 @@ class Counter:
             least=LEAST_QUALITY,
             deepest=self._options.max_depth,
             aligned=aligned,
-            extended=1,
+            extended=extended,
             skipped=self._options.compat,
         )
         return np.array([rules[name] for name in RULES], dtype=np.int64)
 
-    def _grow(self) -> None:
-        """Double the space for keys."""
-        stride = 2 * self._table.shape[1]
-        if stride > _LAST_STRIDE:
-            raise ReadsError(
-                f"a column after position {self._begin} has more than {_LAST_STRIDE} different qualities"
-            )
-        table = np.zeros((self._number, stride, 2), dtype=np.uint32)
-        compiled_growth()(
-            {
-                "columns": np.array([self._number]),
-                "old_stride": np.array([stride // 2]),
-                "stride": np.array([stride]),
-                "old": self._table,
-                "table": table,
-            }
-        )
-        self._table = table
+
+def _runs(reads: int, stored: NDArray[np.bool_] | None) -> Iterator[tuple[int, int, bool]]:
+    """Yield runs of reads with and without stored qualities: first, end, whether they are extended."""
+    if stored is None or not stored.any():
+        yield 0, reads, True
+        return
+    bounds = [0, *(np.flatnonzero(stored[1:] != stored[:-1]) + 1).tolist(), reads]
+    for first, end in pairwise(bounds):
+        yield first, end, not stored[first]
 
 
 assert NO_ALIGNMENT == 127

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from syclade.host.calls.alleles import TESTS_OF_COLUMN, Allele
+from syclade.host.calls.alleles import Allele
+from syclade.host.calls.kinds import Kind, Tested, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.strand_bias import fisher_log_p, is_one_sided, rejected
 
-__all__ = ["MIN_DEPTH", "Call", "Thresholds", "may_be_called", "pooled_bias", "sample_calls", "thresholds_of"]
+__all__ = [
+    "MIN_DEPTH",
+    "Call",
+    "Limits",
+    "Thresholds",
+    "limits_of",
+    "may_be_called",
+    "pooled_bias",
+    "sample_calls",
+    "thresholds_of",
+]
 
 MIN_DEPTH = 10
 """Records with fewer reads do not pass."""
@@ -27,7 +38,7 @@ _NO_BIAS_VALUE = 2147483647
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Limits of a sample.
+    """Limits of a sample for one kind of variants.
 
     Attributes:
         tests: number of tests that p-values are corrected for.
@@ -36,6 +47,10 @@ class Thresholds:
 
     tests: int
     quality: int
+
+
+Limits = Mapping[Kind, Thresholds]
+"""Limits of a sample for each kind of variants that is called."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +70,15 @@ class Call:
     filters: tuple[str, ...]
 
 
-def thresholds_of(tested: int, options: CallOptions) -> Thresholds:
-    """Return the limits, given the number of columns that were tested."""
-    tests = options.bonf or max(1, TESTS_OF_COLUMN * tested)
+def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
+    """Return the limits for a kind, given the number of columns or indels that were tested."""
+    tests = number_of_tests(kind, tested, options)
     return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
+
+
+def limits_of(tested: Tested, options: CallOptions) -> Limits:
+    """Return the limits for all kinds that are called."""
+    return {kind: thresholds_of(kind, tested[kind], options) for kind in kinds_of(options)}
 
 
 def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> bool:
@@ -70,30 +90,32 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
 
     Args:
         allele: the allele.
-        tested_before: columns tested in the windows before its own.
+        tested_before: columns, or indels, tested in the windows before its own.
         options: level and number of tests.
     """
     if allele.count == 0:
         return False
-    tests = options.bonf or TESTS_OF_COLUMN * (tested_before + allele.order)
+    tests = number_of_tests(allele.kind, tested_before + allele.order, options)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
     log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
     return log_p + math.log(tests) < math.log(options.sig) + margin
 
 
-def sample_calls(alleles: Sequence[Allele], thresholds: Thresholds, options: CallOptions) -> list[Call]:
+def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions) -> list[Call]:
     """Return the decision about each allele of a sample.
 
     Args:
         alleles: the alleles, in the order of the genome.
-        thresholds: the limits.
+        limits: the limits of each kind.
         options: which filters to apply.
     """
-    calls = [_judged(allele, thresholds, options) for allele in alleles]
-    significant = [
-        at for at, call in enumerate(calls) if f"min_snvqual_{thresholds.quality}" not in call.filters
+    calls = [_judged(allele, limits[allele.kind], options) for allele in alleles]
+    considered = [
+        at
+        for at, call in enumerate(calls)
+        if call.allele.kind.strand_filter
+        and (options.compat or call.quality >= limits[call.allele.kind].quality)
     ]
-    considered = range(len(calls)) if options.compat else significant
     if not options.no_default_filter:
         biased = rejected([10.0 ** (-calls[at].strand_bias / 10.0) for at in considered])
         for at, found in zip(considered, biased, strict=True):
@@ -107,7 +129,7 @@ def _judged(allele: Allele, thresholds: Thresholds, options: CallOptions) -> Cal
     quality = _quality(_lofreq_log_p(allele) if options.compat else allele.log_p)
     filters: tuple[str, ...] = ()
     if quality < thresholds.quality:
-        filters += (f"min_snvqual_{thresholds.quality}",)
+        filters += (f"{allele.kind.quality_filter}_{thresholds.quality}",)
     if not options.no_default_filter and allele.depth < MIN_DEPTH:
         filters += (f"min_dp_{MIN_DEPTH}",)
     bias = _lofreq_bias(*allele.dp4) if options.compat else pooled_bias(*allele.dp4)

@@ -7,6 +7,8 @@ probability PJ = PM + (1 − PM) PA + (1 − PM)(1 − PA) PB. Source: Wilm et a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,14 +38,18 @@ _MAPPING, _ALIGNMENT = _of_mapping(), _of_alignment()
 
 
 def joint_errors(
-    mapping: NDArray[np.uint8], alignment: NDArray[np.uint8], quality: NDArray[np.uint8], *, use_mapping: bool
+    mapping: NDArray[np.integer[Any]],
+    alignment: NDArray[np.integer[Any]],
+    quality: NDArray[np.integer[Any]],
+    *,
+    use_mapping: bool,
 ) -> NDArray[np.float64]:
     """Return the joint error probability of each base, float64.
 
     Args:
-        mapping: Phred mapping qualities, uint8; 255 is unknown.
+        mapping: Phred mapping qualities; 255 is unknown.
         alignment: Phred alignment qualities; `NO_ALIGNMENT` is unknown.
-        quality: Phred base qualities.
+        quality: Phred qualities of bases, or of indels.
         use_mapping: whether mapping qualities count.
     """
     pm = _MAPPING[mapping] if use_mapping else np.zeros(len(mapping))

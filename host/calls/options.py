@@ -25,13 +25,15 @@ class CallOptions:
         max_mq: higher mapping qualities are replaced by this one.
         no_mq: whether mapping qualities are ignored.
         no_baq: whether base alignment qualities are not used.
-        del_baq: accepted as LoFreq's: qualities stored in the file are never used, so there is nothing to
-            delete.
+        del_baq: whether base alignment qualities are computed for reads that have them stored, too.
         sig: significance level.
         bonf: number of tests to correct for; None for those done.
         min_cov: columns with fewer bases are not tested.
         max_depth: a column takes no more reads than this.
         use_orphan: whether reads of improper pairs count.
+        call_indels: whether indels are called, too.
+        only_indels: whether nothing else is called.
+        no_idaq: whether alignment qualities of gaps are not used.
         no_default_filter: whether depth and strand bias are not filtered.
         drop_filtered: whether records that do not pass are left out, as LoFreq does, instead of tagged.
         compat: whether LoFreq's records are repeated, with its faults.
@@ -55,6 +57,9 @@ class CallOptions:
     min_cov: int = 1
     max_depth: int = 1000000
     use_orphan: bool = False
+    call_indels: bool = False
+    only_indels: bool = False
+    no_idaq: bool = False
     no_default_filter: bool = False
     drop_filtered: bool = False
     compat: bool = False
@@ -70,6 +75,11 @@ class CallOptions:
                 )
         if not 0 < self.sig <= 1:
             raise OptionError(f"{call_flag('sig')} is {self.sig}", hint="give a number above 0, at most 1")
+        if self.only_indels and not self.call_indels:
+            raise OptionError(
+                f"{call_flag('only_indels')} does not go without {call_flag('call_indels')}",
+                hint=f"add {call_flag('call_indels')}",
+            )
         if self.bonf is not None and self.bonf < 1:
             raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")
 

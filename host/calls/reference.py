@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ for _number, _letter in enumerate(BASES):
 
 _INDEX_OPTION = "--" + "fai-idx"
 """Option of samtools faidx."""
+
+_ANEW = "make the index anew: samtools faidx"
 
 
 def codes_of(sequence: str) -> NDArray[np.uint8]:
@@ -70,7 +73,7 @@ class Reference:
                 raise ReadsError(
                     f"{contig} has {len(self._last[1])} bases, and its index says {self.lengths[contig]}",
                     path=self.path,
-                    hint="make the index anew: samtools faidx",
+                    hint=_ANEW,
                 )
         return self._last[1]
 
@@ -87,16 +90,64 @@ def _opened(path: Path) -> Any:
     pysam = pysam_of()
     if not path.is_file():
         raise ReadsError("there is no such file" if not path.exists() else "this is not a file", path=path)
+    index = Path(f"{path}.fai")
     try:
-        if Path(f"{path}.fai").exists():
+        if index.exists():
             return pysam.FastaFile(str(path))
         with tempfile.TemporaryDirectory() as folder:  # the open file keeps its index in memory
-            index = str(Path(folder) / "reference.fai")
-            pysam.faidx(_INDEX_OPTION, index, str(path))
-            return pysam.FastaFile(str(path), filepath_index=index)
+            made = str(Path(folder) / "reference.fai")
+            pysam.faidx(_INDEX_OPTION, made, str(path))
+            return pysam.FastaFile(str(path), filepath_index=made)
     except (OSError, ValueError, pysam.SamtoolsError) as problem:
-        raise ReadsError(
-            f"not a FASTA file that can be indexed: {problem}",
-            path=path,
-            hint="each sequence needs a line with > and its name, and lines of equal length",
-        ) from problem
+        raise _explained(path, index if index.exists() else None) from problem
+
+
+def _explained(path: Path, index: Path | None) -> ReadsError:
+    """Return the error for a file that pysam does not open, whose messages name temporary files only.
+
+    Args:
+        path: the file.
+        index: its index; None if it has none.
+    """
+    lines = "each sequence needs a line with > and its name, and lines of equal length"
+    try:
+        with path.open("rb") as file:
+            begin = file.read(2)
+            problem = None if begin[:1] != b">" else _uneven_line(itertools.chain([begin], file))
+    except OSError as error:
+        return ReadsError(f"cannot be read: {error.strerror or error}", path=path)
+    if begin[:2] == b"\x1f\x8b" and index is None:
+        hint = "the reference may be plain, or compressed by bgzip; gzip is another format"
+        return ReadsError("this is not a FASTA file, or not compressed by bgzip", path=path, hint=hint)
+    if index is not None:
+        return ReadsError(f"its index {index} does not fit it, or is damaged", path=path, hint=_ANEW)
+    if not begin:
+        return ReadsError("the file is empty", path=path, hint=lines)
+    if problem is None:
+        return ReadsError("this is not a FASTA file", path=path, hint=lines)
+    return ReadsError(problem[1], path=path, line=problem[0], hint=lines)
+
+
+def _uneven_line(parts: Iterable[bytes]) -> tuple[int, str] | None:
+    """Return number and problem of the first line that an index cannot describe; None if there is none.
+
+    Args:
+        parts: the parts of a file that begins with >; a part is a line's begin or the rest of it.
+    """
+    number, length, is_last, left = 1, 0, False, b""
+    for part in parts:
+        left += part
+        if not part.endswith(b"\n"):
+            continue
+        line, left = left.rstrip(b"\r\n"), b""
+        if line.startswith(b">"):
+            length, is_last = 0, False
+        elif is_last and line:
+            return number, "the line before this one is shorter than those before it"
+        elif length and len(line) > length:
+            return number, f"this line has {len(line)} letters, and the first one of its sequence {length}"
+        else:
+            is_last = bool(length) and len(line) < length
+            length = length or len(line)
+        number += 1
+    return None

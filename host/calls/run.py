@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import Allele
-from syclade.host.calls.decisions import Call, Thresholds, may_be_called, sample_calls, thresholds_of
+from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
+from syclade.host.calls.kinds import KINDS, SNV, Tested
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.reference import Reference
+from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import Interval, tiles
 from syclade.host.calls.sites import Sites
 from syclade.host.calls.work import WindowResult, Worker
@@ -59,9 +60,9 @@ class Called:
 
     Attributes:
         samples: the samples.
-        thresholds: their limits.
-        variants: the records, in the order of contigs, positions and bases.
-        tested: columns tested, by sample.
+        limits: their limits.
+        variants: the records, in the order of contigs, positions, kinds (indels first) and bases.
+        tested: columns and indels tested, by sample.
         positions: positions of all regions.
         covered: positions with reads, summed over the samples.
         bases: reads of all positions, summed over the samples.
@@ -70,9 +71,9 @@ class Called:
     """
 
     samples: tuple[Sample, ...]
-    thresholds: tuple[Thresholds, ...]
+    limits: tuple[Limits, ...]
     variants: tuple[Variant, ...]
-    tested: tuple[int, ...]
+    tested: tuple[Tested, ...]
     positions: int
     covered: int
     bases: int
@@ -217,7 +218,7 @@ class _Gathered:
 
     def __init__(self, samples: int, options: CallOptions, sites: Sites) -> None:
         self._options, self._sites = options, sites
-        self._tested = [0] * samples
+        self._tested: list[Tested] = [dict.fromkeys(KINDS, 0) for _ in range(samples)]
         self._alleles: list[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]] = []
         self._covered = self._bases = 0
 
@@ -227,19 +228,22 @@ class _Gathered:
         forced = self._sites.get(contig, {})
         for alleles in window.alleles:
             possible = tuple(
-                may_be_called(allele, before, self._options)
+                may_be_called(allele, before[allele.kind], self._options)
                 for allele, before in zip(alleles, self._tested, strict=True)
             )
-            is_forced = alleles[0].alternative in forced.get(alleles[0].position, ())
+            is_forced = _is_forced(alleles[0], forced)
             if any(possible) or is_forced:
                 self._alleles.append((contig, alleles, possible, is_forced))
-        self._tested = [sum(pair) for pair in zip(self._tested, window.tested, strict=True)]
+        self._tested = [
+            {kind: before[kind] + found[kind] for kind in KINDS}
+            for before, found in zip(self._tested, window.tested, strict=True)
+        ]
         self._covered += window.covered
         self._bases += window.bases
 
     def called(self, samples: tuple[Sample, ...], positions: int, records: int, empty: int) -> Called:
         """Decide, now that the number of tests is known."""
-        limits = tuple(thresholds_of(tested, self._options) for tested in self._tested)
+        limits = tuple(limits_of(tested, self._options) for tested in self._tested)
         variants = _decided(self._alleles, limits, self._options)
         return Called(
             samples,
@@ -254,9 +258,15 @@ class _Gathered:
         )
 
 
+def _is_forced(allele: Allele, forced: Mapping[int, tuple[int, ...]]) -> bool:
+    """Return whether an allele is among those that get records in any case, by position."""
+    wanted = forced.get(allele.position, ())
+    return allele.kind is SNV and BASES.index(allele.alternative) in wanted
+
+
 def _decided(
     found: Sequence[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]],
-    limits: Sequence[Thresholds],
+    limits: Sequence[Limits],
     options: CallOptions,
 ) -> tuple[Variant, ...]:
     """Return the records: alleles that a sample is called for, and forced ones."""
@@ -274,7 +284,7 @@ def _decided(
     for at, (contig, _, _, forced) in enumerate(found):
         calls = tuple(by_place[at] for by_place in judged)
         significant = [
-            call.quality >= limit.quality and found[at][2][sample]
+            call.quality >= limit[call.allele.kind].quality and found[at][2][sample]
             for sample, (call, limit) in enumerate(zip(calls, limits, strict=True))
         ]
         if not (forced or any(significant)):

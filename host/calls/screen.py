@@ -1,4 +1,4 @@
-"""Columns that certainly have no significant alternative, found without their exact tails."""
+"""Tests that are certainly not significant, found without their exact tails."""
 
 from __future__ import annotations
 
@@ -7,28 +7,47 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.columns import ColumnsToTest
 
-__all__ = ["may_be_significant"]
+__all__ = ["may_be_significant", "poisson_screen"]
 
 
 def may_be_significant(columns: ColumnsToTest, sig: float) -> NDArray[np.bool_]:
     """Return which tested columns may have an alternative whose tail is at most `sig`.
 
-    A Poisson-binomial distribution with mean m differs from the Poisson distribution by at most
-    min(1, 1/m) · Σ p² in the probability of any event. So a column whose Poisson tail exceeds `sig` by more
-    has no such alternative. Source: Barbour and Hall, Math. Proc. Camb. Phil. Soc. 95 (1984).
-
     Args:
         columns: the columns of a window.
         sig: significance level of one test.
     """
+    most = columns.alternatives.max(axis=1)
+    possible = poisson_screen(columns.starts, columns.probability, columns.count, most, sig)
+    return columns.tested & possible
+
+
+def poisson_screen(
+    starts: NDArray[np.int64],
+    p: NDArray[np.float64],
+    count: NDArray[np.int64],
+    most: NDArray[np.int64],
+    sig: float,
+) -> NDArray[np.bool_]:
+    """Return which tails may be at most `sig`, bool, (columns,).
+
+    A Poisson-binomial distribution with mean m differs from the Poisson distribution by at most
+    min(1, 1/m) · Σ p² in the probability of any event. So a column whose Poisson tail exceeds `sig` by more
+    has a larger tail. Source: Barbour and Hall, Math. Proc. Camb. Phil. Soc. 95 (1984).
+
+    Args:
+        starts: int64, (columns + 1,): where the groups of each column begin.
+        p, count: float64 and int64, (groups,): error probability, and number of trials with it.
+        most: int64, (columns,): the observed number of errors.
+        sig: significance level of one test.
+    """
     from scipy.special import pdtrc
 
-    owner = np.repeat(np.arange(len(columns.tested)), np.diff(columns.starts))
-    p, count = columns.probability, columns.count
-    mean = np.bincount(owner, p * count, len(columns.tested))
-    squares = np.bincount(owner, p * p * count, len(columns.tested))
-    most = columns.alternatives.max(axis=1)
+    columns = len(most)
+    owner = np.repeat(np.arange(columns), np.diff(starts))
+    mean = np.bincount(owner, p * count, columns)
+    squares = np.bincount(owner, p * p * count, columns)
     tail = pdtrc(np.maximum(most - 1, 0), mean)  # P(X ≥ most)
     distance = squares * np.minimum(1.0, 1.0 / np.maximum(mean, 1e-300))
-    possible: NDArray[np.bool_] = columns.tested & (tail - distance * (1 + 1e-9) <= sig)
+    possible: NDArray[np.bool_] = tail - distance * (1 + 1e-9) <= sig
     return possible

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import syclade
+from syclade.host.calls.kinds import INDEL, SNV
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.run import Called
 
@@ -16,7 +17,7 @@ __all__ = ["summary_of"]
 def summary_of(
     called: Called, options: CallOptions, reference: Path, files: Sequence[Path], seconds: float
 ) -> dict[str, Any]:
-    """Return the summary for JSON.
+    """Return the summary for JSON; limits of kinds that were not called are None.
 
     Args:
         called: what was called.
@@ -26,16 +27,20 @@ def summary_of(
         seconds: time of the run.
     """
     samples = []
-    for number, (sample, limit) in enumerate(zip(called.samples, called.thresholds, strict=True)):
+    for number, (sample, limits) in enumerate(zip(called.samples, called.limits, strict=True)):
         calls = [variant.calls[number] for variant in called.variants]
-        significant = [call for call in calls if call.quality >= limit.quality]
+        significant = [call for call in calls if call.quality >= limits[call.allele.kind].quality]
+        bases, indels = limits.get(SNV), limits.get(INDEL)
         samples.append(
             {
                 "sample": sample.name,
                 "reads": str(sample.path),
-                "columns_tested": called.tested[number],
-                "tests": limit.tests,
-                "min_quality": limit.quality,
+                "columns_tested": called.tested[number][SNV],
+                "tests": bases and bases.tests,
+                "min_quality": bases and bases.quality,
+                "indels_tested": called.tested[number][INDEL],
+                "indel_tests": indels and indels.tests,
+                "min_indel_quality": indels and indels.quality,
                 "variants": len(significant),
                 "passed": sum(not call.filters for call in significant),
             }

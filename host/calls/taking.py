@@ -24,7 +24,7 @@ from syclade.kernels.pileup.arguments import (
     WRONG_CIGAR,
 )
 
-__all__ = ["RAW_BYTES", "Reads", "Taker"]
+__all__ = ["RAW_BYTES", "Reads", "Taker", "error_of_read"]
 
 RAW_BYTES = 1 << 22
 """Bytes of raw records that are taken apart at a time."""
@@ -138,7 +138,7 @@ class Taker:
         self._compiled(arrays)
         found = dict(zip(OUTCOME, outcome.tolist(), strict=True))
         if found["problem"]:
-            raise _problem(path, raw, found["problem"], found["place"], contig[1])
+            raise error_of_read(path, raw, found["place"], contig[1], *_PROBLEMS[found["problem"]])
         return Reads(
             letters,
             self._fields[: found["reads"]],
@@ -152,9 +152,17 @@ class Taker:
         )
 
 
-def _problem(path: Path, raw: bytes, problem: int, at: int, contig: str) -> ReadsError:
-    """Return the error for a record: its name and position, what is wrong, and what to do."""
+def error_of_read(path: Path, raw: bytes, at: int, contig: str, what: str, hint: str) -> ReadsError:
+    """Return the error for a record: its name and position, what is wrong, and what to do.
+
+    Args:
+        path: the file.
+        raw: raw records.
+        at: where the record begins.
+        contig: name of the contig.
+        what: what is wrong.
+        hint: what to do.
+    """
     position = int.from_bytes(raw[at + 8 : at + 12], "little", signed=True) + 1
     name = raw[at + 36 : at + 36 + max(raw[at + 12] - 1, 0)].decode("ascii", "replace")
-    what, hint = _PROBLEMS[problem]
     return ReadsError(f"read {name!r} at {contig}:{position} {what}", path=path, hint=hint)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 import syclade
+from syclade.host.calls.alleles import Allele
 from syclade.host.calls.decisions import MIN_DEPTH, Call, pooled_bias
+from syclade.host.calls.kinds import INDEL, kinds_of
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.reference import BASES
 from syclade.host.calls.run import Called, Variant
 from syclade.host.calls.strand_bias import ALPHA
 from syclade.host.options.calls import call_flag
@@ -26,6 +27,18 @@ _COMMON = (
     '##INFO=<ID=SB,Number=1,Type=Integer,Description="Phred-scaled strand bias at this position">',
     '##INFO=<ID=DP4,Number=4,Type=Integer,Description="Counts for ref-forward bases, ref-reverse, '
     'alt-forward and alt-reverse bases">',
+)
+
+_INDEL_COMMON = (
+    '##INFO=<ID=INDEL,Number=0,Type=Flag,Description="Indicates that the variant is an INDEL.">',
+    '##INFO=<ID=HRUN,Number=1,Type=Integer,Description="Homopolymer length to the right of report indel '
+    'position">',
+)
+
+_INDEL_OWN = (
+    '##INFO=<ID=INDEL,Number=0,Type=Flag,Description="An insertion or a deletion: DP is without reads that '
+    'end at POS, DP4 counts reads without and with it, and AF is its part of DP">',
+    '##INFO=<ID=HRUN,Number=1,Type=Integer,Description="Length of the homopolymer after POS">',
 )
 
 _OWN = (
@@ -68,8 +81,12 @@ def _filters(called: Called, options: CallOptions) -> Iterator[str]:
             '##FILTER=<ID=sb_fdr,Description="Strand-Bias Multiple Testing Correction: fdr corr. '
             f'pvalue > {ALPHA:f}">'
         )
-    for quality in dict.fromkeys(limit.quality for limit in called.thresholds):
-        yield f'##FILTER=<ID=min_snvqual_{quality},Description="Minimum SNV Quality (Phred) {quality}">'
+    for kind in kinds_of(options):
+        for quality in dict.fromkeys(limits[kind].quality for limits in called.limits):
+            yield (
+                f"##FILTER=<ID={kind.quality_filter}_{quality},"
+                f'Description="Minimum {kind.name} Quality (Phred) {quality}">'
+            )
 
 
 def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
@@ -78,13 +95,17 @@ def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[st
     yield f"##source=syclade {syclade.__version__} call {call_flag('compat')}"
     yield f"##reference={reference}"
     yield from _COMMON
+    if options.call_indels:
+        yield from _INDEL_COMMON
     yield from _filters(called, options)
     yield "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
     for variant in called.variants:
         (call,) = variant.calls
         allele = call.allele
-        frequency = np.float32(allele.count) / np.float32(allele.depth)
+        with np.errstate(divide="ignore"):  # LoFreq writes inf where all reads end
+            frequency = np.float32(allele.count) / np.float32(allele.depth)
         info = f"DP={allele.depth};AF={frequency:f};SB={call.strand_bias};DP4={_joined(allele.dp4)}"
+        info += _flags(allele)
         yield "\t".join((*_place(variant), str(call.quality), _passed(call.filters), info))
 
 
@@ -97,6 +118,8 @@ def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
     for name, length in called.samples[0].contigs.items():
         yield f"##contig=<ID={name},length={length}>"
     yield from _OWN
+    if options.call_indels:
+        yield from _INDEL_OWN
     yield '##FILTER=<ID=PASS,Description="All filters passed">'
     yield from _filters(called, options)
     yield from _FORMATS
@@ -106,8 +129,8 @@ def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:
     yield "\t".join((head, *(sample.name for sample in called.samples)))
     for variant in called.variants:
         significant = [
-            call.quality >= limit.quality
-            for call, limit in zip(variant.calls, called.thresholds, strict=True)
+            call.quality >= limits[call.allele.kind].quality
+            for call, limits in zip(variant.calls, called.limits, strict=True)
         ]
         yield _record(variant, significant)
 
@@ -128,20 +151,25 @@ def _info(calls: Sequence[Call]) -> str:
     alleles = [call.allele for call in calls]
     dp4 = [sum(numbers) for numbers in zip(*(allele.dp4 for allele in alleles), strict=True)]
     bias = calls[0].strand_bias if len(calls) == 1 else pooled_bias(*dp4)
-    counted = sum(sum(allele.bases) for allele in alleles)
+    counted = sum(allele.counted for allele in alleles)
     trials, count = (
         sum(numbers) for numbers in zip(*((one.trials, one.count) for one in alleles), strict=True)
     )
     return (
         f"DP={sum(allele.depth for allele in alleles)};AF={_part(dp4[2] + dp4[3], counted)};"
-        f"AFQ={_part(count, trials)};SB={bias};DP4={_joined(dp4)}"
+        f"AFQ={_part(count, trials)};SB={bias};DP4={_joined(dp4)}{_flags(alleles[0])}"
     )
+
+
+def _flags(allele: Allele) -> str:
+    """Return what INFO has besides, after a semicolon; empty for a base."""
+    return f";{allele.kind.flag};HRUN={allele.homopolymer}" if allele.kind is INDEL else ""
 
 
 def _sample(call: Call, significant: bool, several: bool) -> str:
     allele = call.allele
     forward, reverse, other_forward, other_reverse = allele.dp4
-    counted, alternative = sum(allele.bases), other_forward + other_reverse
+    counted, alternative = allele.counted, other_forward + other_reverse
     if not counted:
         genotype = "./."
     elif significant:
@@ -154,8 +182,7 @@ def _sample(call: Call, significant: bool, several: bool) -> str:
 
 def _place(variant: Variant) -> tuple[str, str, str, str, str]:
     allele = variant.calls[0].allele
-    reference = BASES[allele.reference] if allele.reference < len(BASES) else "N"
-    return variant.contig, str(allele.position + 1), ".", reference, BASES[allele.alternative]
+    return variant.contig, str(allele.position + 1), ".", allele.reference, allele.alternative
 
 
 def _passed(filters: Sequence[str]) -> str:

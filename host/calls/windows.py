@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.alignment_quality import BANDS, AlignmentQuality
+from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.compiled import compiled_columns, compiled_records
+from syclade.host.calls.banded import BANDS
+from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
+from syclade.host.calls.gap_quality import GapQuality
+from syclade.host.calls.indel_counts import IndelCounter
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.read_tags import ReadTags, TagReader
 from syclade.host.calls.stream import RawRecords
 from syclade.host.calls.taking import RAW_BYTES, Reads, Taker
+from syclade.kernels.pileup.arguments import FIELDS
 
 __all__ = ["WINDOW", "WindowCounter", "window_ends"]
 
@@ -48,9 +54,12 @@ class WindowCounter:
     def __init__(self, options: CallOptions) -> None:
         self._options = options
         self.stopped = False
-        self._taker = Taker(compiled_records(), options, BANDS[-1])
-        self._columns = compiled_columns()
+        self._taker = Taker(compiled("records"), options, BANDS[-1])
+        self._columns = compiled("columns")
         self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
+        self._tags = TagReader(options)
+        self._gaps = GapQuality()
+        self._indels: Compiled | None = None
         self.records = self.empty = 0
 
     def count(
@@ -79,11 +88,13 @@ class WindowCounter:
             carried: list[bytes] = []
             previous = -1
             for first, last in window_ends(begin, end):
-                counter = Counter(self._columns, self._options, first, last)
+                counter = _Counters(Counter(self._columns, self._options, first, last), first, last)
+                if self._options.call_indels:
+                    self._count_indels(counter)
                 pieces, carried = carried, []
                 for piece in pieces:
                     reads = self._taker.take(alignments.path, piece, place, last, -1)
-                    carried.append(self._add(counter, reads, reference, piece, last))
+                    carried.append(self._add(counter, alignments, reads, reference, piece, contig))
                 while not self.stopped:
                     raw = stream.chunk(RAW_BYTES)
                     reads = self._taker.take(alignments.path, raw, place, last, previous)
@@ -91,25 +102,72 @@ class WindowCounter:
                     previous = reads.previous
                     self.records += reads.records
                     self.empty += reads.empty
-                    carried.append(self._add(counter, reads, reference, raw, last))
+                    carried.append(self._add(counter, alignments, reads, reference, raw, contig))
                     if reads.stopped or not (reads.consumed or stream.more()):
                         break
                 carried = [piece for piece in carried if piece]
                 yield counter.counts()
 
     def _add(
-        self, counter: Counter, reads: Reads, reference: NDArray[np.uint8], raw: bytes, last: int
+        self,
+        counters: _Counters,
+        alignments: Alignments,
+        reads: Reads,
+        reference: NDArray[np.uint8],
+        raw: bytes,
+        contig: str,
     ) -> bytes:
         """Count reads; return the records of those that reach beyond the window."""
         if not len(reads):
             return b""
-        found = _NOTHING if self._quality is None else self._quality.compute(reads, reference)
-        counter.add(reads, *found)
-        beyond = np.flatnonzero(reads.field("end") > last)
+        tags = self._tags.find(alignments.path, raw, reads, contig)
+        if self._options.compat and (tags.has("BI") & tags.has("BD")).any():
+            self._count_indels(counters)  # an indel may be the consensus, where LoFreq tests no bases
+        if counters.indels is not None:
+            counters.indels.add(reads, tags, reference)
+        counters.bases.add(reads, *self._qualities(reads, tags, reference))
+        beyond = np.flatnonzero(reads.field("end") > counters.end)
         begins, sizes = reads.field("record")[beyond], reads.field("size")[beyond]
         return b"".join(raw[at : at + size] for at, size in zip(begins.tolist(), sizes.tolist(), strict=True))
 
+    def _qualities(self, reads: Reads, tags: ReadTags, reference: NDArray[np.uint8]) -> tuple[Any, Any, Any]:
+        """Return states and alignment qualities of all letters, and which reads have them stored."""
+        if self._quality is None:
+            return (*_NOTHING, None)
+        stored = tags.has("lb")
+        if not stored.any():
+            return (*self._quality.compute(reads, reference), None)
+        states, confidence = self._quality.compute(reads, reference, stored)
+        self._tags.use_stored(reads, tags, states, confidence)
+        windows = reads.fields[:, FIELDS.index("reference")]
+        windows[stored] = np.maximum(windows[stored], 1)  # else a read counts as one without qualities
+        return states, confidence, stored
+
+    def _count_indels(self, counters: _Counters) -> None:
+        """Count indels in a window from now on."""
+        if counters.indels is None:
+            self._indels = self._indels or compiled("indels")
+            counters.indels = IndelCounter(
+                self._indels, self._gaps, self._options, counters.begin, counters.end
+            )
+
     def close(self) -> None:
         """Free the memory."""
+        self._gaps.close()
         if self._quality is not None:
             self._quality.close()
+
+
+@dataclass
+class _Counters:
+    """Counters of a window, which is `begin` to `end`, from 0, without `end`."""
+
+    bases: Counter
+    begin: int
+    end: int
+    indels: IndelCounter | None = None
+
+    def counts(self) -> Counts:
+        """Return what has been counted."""
+        indels = None if self.indels is None else self.indels.counts()
+        return replace(self.bases.counts(), indels=indels)

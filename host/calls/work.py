@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,17 @@ from syclade.host.calls.alignments import Alignments
 from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
 from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
+from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
+from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.regions import Interval
 from syclade.host.calls.windows import WindowCounter
 
 __all__ = ["WindowResult", "Worker"]
+
+MARGIN = 1.28
+"""Alleles whose p-value exceeds the level by at most this factor are kept; `may_be_called` has a smaller
+margin."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +34,15 @@ class WindowResult:
 
     Attributes:
         interval: its positions.
-        tested: columns tested, by sample.
+        tested: columns and indels tested, by sample.
         alleles: alternatives that may be called in any sample, or are forced: for each, its values in every
-            sample, in the order of positions and bases.
+            sample, in the order of positions, kinds (indels first) and bases.
         covered: positions with reads, summed over the samples.
         bases: reads of all positions, summed over the samples.
     """
 
     interval: Interval
-    tested: tuple[int, ...]
+    tested: tuple[Tested, ...]
     alleles: tuple[tuple[Allele, ...], ...]
     covered: int
     bases: int
@@ -122,6 +129,35 @@ def tested_window(
         forced: numbers of the alternatives that get records in any case, by position.
     """
     begin, width = samples[0].begin, len(samples[0].depth)
+    snvs = _snvs(samples, reference, options, forced)
+    indels = _indels(samples, reference, options)
+    alleles = sorted((*indels.alleles, *snvs.alleles), key=lambda one: one[0].position)
+    return WindowResult(
+        Interval(contig, begin, begin + width),
+        tuple({SNV: snv, INDEL: indel} for snv, indel in zip(snvs.tested, indels.tested, strict=True)),
+        tuple(alleles),
+        sum(int((counts.depth > 0).sum()) for counts in samples),
+        sum(int(counts.depth.sum(dtype=np.int64)) for counts in samples),
+    )
+
+
+class _Found(NamedTuple):
+    """Number of tests of a kind, by sample, and the alleles that may be called, in the order of positions."""
+
+    tested: tuple[int, ...]
+    alleles: tuple[tuple[Allele, ...], ...]
+
+
+def _snvs(
+    samples: Sequence[Counts],
+    reference: NDArray[np.uint8],
+    options: CallOptions,
+    forced: Mapping[int, tuple[int, ...]],
+) -> _Found:
+    """Test the bases of a window; see `tested_window`."""
+    if options.only_indels:
+        return _Found((0,) * len(samples), ())
+    begin, width = samples[0].begin, len(samples[0].depth)
     bases = reference[begin : begin + width]
     columns = [columns_to_test(counts, bases, options) for counts in samples]
     here = [
@@ -138,18 +174,24 @@ def tested_window(
         tuple(allele_at(one, test, column, base) for one, test in zip(columns, tests, strict=True))
         for column, base in sorted(chosen)
     )
-    return WindowResult(
-        Interval(contig, begin, begin + width),
-        tuple(test.tested for test in tests),
-        alleles,
-        sum(int((counts.depth > 0).sum()) for counts in samples),
-        sum(int(counts.depth.sum(dtype=np.int64)) for counts in samples),
-    )
+    return _Found(tuple(test.tested for test in tests), alleles)
+
+
+def _indels(samples: Sequence[Counts], reference: NDArray[np.uint8], options: CallOptions) -> _Found:
+    """Test the indels of a window."""
+    counts = [one.indels for one in samples if one.indels is not None]
+    if not options.call_indels:
+        return _Found((0,) * len(samples), ())
+    level = options.sig / number_of_tests(INDEL, 0, options)
+    tests = [run_indel_tests(one, reference, options, level) for one in counts]
+    alleles = tuple(indel_alleles(tests, reference, level * MARGIN))
+    return _Found(tuple(len(one.order) for one in tests), alleles)
 
 
 def _possible(tests: WindowTests, level: float) -> set[tuple[int, int]]:
-    """Return columns and bases whose p-value is at most the level, with the margin of `may_be_called`."""
-    return {place for place, log_p in tests.log_p.items() if log_p <= np.log(level) + 0.25}
+    """Return columns and bases whose p-value is at most the level, with a margin."""
+    limit = np.log(level * MARGIN)
+    return {place for place, log_p in tests.log_p.items() if log_p <= limit}
 
 
 def _with_all(

@@ -95,7 +95,8 @@ def command(
     verbose: bool,
     **given: Any,
 ) -> None:
-    """Call the single-nucleotide variants of the reads in each BAM, by LoFreq's model.
+    """Call single-nucleotide variants, and with --call-indels indels, of the reads in each BAM, by LoFreq's
+    model.
 
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.
@@ -155,6 +156,8 @@ def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> Call
         raise click.UsageError("--compat takes one BAM, as LoFreq does.")
     if given["compat"] and sites is not None:
         raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
+    if given["only_indels"] and sites is not None:
+        raise click.UsageError("--only-indels does not go with --sites, whose alleles are single bases.")
     given["drop_filtered"] |= given["compat"]
     return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
 
@@ -232,11 +235,14 @@ def _progress(quiet: bool, log: Any) -> Iterator[Progress | None]:
 
 def _tell(summary: dict[str, Any]) -> None:
     """Print the summary on standard error."""
+    kinds = {"": ("tests", "min_quality"), " of indels": ("indel_tests", "min_indel_quality")}
     for sample in summary["samples"]:
-        click.echo(
-            f"syclade: {sample['sample']}: {sample['variants']} variants, {sample['passed']} pass; "
-            f"{sample['tests']} tests, quality at least {sample['min_quality']}",
-            err=True,
-        )
+        limits = [
+            f"{sample[tests]} tests{kind}, quality at least {sample[quality]}"
+            for kind, (tests, quality) in kinds.items()
+            if sample[tests] is not None
+        ]
+        found = f"{sample['variants']} variants, {sample['passed']} pass"
+        click.echo("; ".join((f"syclade: {sample['sample']}: {found}", *limits)), err=True)
     if summary["files"]:
         click.echo(f"syclade: wrote {', '.join(summary['files'])}", err=True)

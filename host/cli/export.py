@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from syclade.host.cli import options
 
@@ -41,8 +42,10 @@ MISSING = 0.1  # share of missing values in a simulated test vector
     "images",
     multiple=True,
     metavar="cpu|fpga-emu",
-    help="Compile the chain-step kernel for this kind of device, too; may be repeated.",
+    help="Compile the chain-step kernel, or those of tails, for this kind of device, too; may be repeated.",
 )
+@click.option("--tails", is_flag=True, help="Export the kernels of tails of columns instead (syclade call).")
+@click.option("--columns", type=POSITIVE, default=64, show_default=True, help="Columns of their test vector.")
 @options.take("force", "json")
 def command(
     directory: Path,
@@ -53,6 +56,8 @@ def command(
     steps: int,
     seed: int,
     images: tuple[str, ...],
+    tails: bool,
+    columns: int,
     force: bool,
     as_json: bool,
     **given: Any,
@@ -61,8 +66,66 @@ def command(
 
     DIR gets the SPIR-V of the chain-step kernel and of each of its stages, specialised for up to M distinct
     columns and N mutations; manifest.json, which describes every argument; problem.npz, a prepared inference
-    with its expected results; and load_design.py, which runs it with dpctl alone.
+    with its expected results; and load_design.py, which runs it with dpctl alone. With --tails, it gets the
+    three kernels of tails of columns, with load_tails.py.
     """
+    _refuse_together(tails)
+    names = (
+        _tails(directory, columns, seed, images, force)
+        if tails
+        else _chains(directory, cells, mutations, matrix, chains, steps, seed, images, force, given)
+    )
+    paths = [str(directory / name) for name in names]
+    if as_json:
+        click.echo(json.dumps({"files": paths}, indent=2))
+    else:
+        click.echo(f"wrote {', '.join(paths)}")
+
+
+_OF_TAILS = ("directory", "tails", "columns", "seed", "images", "force", "as_json")
+
+
+def _refuse_together(tails: bool) -> None:
+    """Refuse options of the other family of kernels."""
+    context = click.get_current_context()
+    given = [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE
+    ]
+    for parameter in given:
+        if tails and parameter.name not in _OF_TAILS:
+            raise click.UsageError(f"{parameter.opts[0]} does not go with --tails.")
+        if not tails and parameter.name == "columns":
+            raise click.UsageError("--columns goes with --tails only.")
+
+
+def _tails(directory: Path, columns: int, seed: int, images: tuple[str, ...], force: bool) -> list[str]:
+    """Export the kernels of tails; return the names of the files."""
+    from syclade.host.common.files import check_output
+    from syclade.host.export.folder import check_image_kinds
+    from syclade.host.export.tails import TAIL_FILES, export_tails, tail_image_name
+    from syclade.host.tails.kernels import KERNELS
+
+    check_image_kinds(images)
+    made = [tail_image_name(kernel, kind) for kind in images for kernel in KERNELS]
+    check_output(directory, (*TAIL_FILES, *made), force)
+    return export_tails(directory, columns=columns, seed=seed, images=images, force=force)
+
+
+def _chains(
+    directory: Path,
+    cells: int | None,
+    mutations: int | None,
+    matrix: Any,
+    chains: int,
+    steps: int,
+    seed: int,
+    images: tuple[str, ...],
+    force: bool,
+    given: dict[str, Any],
+) -> list[str]:
+    """Export the kernels of chains; return the names of the files."""
     from syclade.host.common.files import check_output
     from syclade.host.common.places import refuse_same
     from syclade.host.export import FILES, export_folder
@@ -73,7 +136,7 @@ def command(
     check_output(directory, written, force)
     rates = options.rates_of(given)
     vector = _matrix(matrix, cells, mutations, rates, seed)
-    names = export_folder(
+    return export_folder(
         directory,
         vector,
         rates,
@@ -85,11 +148,6 @@ def command(
         images=images,
         force=force,
     )
-    paths = [str(directory / name) for name in names]
-    if as_json:
-        click.echo(json.dumps({"files": paths}, indent=2))
-    else:
-        click.echo(f"wrote {', '.join(paths)}")
 
 
 def _matrix(given: Any, cells: int | None, mutations: int | None, rates: Rates, seed: int) -> Matrix:

@@ -29,12 +29,15 @@ from syclade.host.workarounds.native_programs import opened_place, sycl_program
 if TYPE_CHECKING:
     from syclade.host.encodings import Encoding
 
-__all__ = ["IMAGE_KINDS", "Image", "make_image", "packed", "read_image"]
+__all__ = ["IMAGE_KINDS", "TAILS", "Image", "make_image", "packed", "read_image"]
 
 logger = logging.getLogger("syclade.image")
 
 IMAGE_KINDS = ("cpu", "fpga-emu")
 """Kinds of device that this machine can make an image for."""
+
+TAILS = "tails"
+"""In place of the name of an encoding: a kernel of tails, which has no sizes of trees."""
 
 _MAGIC = b'{"syclade_image": 1'
 _ELF = b"\x7fELF"
@@ -49,13 +52,13 @@ _EXPORT_HINT = "`syclade export` makes one for cpu or fpga-emu"
 
 @dataclass(frozen=True)
 class Image:
-    """Precompiled chain-step kernel.
+    """Precompiled kernel of chain steps, or of tails.
 
     Attributes:
         path: the file.
         kind: kind of device that it is for.
         entry_point: name of the kernel.
-        encoding: name of the kernel's encoding of trees.
+        encoding: name of the kernel's encoding of trees; or TAILS.
         constants: constants that the kernel is specialised for.
         arguments: name and type of each of its arguments.
         sources: digest of the device code that it was made from; empty if unknown.
@@ -114,6 +117,18 @@ class Image:
             logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
         encoding.constants = dict(self.constants)
 
+    def fit_tails(self, kernel: Kernel) -> None:
+        """Check that the image can replace a kernel of tails.
+
+        Raises:
+            DeviceError: the image's kernel is a different one.
+        """
+        declared = tuple((argument.name, argument.dtype) for argument in kernel.arguments)
+        if (self.encoding, self.entry_point, self.arguments) != (TAILS, kernel.name, declared):
+            raise DeviceError(f"{self.path}: the image's kernel is not {kernel.name}", hint=_EXPORT_HINT)
+        if self.sources != kernel.sources:
+            logger.warning("%s was not made from this syclade's kernels: results may differ", self.path)
+
     def kernel(self, queue: Any) -> Any:
         """Return a `dpctl.program.SyclKernel` of the image on a queue's device.
 
@@ -168,7 +183,7 @@ def make_image(queue: Any, kind: str, encoding: str, kernel: Kernel, module: byt
     Args:
         queue: queue of the device.
         kind: kind of the device.
-        encoding: name of the kernel's encoding.
+        encoding: name of the kernel's encoding; or TAILS.
         kernel: kernel of the module; the module's one entry point has the kernel's name.
         module: the SPIR-V module.
 
@@ -283,7 +298,8 @@ def _image(
     binary: bytes,
 ) -> Image:
     constants = {str(name): int(value) for name, value in told["constants"].items()}
-    missing = {*_CAPACITIES, "lanes", "values"} - set(constants)
+    needed = set() if told["encoding"] == TAILS else {*_CAPACITIES, "lanes", "values"}
+    missing = needed - set(constants)
     if missing:
         raise ValueError(f"it does not tell {', '.join(sorted(missing))}")
     arguments = tuple((str(name), str(dtype)) for name, dtype in told["arguments"])

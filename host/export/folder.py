@@ -25,7 +25,7 @@ from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
 from syclade.kernels.target.sycl_traits import TRAITS
 
-__all__ = ["FILES", "export_folder", "image_name"]
+__all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "image_name"]
 
 FILES = (
     "chain_steps.spv",
@@ -77,7 +77,7 @@ def export_folder(
     """
     problem = make_problem(matrix, rates)
     _check(problem, cells, mutations, images)
-    device = _compiling_device("cpu")
+    device = compiling_device("cpu")
     queue = open_queue(device.filter)
     plan = make_plan(problem)
     capacity = AncestorEncoding.capacity(TRAITS, mutations + 1, cells, len(problem.values))
@@ -108,12 +108,21 @@ def _check(problem: Problem, cells: int, mutations: int, images: Sequence[str]) 
             f"{mutations} and {cells}",
             hint="export for more mutations and cells, or for those of the matrix",
         )
-    for kind in images:
+    check_image_kinds(images)
+
+
+def check_image_kinds(kinds: Sequence[str]) -> None:
+    """Check that images can be made for kinds of device.
+
+    Raises:
+        OptionError: there is no such kind of image.
+    """
+    for kind in kinds:
         if kind not in IMAGE_KINDS:
             raise OptionError(f"no image can be made for {kind}", hint=f"use {' or '.join(IMAGE_KINDS)}")
 
 
-def _compiling_device(kind: str) -> Device:
+def compiling_device(kind: str) -> Device:
     """Return a SYCL device of a kind.
 
     Raises:
@@ -129,6 +138,6 @@ def _images(kinds: Sequence[str], exported: ExportedKernel, module: bytes) -> di
     """Return an image of the chain-step kernel for each kind of device, by file name."""
     made: dict[str, bytes] = {}
     for kind in kinds:
-        queue = open_queue(_compiling_device(kind).filter)
+        queue = open_queue(compiling_device(kind).filter)
         made[image_name(kind)] = make_image(queue, kind, "ancestor", exported.kernel, module)
     return made

@@ -55,7 +55,10 @@ def run(folder: Path, device: str, kernels: str) -> dict[str, Any]:
 
     with np.load(io.BytesIO(checked(folder, problem)), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    design = Design(folder, manifest, dpctl.SyclQueue(device), arrays)
+    symbols = {"log_sizes": arrays["log_sizes"].shape[1], "tallies": arrays["tallies"].shape[1]}
+    symbols |= {"moves": arrays["move_below"].size, **manifest["constants"]}
+    kernels_of_all = manifest["kernels"]
+    design = Design(folder, kernels_of_all, dpctl.SyclQueue(device), len(arrays["chain"]), arrays, symbols)
     names = ("chain_steps",) if kernels == "chain_steps" else STAGES
     started = time.perf_counter()
     loaded = [design.load(name) for name in names]
@@ -79,21 +82,36 @@ def run(folder: Path, device: str, kernels: str) -> dict[str, Any]:
 
 
 class Design:
-    """The kernels' arguments in device memory, and the launches."""
+    """The kernels' arguments in device memory, and the launches.
 
-    def __init__(self, folder: Path, manifest: dict[str, Any], queue: Any, arrays: dict[str, Any]) -> None:
+    Args:
+        folder: the exported folder.
+        kernels: the manifest's descriptions of the kernels.
+        queue: a queue of the device.
+        slots: number of slots.
+        arrays: contents of arguments, by name; others are zeros.
+        symbols: sizes of arrays, by the symbols in their shapes.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        kernels: list[dict[str, Any]],
+        queue: Any,
+        slots: int,
+        arrays: dict[str, Any],
+        symbols: dict[str, int],
+    ) -> None:
         import numpy as np
 
         self.folder = folder
         self.queue = queue
-        self.slots = len(arrays["chain"])
-        self.kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
+        self.slots = slots
+        self.kernels = {kernel["name"]: kernel for kernel in kernels}
         self.memory: dict[str, Any] = {}
         self.arrays: dict[str, Any] = {}
-        symbols = {"slots": self.slots, "log_sizes": arrays["log_sizes"].shape[1]}
-        symbols |= {"moves": arrays["move_below"].size, "tallies": arrays["tallies"].shape[1]}
-        symbols |= manifest["constants"]
-        for kernel in manifest["kernels"]:
+        symbols = symbols | {"slots": slots}
+        for kernel in kernels:
             for argument in kernel["arguments"]:
                 name = argument["name"]
                 if name not in self.memory:

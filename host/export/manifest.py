@@ -13,7 +13,7 @@ from syclade.host.export.kernels import STAGES, ExportedKernel
 from syclade.kernels.ancestor.stage_arguments import StageArgument
 from syclade.kernels.chain.arguments import PARAMETERS
 
-__all__ = ["make_manifest", "sha256"]
+__all__ = ["common_parts", "make_manifest", "sha256"]
 
 FLATTENED = ("items", "item_bytes", "data", "shape", "stride_bytes")
 _FLATTENING = {
@@ -57,14 +57,7 @@ def make_manifest(
         vector: from `describe_vector`.
         files: content of the other files of the folder, such as images, by name.
     """
-    version = header(kernels[0][1])[1]
-    return {
-        "format": "syclade export",
-        "format_version": 3,
-        "syclade": syclade.__version__,
-        "sources": kernels[0][0].kernel.sources,
-        "compilers": compiler_versions(),
-        "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
+    return common_parts(kernels, values, files) | {
         "encoding": "ancestor",
         "sizes": dict(sizes),
         "constants": dict(kernels[0][0].kernel.constants),
@@ -81,12 +74,33 @@ def make_manifest(
             "tallies": "steps proposed and accepted, by kind of move",
         },
         "parameters": list(PARAMETERS),
+        "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
+        "problem": vector,
+    }
+
+
+def common_parts(
+    kernels: Sequence[tuple[ExportedKernel, bytes]], values: Mapping[str, int], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """Return the parts that the manifests of all families of kernels have.
+
+    Args:
+        kernels: each kernel and its module.
+        values: of the symbols in shapes that are fixed.
+        files: content of the other files of the folder, by name.
+    """
+    version = header(kernels[0][1])[1]
+    return {
+        "format": "syclade export",
+        "format_version": 3,
+        "syclade": syclade.__version__,
+        "sources": kernels[0][0].kernel.sources,
+        "compilers": compiler_versions(),
+        "spirv_version": f"{version >> 16 & 255}.{version >> 8 & 255}",
         "flattening": _FLATTENING,
         "directions": _DIRECTIONS,
         "roles": _ROLES,
-        "stages": {"order": list(STAGES), "meaning": "one launch of each is one step of every slot's chain"},
         "kernels": [_kernel(kernel, module, values) for kernel, module in kernels],
-        "problem": vector,
         "files": {name: sha256(content) for name, content in files.items()},
     }
 

@@ -39,7 +39,8 @@ _ROWS = (
     CallOption("min_alt_jq", "J", 0, 0, 93, "Skip alternative bases of lower joint quality."),
     CallOption("no_baq", "B", False, None, None, "Do not use base alignment qualities (BAQ)."),
     CallOption("del_baq", "D", False, None, None,
-               "Accepted for LoFreq's sake: BAQ are always computed, never taken from the file."),
+               "Compute BAQ of reads that have them stored (tag lb of LoFreq), too."),
+    CallOption("no_idaq", "A", False, None, None, "Do not use alignment qualities of gaps (IDAQ)."),
     CallOption("min_mq", "m", 0, 0, 255, "Skip reads of lower mapping quality."),
     CallOption("max_mq", "M", 255, 0, 255, "Replace higher mapping qualities by this one."),
     CallOption("no_mq", "N", False, None, None, "Do not use mapping qualities."),
@@ -49,6 +50,9 @@ _ROWS = (
     CallOption("min_cov", "C", 1, 1, _MOST, "Test only columns with this many bases."),
     CallOption("max_depth", "d", 1000000, 1, _MOST, "Use at most this many reads of a column."),
     CallOption("use_orphan", "", False, None, None, "Use reads of improper pairs, too."),
+    CallOption("call_indels", "", False, None, None, "Call insertions and deletions, too."),
+    CallOption("only_indels", "", False, None, None,
+               "Where indels are called, call nothing else."),
     CallOption("no_default_filter", "", False, None, None, "Do not filter by depth and strand bias."),
     CallOption("drop_filtered", "", False, None, None,
                "Leave out records that do not pass, as LoFreq does, instead of tagging them."),
@@ -61,9 +65,6 @@ CALL_OPTIONS = {option.name: option for option in _ROWS}
 """Options by name, in the order of the help."""
 
 REFUSED = (
-    ("no_idaq", "A", "indels are not called"),
-    ("call_indels", "", "indels are not called yet"),
-    ("only_indels", "", "indels are not called yet"),
     ("def_alt_jq", "K", "joint qualities are not replaced"),
     ("no_ext_baq", "e", "BAQ are always extended, as by default in LoFreq"),
     ("src_qual", "s", "source qualities are not computed"),

@@ -9,7 +9,7 @@ For SYCL devices, every kernel of the program is precompiled:
 - for tails of distributions, three kernels.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
-kernels of searches and of tails.
+kernels of searches, of tails and of calling.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from syclade.host.backends.stages.kernels import stage_kernels
+from syclade.host.calls.kernels import call_kernels
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
@@ -91,7 +92,8 @@ def shipped_kernels() -> dict[str, Shipped]:
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
     for group in (_chains(), _doublet_chains(), _leaf_chains(), _ancestor_kernels(), _tails()):
         kernels |= dict(group)
-    return kernels
+    calls = {f"calls-{name}": Shipped(one, tuple(PROCESSORS)) for name, one in call_kernels().items()}
+    return kernels | calls
 
 
 def _chains() -> Iterator[tuple[str, Shipped]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code
 from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import NUMPY, Device, native_device
+from syclade.host.devices.device import NUMPY, PYTHON, Device, native_device, own_devices
 from syclade.host.devices.work import COLUMNS, GENERAL, WithWork, WorkDone, WorkLog
 from syclade.host.engines import Allocation, open_engine
 from syclade.host.engines.engine import Engine
@@ -20,6 +21,9 @@ from syclade.host.tails.columns import Columns, Reduced, reduce_columns
 from syclade.host.tails.kernels import BLOCK, KERNELS, Sizes, sizes_of, tail_arguments, tail_kernel, work_of
 from syclade.host.tails.numpy_tails import numpy_engine
 from syclade.kernels.target.native.traits import TRAITS as NATIVE
+
+if TYPE_CHECKING:
+    from syclade.host.compile.image import Image
 
 __all__ = ["Tails", "fields_of", "log_tails"]
 
@@ -55,6 +59,7 @@ def log_tails(
     kernel: str = "grouped",
     slots: int | None = None,
     block: int = BLOCK,
+    image: Image | None = None,
 ) -> Tails:
     """Return ln P(X ≥ K) of each column; the result does not depend on the device or the number of slots.
 
@@ -64,15 +69,20 @@ def log_tails(
         kernel: one of KERNELS. Their results differ by less than 1e-12·max(1, |ln p|).
         slots: columns that are computed at the same time; None: as many as useful.
         block: entries of a block of the kernel `blocked`: W.
+        image: precompiled kernel of an export, by `read_image`; `auto` takes the device that it is for.
 
     Raises:
-        DeviceError: the device cannot be used, or has too little memory.
+        DeviceError: the device cannot be used, or has too little memory; the image is of another kernel or
+            device.
         ValueError: there is no such kernel, a number is below 1, or a column is too deep.
     """
     if kernel not in KERNELS:
         raise ValueError(f"there is no kernel {kernel!r}; there are {', '.join(KERNELS)}")
     if block < 1 or (slots is not None and slots < 1):
         raise ValueError(f"{slots} slots, blocks of {block}: each should be at least 1")
+    if image is not None:
+        image.fit_tails(tail_kernel(kernel))
+        device = image.kind if device == "auto" else device
     reduced = reduce_columns(columns)
     count = len(reduced.number)
     if count == 0:
@@ -81,7 +91,7 @@ def log_tails(
     most = slots or max(1, min(SLOTS, MEMORY // sizes.slot_bytes))
     chosen = _device_for(kernel, device)
     engine, number = open_first(
-        chosen, lambda one: _open(one, kernel, sizes, min(most, count)), explicit=device != "auto"
+        chosen, lambda one: _open(one, kernel, sizes, min(most, count), image), explicit=device != "auto"
     )
     try:
         return _compute(reduced, engine, number, kernel)
@@ -96,12 +106,15 @@ def _device_for(kernel: str, wanted: str) -> Device:
     return choose_device(wanted)
 
 
-def _open(device: Device, kernel: str, sizes: Sizes, slots: int) -> tuple[Engine, int]:
+def _open(device: Device, kernel: str, sizes: Sizes, slots: int, image: Image | None) -> tuple[Engine, int]:
     """Return an engine with the kernel's arrays, and the kernel's number there."""
+    if image is not None and device.kind in (*(one.kind for one in own_devices()), PYTHON.kind):
+        raise DeviceError(f"{image.path}: {device.name} takes no images", hint="use a SYCL device")
     if device.kind == NUMPY.kind:
         return numpy_engine(kernel, sizes, slots)
     problem = {"parameters": np.array([sizes.groups, sizes.trials, sizes.room])}
-    engine = open_engine(device, Allocation(tail_arguments(kernel), sizes.symbols(slots), problem))
+    allocation = Allocation(tail_arguments(kernel), sizes.symbols(slots), problem)
+    engine = open_engine(device, allocation, image=image)
     lanes = NATIVE.lanes if device.kind == "native" else 1
     return engine, engine.load(tail_kernel(kernel, lanes))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syclade.host.calls.options import CallOptions
-from syclade.host.calls.reference import Reference
+from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import call_variants, samples_of
 from syclade.quality.calls.simulation import simulate_reads, write_reads
@@ -25,7 +25,7 @@ Score = tuple[int, int, float]
 def score_depth(depth: int, seed: int, modes: Sequence[CallOptions]) -> list[Score]:
     """Return the score of each mode on reads of one depth."""
     made = simulate_reads(LENGTH, depth, FREQUENCIES, seed)
-    truth = {(one.position, one.alternative): one.frequency for one in made.variants}
+    truth = {(one.position, BASES[one.alternative]): one.frequency for one in made.variants}
     scores = []
     with tempfile.TemporaryDirectory() as folder:
         path = write_reads(made, Path(folder))

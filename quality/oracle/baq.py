@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["base_states"]
+__all__ = ["base_states", "gap_error", "posteriors"]
 
 M, I, D = range(3)  # noqa: E741
 OPEN, EXTEND = 0.00001, 0.4
@@ -20,20 +20,22 @@ INSERTED, OTHER = 0.25, 0.33333333333
 UNKNOWN = 4
 
 
-def base_states(
+Cell = tuple[int, int, int]
+"""Base and place, both from 1, and state."""
+
+
+def posteriors(
     bases: Sequence[int], errors: Sequence[float], window: Sequence[int], band: int
-) -> list[tuple[int, bool, float]]:
-    """Return the most likely state of each base.
+) -> dict[Cell, float]:
+    """Return the posterior probability of each state, of each cell of the band.
+
+    Those of matches and insertions add up to 1 for each base; a deletion belongs to the base before it.
 
     Args:
         bases: bases of the read, 0 to 3; 4 is unknown.
         errors: error probability of each base.
         window: bases of the reference.
         band: half width of the band.
-
-    Returns:
-        For each base its place in the window, whether it is inserted there, and the probability that this is
-        wrong.
     """
     n, places = len(bases), len(window)
     end = 1.0 / (2 * n + 2)
@@ -82,14 +84,64 @@ def base_states(
                         chance = 1.0 if new == D else emitted(base, there, new) / scale[i + 1]
                         total += step[state, new] * chance * backward[base, there, new]
                 backward[i, k, state] = total
-    found = []
+    posterior: dict[Cell, float] = {}
     for i in range(1, n + 1):
-        weights = {
-            (k, state): forward[i, k, state] * backward[i, k, state]
-            for k in range(max(1, i - band), min(places, i + band) + 1)
-            for state in (M, I)
-        }
+        weights = {place: forward[place] * backward[place] for place in forward if place[0] == i}
+        total = math.fsum(weight for place, weight in weights.items() if place[2] != D)
+        posterior |= {place: weight / total for place, weight in weights.items()}
+    return posterior
+
+
+def base_states(
+    bases: Sequence[int], errors: Sequence[float], window: Sequence[int], band: int
+) -> list[tuple[int, bool, float]]:
+    """Return the most likely state of each base.
+
+    Args:
+        bases, errors, window, band: as for `posteriors`.
+
+    Returns:
+        For each base its place in the window, whether it is inserted there, and the probability that this is
+        wrong.
+    """
+    rows: list[dict[tuple[int, int], float]] = [{} for _ in bases]
+    for (i, k, state), weight in posteriors(bases, errors, window, band).items():
+        if state != D:
+            rows[i - 1][k, state] = weight
+    found = []
+    for weights in rows:
         best = max(weights, key=lambda place: weights[place])
         others = math.fsum(weight for place, weight in weights.items() if place != best)
         found.append((best[0] - 1, best[1] == I, others / math.fsum(weights.values())))
     return found
+
+
+def gap_error(
+    posterior: dict[Cell, float],
+    before: int,
+    place: int,
+    length: int,
+    inserted: Sequence[int],
+    window: Sequence[int],
+) -> float:
+    """Return the error probability of a gap: that it is at none of the places that give the same sequence.
+
+    Args:
+        posterior: those of the read, by `posteriors`.
+        before: bases of the read before the gap.
+        place: places of the window before the gap.
+        length: number of inserted places; negative, of deleted ones.
+        inserted: inserted bases; empty for a deletion.
+        window: bases of the reference.
+    """
+
+    def sequence(shift: int) -> list[int]:
+        at, turn = place + shift, shift % max(1, len(inserted))
+        return [*window[:at], *inserted[turn:], *inserted[:turn], *window[at - min(length, 0) :]]
+
+    total, shift = 0.0, 0
+    while place + shift - min(length, 0) <= len(window) and sequence(shift) == sequence(0):
+        row, there = before + shift + (length > 0), place + shift + (length < 0)
+        total += posterior.get((row, there, I if length > 0 else D), 0.0)
+        shift += 1
+    return 1.0 - total

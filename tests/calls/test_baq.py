@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from syclade.host.calls.alignment_quality import BANDS, AlignmentQuality, blocks_of, chances_of, tables
+from syclade.host.calls.alignment_quality import AlignmentQuality, blocks_of, chances_of, tables
+from syclade.host.calls.banded import BANDS
 from syclade.host.calls.taking import Reads
 from syclade.kernels.baq.arguments import BAQ, MEMBERS, STRIDES, Baq
 from syclade.kernels.baq.kernel import make_baq

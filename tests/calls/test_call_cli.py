@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -175,7 +176,7 @@ def test_wrong_sites_are_refused(tmp_path: Path, text: str, message: str) -> Non
     assert message in refused("-f", FASTA, "--sites", sites, BAM)
 
 
-@pytest.mark.parametrize("flag", ["--call-indels", "-A", "--src-qual", "-e", "--plp-summary-only"])
+@pytest.mark.parametrize("flag", ["--src-qual", "-K", "-e", "--plp-summary-only"])
 def test_other_options_of_lofreq_are_refused_by_name(flag: str) -> None:
     result = call("-f", FASTA, flag, BAM)
     assert result.exit_code == 2
@@ -184,7 +185,15 @@ def test_other_options_of_lofreq_are_refused_by_name(flag: str) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [["-q", "94"], ["-m", "-1"], ["-a", "0"], ["-b", "x"], ["-C", "0"], ["--compat", "--sites", FASTA]],
+    [
+        ["-q", "94"],
+        ["-m", "-1"],
+        ["-a", "0"],
+        ["-b", "x"],
+        ["-C", "0"],
+        ["--compat", "--sites", FASTA],
+        ["--call-indels", "--only-indels", "--sites", FASTA],
+    ],
 )
 def test_wrong_values_are_refused(given: list[object]) -> None:
     assert call("-f", FASTA, *given, BAM).exit_code == 2
@@ -251,6 +260,37 @@ def test_files_that_are_no_reads_are_named(tmp_path: Path) -> None:
     assert "cannot be read as BAM or CRAM" in refused("-f", FASTA, FASTA)
     assert "there is no such file" in refused("-f", tmp_path / "absent.fa", BAM)
     assert "not a FASTA file" in refused("-f", BAM, BAM)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "reference.fa: the file is empty"),
+        (b"ACGT\n", "reference.fa: this is not a FASTA file"),
+        (
+            b">a\nACGT\nACGTACGT\n",
+            "reference.fa:3: this line has 8 letters, and the first one of its sequence 4",
+        ),
+        (b">\nACGT\nACGTACGT\n", "reference.fa:3: this line has 8 letters"),
+        (b">a\nACGT\nAC\nACGT\n", "reference.fa:4: the line before this one is shorter"),
+        (b">a\nACGT\n\nACGT\n", "reference.fa:4: the line before this one is shorter"),
+        (gzip.compress(b">a\nACGT\n"), "reference.fa: this is not a FASTA file, or not compressed by bgzip"),
+    ],
+)
+def test_a_wrong_reference_is_described(tmp_path: Path, content: bytes, message: str) -> None:
+    """The message names the file and the line, and no temporary file."""
+    path = tmp_path / "reference.fa"
+    path.write_bytes(content)
+    found = refused("-f", path, BAM)
+    assert message in found
+    assert "reference.fai" not in found
+    assert "samtools returned" not in found
+
+
+def test_a_wrong_index_of_the_reference_is_named(tmp_path: Path) -> None:
+    path = copied(tmp_path, "reference.fa")
+    (tmp_path / "reference.fa.fai").write_text("nothing\n")
+    assert "its index" in refused("-f", path, BAM)
 
 
 def test_unsorted_reads_are_named(tmp_path: Path) -> None:

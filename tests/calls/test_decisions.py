@@ -11,31 +11,68 @@ import pytest
 from syclade.host.calls.alleles import Allele, run_tests
 from syclade.host.calls.columns import columns_to_test
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.decisions import may_be_called, sample_calls, thresholds_of
+from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
 from syclade.host.calls.errors_of_bases import joint_errors
+from syclade.host.calls.kinds import INDEL, SNV, Kind, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.screen import may_be_significant
 from syclade.host.common.errors import OptionError
 
-LOFREQ, OWN = CallOptions(compat=True), CallOptions()
+LOFREQ, OWN = CallOptions(compat=True, call_indels=True), CallOptions(call_indels=True)
 
 
 def allele(
-    log_p: float, highest: float | None = None, bases: tuple[int, ...] = (50, 50, 20, 20, 0, 0, 0, 0)
+    log_p: float,
+    highest: float | None = None,
+    dp4: tuple[int, int, int, int] = (50, 50, 20, 20),
+    kind: Kind = SNV,
 ) -> Allele:
-    return Allele(10, 0, 1, log_p, log_p if highest is None else highest, 5, 140, bases, 40, 40, 140)
+    highest = log_p if highest is None else highest
+    return Allele(kind, 10, "A", "C", log_p, highest, 5, 140, dp4, 140, 40, 140)
+
+
+def judged(options: CallOptions, *alleles: Allele) -> list[Call]:
+    return sample_calls(alleles, limits_of({SNV: 5, INDEL: 5}, options), options)
 
 
 def quality(options: CallOptions, log_p: float, highest: float | None = None) -> int:
-    (call,) = sample_calls([allele(log_p, highest)], thresholds_of(5, options), options)
+    (call,) = judged(options, allele(log_p, highest))
     return call.quality
 
 
 def test_thresholds_are_cut() -> None:
-    assert thresholds_of(0, OWN).quality == 20
-    assert thresholds_of(10062, OWN).quality == 64
-    assert thresholds_of(10062, replace(OWN, bonf=1)).tests == 1
-    assert thresholds_of(10062, replace(OWN, bonf=1)).quality == 20
+    assert thresholds_of(SNV, 0, OWN).quality == 20
+    assert thresholds_of(SNV, 10062, OWN).quality == 64
+    assert thresholds_of(SNV, 10062, replace(OWN, bonf=1)).tests == 1
+    assert thresholds_of(SNV, 10062, replace(OWN, bonf=1)).quality == 20
+
+
+def test_indels_have_tests_of_their_own() -> None:
+    """One each; LoFreq counts one more, and does not correct them for a given number."""
+    assert [number_of_tests(INDEL, tested, OWN) for tested in (0, 1, 7)] == [1, 1, 7]
+    assert [number_of_tests(INDEL, tested, LOFREQ) for tested in (0, 1, 7)] == [1, 2, 8]
+    assert [number_of_tests(SNV, tested, LOFREQ) for tested in (0, 1, 7)] == [1, 3, 21]
+    assert [number_of_tests(kind, 7, replace(OWN, bonf=50)) for kind in (SNV, INDEL)] == [50, 50]
+    assert [number_of_tests(kind, 7, replace(LOFREQ, bonf=50)) for kind in (SNV, INDEL)] == [50, 1]
+    assert kinds_of(CallOptions()) == (SNV,)
+    assert kinds_of(OWN) == (SNV, INDEL)
+    assert kinds_of(replace(OWN, only_indels=True)) == (INDEL,)
+
+
+def test_strand_bias_of_indels_is_not_filtered() -> None:
+    """Nor do they change which bases are."""
+    biased = (300, 300, 40, 0)
+    for options in (LOFREQ, OWN):
+        indels = [allele(-500.0, dp4=biased, kind=INDEL) for _ in range(3)]
+        calls = judged(options, *indels, allele(-500.0, dp4=biased))
+        assert [call.filters for call in calls] == [(), (), (), ("sb_fdr",)]
+        assert {call.strand_bias for call in calls} == {calls[0].strand_bias} != {0}
+
+
+def test_kinds_have_limits_of_their_own() -> None:
+    log_p = -25.0 * math.log(10.0) / 10.0
+    calls = judged(OWN, allele(log_p, kind=INDEL), allele(log_p))
+    assert [call.filters for call in calls] == [("min_indelqual_26",), ("min_snvqual_31",)]
 
 
 def test_lofreqs_qualities_saturate() -> None:
@@ -61,9 +98,8 @@ def test_the_number_of_tests_so_far_decides_in_lofreq() -> None:
 
 
 def test_strand_bias_without_a_value() -> None:
-    one_way = (0, 0, 40, 0, 0, 0, 0, 0)
     for options, expected in ((LOFREQ, 2147483647), (OWN, 0)):
-        (call,) = sample_calls([allele(-500.0, bases=one_way)], thresholds_of(5, options), options)
+        (call,) = judged(options, allele(-500.0, dp4=(0, 0, 40, 0)))
         assert call.strand_bias == expected
         assert (call.filters == ("sb_fdr",)) is options.compat
 

@@ -38,6 +38,35 @@ def test_records_are_lofreqs(shared_dir: Path, name: str, kind: str) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize("stored", [False, True], ids=["computed", "stored"])
+@pytest.mark.parametrize("name", ["hg00100", "czb_artic1", "vpipe_mt007544"])
+def test_records_with_indels_are_lofreqs(shared_dir: Path, name: str, stored: bool) -> None:
+    """LoFreq needs reads with the qualities of `indelqual`; here they are computed where they are not
+    stored."""
+    folder = shared_dir / "variants"
+    reference = folder / ("human17.fasta" if name == "hg00100" else "MN908947.3.fasta")
+    reads = folder / f"{name}{'.dindel' if stored else ''}.bam"
+    given = ["call", "--compat", "--call-indels", "--quiet", "-f", reference, reads]
+    result = CliRunner().invoke(cli, [str(one) for one in given], catch_exceptions=False)
+    text = (folder / f"{name}.indel.vcf").read_text()
+    assert records(result.stdout) == records(text)
+    limits = [line for line in text.splitlines() if line.startswith("##FILTER=<ID=min_")]
+    assert [line for line in result.stdout.splitlines() if line.startswith("##FILTER=<ID=min_")] == limits
+    assert sum("INDEL" in line for line in records(text)) > (0 if name == "hg00100" else 100)
+
+
+@pytest.mark.shared
+def test_without_alignment_qualities_of_gaps_records_differ(shared_dir: Path) -> None:
+    folder = shared_dir / "variants"
+    given = ["call", "--compat", "--call-indels", "-A", "--quiet", "-f", folder / "MN908947.3.fasta"]
+    result = CliRunner().invoke(
+        cli, [*map(str, given), str(folder / "czb_artic1.bam")], catch_exceptions=False
+    )
+    text = (folder / "czb_artic1.indel.vcf").read_text()
+    assert records(result.stdout) != records(text)
+
+
+@pytest.mark.shared
 def test_the_default_mode_has_lofreqs_records_and_more(shared_dir: Path) -> None:
     """Records that pass are LoFreq's; others are tagged, and all have a sample column."""
     folder = shared_dir / "variants"

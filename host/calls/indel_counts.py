@@ -1,0 +1,255 @@
+"""Counts of reads with and without an indel in the columns of a window, by their qualities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.compiled import Compiled
+from syclade.host.calls.gap_quality import GapQuality
+from syclade.host.calls.homopolymers import indel_qualities
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.read_tags import ReadTags
+from syclade.host.calls.tables import grown
+from syclade.host.calls.taking import Reads
+from syclade.kernels.pileup.indel_arguments import (
+    GAP,
+    INDEL_RULES,
+    NO_GAP_ALIGNMENT,
+    TO_COMPUTE,
+)
+
+__all__ = ["LEAST_INDEL_QUALITY", "Indel", "IndelCounter", "IndelCounts", "Qualities"]
+
+LEAST_INDEL_QUALITY = 10
+"""Reads whose indel qualities after a base are lower do not count there."""
+
+_FIRST_STRIDE = 16
+_MOST_ROWS = 1 << 16
+"""Rows of gaps that are kept before equal ones are counted."""
+
+
+class Indel(NamedTuple):
+    """An insertion or a deletion.
+
+    Attributes:
+        column: the base before it.
+        length: number of inserted bases; negative, of deleted ones.
+        inserted: inserted bases by number; empty for a deletion.
+    """
+
+    column: int
+    length: int
+    inserted: bytes
+
+
+@dataclass(frozen=True)
+class Qualities:
+    """Reads of the same qualities, one entry for each set of them.
+
+    Attributes:
+        insertion, deletion: int64, (entries,): Phred qualities of indels.
+        mapping: int64, (entries,): Phred quality; 255 is unknown.
+        alignment: int64, (entries,): Phred quality of the gap's alignment; -1 is unknown.
+        reverse: int64, (entries,): strand.
+        count: int64, (entries,): number of reads.
+    """
+
+    insertion: NDArray[np.int64]
+    deletion: NDArray[np.int64]
+    mapping: NDArray[np.int64]
+    alignment: NDArray[np.int64]
+    reverse: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+    def strands(self) -> tuple[int, int]:
+        """Return the number of reads on the forward and on the reverse strand."""
+        reverse = int(self.count[self.reverse == 1].sum())
+        return int(self.count.sum()) - reverse, reverse
+
+
+@dataclass(frozen=True)
+class IndelCounts:
+    """Reads of the columns of a window, with and without an indel after the column.
+
+    Attributes:
+        begin: position of the first column, from 0.
+        depth: int32, (columns,): reads, deletions included.
+        tails: int32, (columns,): reads that end with a base of the column.
+        starts: int64, (columns + 1,): where the entries of `without` of each column begin.
+        without: reads without an indel, in the order of columns and keys.
+        indels: reads of each indel, in the order of columns; within one, insertions first, and each kind by
+            its first read in the file.
+    """
+
+    begin: int
+    depth: NDArray[np.int32]
+    tails: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    without: Qualities
+    indels: Mapping[Indel, Qualities]
+
+    @cached_property
+    def by_column(self) -> Mapping[int, tuple[Indel, ...]]:
+        """The indels of each column that has some, in their order."""
+        groups = groupby(self.indels, key=lambda one: one.column)
+        return {column: tuple(indels) for column, indels in groups}
+
+    def without_at(self, column: int) -> Qualities:
+        """Return the reads of a column without an indel."""
+        part = slice(int(self.starts[column]), int(self.starts[column + 1]))
+        one = self.without
+        return Qualities(
+            one.insertion[part],
+            one.deletion[part],
+            one.mapping[part],
+            one.alignment[part],
+            one.reverse[part],
+            one.count[part],
+        )
+
+
+class IndelCounter:
+    """Counts the reads of a window.
+
+    Args:
+        compiled: the kernel that counts.
+        quality: computes alignment qualities of gaps.
+        options: which reads count.
+        begin, end: the window, from 0, without `end`.
+    """
+
+    def __init__(
+        self, compiled: Compiled, quality: GapQuality, options: CallOptions, begin: int, end: int
+    ) -> None:
+        self._compiled, self._quality, self._options = compiled, quality, options
+        self._begin, self._number = begin, end - begin
+        self._table = np.zeros((self._number, _FIRST_STRIDE, 2), dtype=np.uint32)
+        self._filled = np.zeros(self._number, dtype=np.int32)
+        self._depth = np.zeros(self._number, dtype=np.int32)
+        self._tails = np.zeros(self._number, dtype=np.int32)
+        self._ids: dict[Indel, int] = {}
+        self._rows: list[NDArray[np.int64]] = []
+        self._most = _MOST_ROWS
+
+    def add(self, reads: Reads, tags: ReadTags, reference: NDArray[np.uint8]) -> None:
+        """Count reads.
+
+        Args:
+            reads: the reads.
+            tags: their tags.
+            reference: uint8, bases of the whole contig, by number.
+
+        Raises:
+            ReadsError: a column has more different qualities than there is space for.
+            DeviceError: a kernel cannot be compiled.
+        """
+        if not len(reads):
+            return
+        origin = int(reads.field("position").min())
+        last = min(len(reference), int(reads.field("end").max()) + 1)
+        arrays: dict[str, NDArray[Any]] = {
+            "raw": reads.raw,
+            "fields": reads.fields,
+            "bases": reads.bases,
+            "tags": tags.at,
+            "reference": reference,
+            "by_position": indel_qualities(reference, origin, last),
+            "next": np.zeros(2, dtype=np.int64),
+            "gaps": np.empty((int(reads.field("operations").sum()) + 1, len(GAP)), dtype=np.int64),
+            "filled": self._filled,
+            "depth": self._depth,
+            "tails": self._tails,
+        }
+        first = 0
+        while first < len(reads):
+            arrays |= {"rules": self._rules(first, len(reads), origin), "table": self._table}
+            self._compiled(arrays)
+            first, found = arrays["next"].tolist()
+            self._list(reads, arrays["gaps"][:found].copy(), reference)
+            if first < len(reads) or 4 * int(self._filled.max()) >= 3 * self._table.shape[1]:
+                self._table = grown(self._table, self._begin)
+
+    def counts(self) -> IndelCounts:
+        """Return what has been counted."""
+        stride = self._table.shape[1]
+        table = self._table.reshape(-1, 2)
+        places = np.flatnonzero(table[:, 0])
+        column, key = places // stride, table[places, 0].astype(np.int64) - 1
+        order = np.lexsort((key, column))
+        column, key = column[order], key[order]
+        without = Qualities(
+            key >> 16,
+            key >> 9 & 127,
+            key >> 1 & 255,
+            np.full(len(key), NO_GAP_ALIGNMENT),
+            key & 1,
+            table[places, 1][order].astype(np.int64),
+        )
+        starts = np.searchsorted(column, np.arange(self._number + 1))
+        return IndelCounts(self._begin, self._depth, self._tails, starts, without, self._indels())
+
+    def _list(self, reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8]) -> None:
+        """Add the gaps of reads."""
+        if not len(gaps):
+            return
+        alignment = gaps[:, GAP.index("alignment")]
+        unknown = alignment == TO_COMPUTE
+        if unknown.any():
+            alignment[unknown] = self._quality.compute(reads, gaps[unknown], reference)
+        first, length = gaps[:, GAP.index("base")], gaps[:, GAP.index("length")]
+        inserted = [
+            reads.bases[at : at + max(size, 0)].tobytes()
+            for at, size in zip(first.tolist(), length.tolist(), strict=True)
+        ]
+        names = map(Indel, gaps[:, GAP.index("column")].tolist(), length.tolist(), inserted)
+        ids = np.array([self._ids.setdefault(name, len(self._ids)) for name in names])
+        columns = [gaps[:, GAP.index(name)] for name in _QUALITIES]
+        self._rows.append(np.stack([ids, *columns, np.ones(len(gaps), dtype=np.int64)], axis=1))
+        if sum(map(len, self._rows)) > self._most:
+            self._rows = [_counted(self._rows)]
+            self._most = max(_MOST_ROWS, 2 * len(self._rows[0]))
+
+    def _indels(self) -> dict[Indel, Qualities]:
+        rows = _counted(self._rows)
+        names = list(self._ids)
+        starts = np.searchsorted(rows[:, 0], np.arange(len(names) + 1))
+        order = sorted(range(len(names)), key=lambda at: (names[at].column, names[at].length < 0, at))
+        return {names[at]: Qualities(*rows[starts[at] : starts[at + 1], 1:].T) for at in order}
+
+    def _rules(self, first: int, reads: int, origin: int) -> NDArray[np.int64]:
+        options = self._options
+        rules = dict(
+            first=first,
+            reads=reads,
+            begin=self._begin,
+            columns=self._number,
+            stride=self._table.shape[1],
+            deepest=options.max_depth,
+            skipped=options.compat,
+            origin=origin,
+            computed=options.call_indels,
+            aligned=options.call_indels and not options.no_idaq,
+            as_lofreq=options.compat,
+            least=LEAST_INDEL_QUALITY,
+        )
+        return np.array([rules[name] for name in INDEL_RULES], dtype=np.int64)
+
+
+_QUALITIES = ("insertion", "deletion", "mapping", "alignment", "reverse")
+
+
+def _counted(rows: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return rows in order, with the counts of equal ones added; the last number of a row is its count."""
+    if not rows:
+        return np.zeros((0, len(_QUALITIES) + 2), dtype=np.int64)
+    every = np.concatenate(rows)
+    distinct, place = np.unique(every[:, :-1], axis=0, return_inverse=True)
+    count = np.bincount(place.ravel(), every[:, -1], len(distinct)).astype(np.int64)
+    return np.column_stack([distinct, count])

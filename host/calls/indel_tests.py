@@ -1,0 +1,204 @@
+"""Tests of indels: the error probabilities of the reads of a column, and the tail for each indel.
+
+A read without an insertion would have one by error with probability PM + (1 − PM) PI, where PM is that of its
+mapping and PI that of an insertion after its base; likewise for deletions. A read with the tested indel has
+PM + (1 − PM) PA + (1 − PM)(1 − PA) PI, where PA is the error probability of the gap's alignment. Source:
+LoFreq's behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.alleles import Allele
+from syclade.host.calls.errors_of_bases import joint_errors
+from syclade.host.calls.homopolymers import homopolymer_length
+from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
+from syclade.host.calls.kinds import INDEL
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.reference import BASES
+from syclade.host.calls.screen import poisson_screen
+from syclade.host.tails import columns_of, log_tails
+from syclade.kernels.pileup.arguments import NO_ALIGNMENT
+
+__all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]
+
+RARE = np.float32(0.05)
+"""Where a base A or T is inserted in some reads and deleted in others, both in a smaller part, neither is
+tested: so do errors in homopolymers look."""
+
+_LETTERS = (*BASES, "N")
+
+Groups = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Distinct error probabilities, ascending, and the number of reads with each."""
+
+
+@dataclass(frozen=True)
+class IndelTests:
+    """Tests of the indels of a window.
+
+    Attributes:
+        counts: the counts.
+        order: tests up to and including each tested indel.
+        groups: error probabilities of the reads of each tested indel.
+        log_p: ln of the p-value of indels that may be significant.
+    """
+
+    counts: IndelCounts
+    order: Mapping[Indel, int]
+    groups: Mapping[Indel, Groups]
+    log_p: Mapping[Indel, float]
+
+
+def run_indel_tests(
+    counts: IndelCounts, reference: NDArray[np.uint8], options: CallOptions, level: float
+) -> IndelTests:
+    """Test the indels of a window.
+
+    Args:
+        counts: the counts of the window.
+        reference: uint8, bases of the whole contig, by number.
+        options: which reads count.
+        level: indels whose p-value certainly exceeds it need no exact one.
+
+    Raises:
+        DeviceError: the kernel of tails cannot be compiled.
+    """
+    groups: dict[Indel, Groups] = {}
+    for column, found in counts.by_column.items():
+        if reference[counts.begin + column] < len(BASES):
+            groups |= _column_groups(counts, found, reference, options)
+    made = columns_of((*groups[one], int(counts.indels[one].count.sum())) for one in groups)
+    possible = poisson_screen(made.starts, made.probabilities, made.counts, made.at_least, level)
+    chosen = [one for one, may_be in zip(groups, possible, strict=True) if may_be]
+    order = {one: number for number, one in enumerate(groups, 1)}
+    return IndelTests(counts, order, groups, _log_p(counts, groups, chosen))
+
+
+def _log_p(
+    counts: IndelCounts, groups: Mapping[Indel, Groups], chosen: Sequence[Indel]
+) -> dict[Indel, float]:
+    """Return ln of the p-values of some indels."""
+    if not chosen:
+        return {}
+    columns = columns_of((*groups[one], int(counts.indels[one].count.sum())) for one in chosen)
+    return dict(zip(chosen, log_tails(columns, device="native").log_tails.tolist(), strict=True))
+
+
+def indel_alleles(
+    samples: Sequence[IndelTests], reference: NDArray[np.uint8], level: float
+) -> Iterator[tuple[Allele, ...]]:
+    """Yield the indels that may be called in a sample, each with its values in all samples.
+
+    They are in the order of columns; within one, insertions first, and each kind by its first read.
+
+    Args:
+        samples: the tests of the window, by sample.
+        reference: uint8, bases of the whole contig, by number.
+        level: the largest p-value of one test, as it may be called.
+    """
+    limit = np.log(level)
+    called = {one: None for tests in samples for one, log_p in tests.log_p.items() if log_p <= limit}
+    for indel in sorted(called, key=lambda one: (one.column, one.length < 0)):
+        yield tuple(_allele(tests, indel, reference) for tests in samples)
+
+
+def _column_groups(
+    counts: IndelCounts, indels: Sequence[Indel], reference: NDArray[np.uint8], options: CallOptions
+) -> dict[Indel, Groups]:
+    """Return the error probabilities for each indel of a column that is tested."""
+    column = indels[0].column
+    without = counts.without_at(column)
+    reads = int(without.count.sum()) + sum(int(counts.indels[one].count.sum()) for one in indels)
+    if reads < options.min_cov:
+        return {}
+    ignored = _errors_of_homopolymers(counts, indels, reference)
+    parts = (without, *(counts.indels[one] for one in indels))
+    bounds = list(accumulate((len(one.count) for one in parts), initial=0))
+    number = np.concatenate([one.count for one in parts])
+    unaligned = {
+        inserted: np.concatenate([_errors(one, inserted, False, options) for one in parts])
+        for inserted in (True, False)
+    }
+    found = {}
+    for at, tested in enumerate(indels, 1):
+        if tested not in ignored:
+            errors = unaligned[tested.length > 0].copy()
+            errors[bounds[at] : bounds[at + 1]] = _errors(parts[at], tested.length > 0, True, options)
+            found[tested] = _grouped(errors, number)
+    return found
+
+
+def _errors(reads: Qualities, inserted: bool, aligned: bool, options: CallOptions) -> NDArray[np.float64]:
+    """Return the error probability of each entry, with or without that of its alignment."""
+    quality = reads.insertion if inserted else reads.deletion
+    alignment = np.full(len(quality), NO_ALIGNMENT)
+    if aligned:
+        alignment = np.where(reads.alignment < 0, NO_ALIGNMENT, reads.alignment)
+    return joint_errors(reads.mapping, alignment, quality, use_mapping=not options.no_mq)
+
+
+def _grouped(probability: NDArray[np.float64], count: NDArray[np.int64]) -> Groups:
+    distinct, place = np.unique(probability, return_inverse=True)
+    return distinct, np.bincount(place.ravel(), count, len(distinct)).astype(np.int64)
+
+
+def _errors_of_homopolymers(
+    counts: IndelCounts, indels: Sequence[Indel], reference: NDArray[np.uint8]
+) -> set[Indel]:
+    """Return the indels of single bases A or T that are not tested; see `RARE`."""
+    column = indels[0].column
+    following = counts.begin + column + 1
+    reads = np.float32(max(1, int(counts.depth[column]) - int(counts.tails[column])))
+    found: set[Indel] = set()
+    for base in (BASES.index("A"), BASES.index("T")):
+        pair = [
+            one
+            for one in indels
+            if one.inserted == bytes([base])
+            or (one.length == -1 and following < len(reference) and reference[following] == base)
+        ]
+        rare = all(np.float32(counts.indels[one].count.sum()) / reads < RARE for one in pair)
+        if len(pair) == 2 and rare:
+            found |= set(pair)
+    return found
+
+
+def _allele(tests: IndelTests, indel: Indel, reference: NDArray[np.uint8]) -> Allele:
+    """Return an indel with its values in a sample, which need not have it."""
+    counts, column = tests.counts, indel.column
+    position = counts.begin + column
+    here = counts.by_column.get(column, ())
+    others = [counts.without_at(column)]
+    others += [counts.indels[one] for one in here if (one.length > 0) != (indel.length > 0)]
+    forward, reverse = (sum(pair) for pair in zip(*(one.strands() for one in others), strict=True))
+    mine = counts.indels.get(indel)
+    alternative = (0, 0) if mine is None else mine.strands()
+    log_p = tests.log_p.get(indel)
+    if log_p is None:
+        log_p = _log_p(counts, tests.groups, [indel] if indel in tests.groups else []).get(indel, 0.0)
+    depth = int(counts.depth[column]) - int(counts.tails[column])
+    anchor = _LETTERS[reference[position]]
+    deleted = "".join(
+        _LETTERS[base] for base in reference[position + 1 : position + 1 - min(indel.length, 0)]
+    )
+    return Allele(
+        kind=INDEL,
+        position=position,
+        reference=anchor + deleted,
+        alternative=anchor + "".join(_LETTERS[base] for base in indel.inserted),
+        log_p=log_p,
+        highest=log_p,
+        order=tests.order.get(indel, 0),
+        depth=depth,
+        dp4=(forward, reverse, *alternative),
+        counted=depth,
+        count=sum(alternative),
+        trials=int(sum(one.count.sum() for one in (others[0], *(counts.indels[one] for one in here)))),
+        homopolymer=homopolymer_length(reference, position),
+    )
