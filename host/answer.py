@@ -113,7 +113,7 @@ def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], Chain
         task.report(replace(state, best_score=best))
 
     told = Task(report, stop=task.stop)
-    encoding = asked.encoding if asked.kind.name == "mutation" else "auto"
+    encoding = "auto" if asked.plan.space.encoding else asked.encoding  # searches have others
     found = find(sought, asked.device, encoding, slots=None, seed=asked.seed, task=told)
     trees = [asked.kind.from_mutation_tree(sought.problem, asked.rates, one) for one in found.trees]
     return lambda chain: state_at(asked.plan, trees[chain % len(trees)], chain), found

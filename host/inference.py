@@ -63,6 +63,7 @@ def infer(
     attach: bool = False,
     score: str = "max",
     doublets: float | str | None = None,
+    recurrent: str | int | None = None,
     method: str = "auto",
     chains: int | None = None,
     steps: int | None = None,
@@ -123,6 +124,11 @@ def infer(
         doublets: rate of doublets: with this probability, a cell is two of the tree's clones together,
             each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"
             learns the rate, with a uniform prior; needs `steps`.
+        recurrent: a mutation that occurs twice in the tree (∞SCITE's -rec): its name, or the number of its
+            row, from 0 as an integer and from 1 as text. Its copies are in two branches, or the lower one
+            loses it again. The result has one more mutation, the copy, and its `assignment.recurrence` tells
+            by how much that raises the log-likelihood. "all" infers a tree without, and then tests each
+            mutation (`Result.recurrences`).
         method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
             chains run if an option is given that only chains have (such as chains, steps, image, samples, the
             sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
@@ -199,6 +205,7 @@ def infer(
         attach=attach,
         score=score,
         doublets=doublets,
+        recurrent=recurrent,
         method=method,
         chains=chains,
         steps=steps,
@@ -239,7 +246,12 @@ def infer(
     decides = what_decides(asked.options, asked.observed.sha256)
     with checkpoint_in_use(checkpoint, resume):
         keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
-        return answer(asked, Task(report, keeper, stop))
+        result = answer(asked, Task(report, keeper, stop))
+        if recurrent is None or stop.wanted:
+            return result
+        from syclade.host.recurrences import with_recurrences
+
+        return with_recurrences(asked, result, Task(report, stop=stop))
 
 
 def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:

@@ -23,8 +23,9 @@ from syclade.host.model.rate_model import (
     make_rate_model,
 )
 from syclade.host.model.rates import Rates
+from syclade.host.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.options import checked
-from syclade.host.options.defaults import DEFAULT_CHAINS
+from syclade.host.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS
 from syclade.host.runs.task import Stop
 from syclade.host.supported import check_together, excluded_by
 from syclade.host.trees.cells import check_cell_names, default_cell_names
@@ -143,6 +144,7 @@ def make_request(
     attach: bool,
     score: str,
     doublets: float | str | None,
+    recurrent: str | int | None,
     method: str,
     chains: int | None,
     steps: int | None,
@@ -177,18 +179,19 @@ def make_request(
     kind = kind_named(tree)
     given: dict[str, Any] = {
         "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "doublets": doublets,
-        "method": method, "start": start, "stages": stages, "trace": trace, "device": device,
-        "encoding": encoding, "image": image, "chains": chains, "steps": steps, "samples": samples,
-        "max_trees": max_trees, **learning._asdict(),
+        "recurrent": recurrent, "method": method, "start": start, "stages": stages, "trace": trace,
+        "device": device, "encoding": encoding, "image": image, "chains": chains, "steps": steps,
+        "samples": samples, "max_trees": max_trees, **learning._asdict(),
     }  # fmt: skip
     for name in ("score", "doublets", "method", "start", "stages"):
         checked(name, given[name])
     if method == "auto":
         given["method"] = "chain" if any(excluded_by("search", given)) else "search"
     check_together(given)
+    has_copy = recurrent is not None and recurrent != ALL_MUTATIONS
     asked_rates.first()  # refuses wrong rates before the matrix is read
     asked_rates.check(doublets=doublets, device=device)
-    if given["method"] == "search" and (kind.name == "leaf" or doublets is not None):
+    if given["method"] == "search" and (kind.name == "leaf" or doublets is not None or has_copy):
         given["method"] = "anneal"  # searches find mutation trees by the maximum score only
     if given["method"] == "anneal":
         start = "search"
@@ -201,13 +204,21 @@ def make_request(
     elif isinstance(move_probabilities, Iterator):  # an iterator can be read only once
         move_probabilities = tuple(move_probabilities)
     observed = read_matrix(matrix, names, cell_names=cell_names)
+    told_names = names_told(names, cell_names, observed)
+    mutation, without_copy = None, observed
+    if recurrent is not None and has_copy:
+        from syclade.host.kinds.recurrent_trees import recurrent_kind
+
+        mutation = recurrent_mutation(recurrent, observed.mutations)
+        recurrent = observed.mutations[mutation]
+        kind, observed = recurrent_kind(mutation), with_copy(observed, mutation)
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    rates = asked_rates.estimate(observed, device, seed, stop, report)
+    rates = asked_rates.estimate(without_copy, device, seed, stop, report)
     rate_of_doublets, learned = learning.with_rate(doublets)
     model = learned.of(rates, rate_of_doublets)
-    scored = ScoreOptions(score, rate_of_doublets)
+    scored = ScoreOptions(score, rate_of_doublets, mutation)
     sampling = sampling_of(samples, burn_in, steps)
     recorders = () if sampling is None else (sampling.recorder,)
     events = 1 if sampling is None else sampling.events
@@ -223,10 +234,11 @@ def make_request(
         "tree": kind.name,
         **{name: getattr(rates, name) for name in ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate")},
         "merge_homozygous": rates.merge_homozygous,
-        **names_told(names, cell_names, observed),
+        **told_names,
         "attach": bool(attach),
         "score": score,
         "doublets": doublets,
+        "recurrent": recurrent,
         "method": given["method"],
         "chains": None if given["method"] == "search" else chains,
         "steps": steps,

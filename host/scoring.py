@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from syclade.host.input.door import read_matrix
-from syclade.host.input.matrix import Names
+from syclade.host.input.matrix import Matrix, Names
+from syclade.host.model.copy_scores import (
+    log_likelihood_with_copy,
+    mixture_log_likelihood,
+    summed_log_likelihood_with_copy,
+)
 from syclade.host.model.doublets import best_rate, doublet_log_likelihood
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.placement import place
 from syclade.host.model.rates import Rates
+from syclade.host.model.recurrence import Recurrence, check_copies, kind_of, recurrent_mutation, with_copy
 from syclade.host.model.summed import summed_log_likelihood
 from syclade.host.options import checked
 from syclade.host.supported import check_together
 from syclade.host.trees.leaf_treefile import read_leaf_tree
 from syclade.host.trees.treefile import tree_of
 
-__all__ = ["score"]
+__all__ = ["score", "score_with_copy"]
 
 
 def score(
@@ -33,6 +39,7 @@ def score(
     cell_names: Names = None,
     score: str = "max",
     doublets: float | str | None = None,
+    recurrent: str | int | None = None,
     kind: str = "mutation",
 ) -> float:
     """Return the log-likelihood of a tree: natural log, float64, by the maximum or the sum score.
@@ -47,12 +54,14 @@ def score(
         names, cell_names: as for `infer`.
         score: max or sum, as for `infer`.
         doublets: rate of doublets, as for `infer`; "learn" takes the rate that makes the tree most likely.
+        recurrent: the mutation that occurs twice in the tree, as for `infer`, but not "all". The tree also
+            has the node of its copy, with `_copy` appended to the mutation's name, or with the number n + 1.
         kind: kind of the tree: mutation, or leaf for a cell tree, with every mutation on its best edge.
 
     Raises:
         SycladeError: MatrixError, RatesError, OptionError or TreeError, with what to do.
     """
-    given = {"tree": kind, "score": score, "doublets": doublets}
+    given = {"tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent}
     for name, value in given.items():
         checked(name, value)
     check_together({**given, "steps": 1})  # a learned rate needs no chains here
@@ -61,8 +70,30 @@ def score(
     if kind == "leaf":
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
+    if recurrent is not None:
+        return score_with_copy(observed, rates, tree, recurrent, score, doublets)[0]
     parents = tree_of(tree, observed.mutations, observed.cells or ())
     if doublets is not None:
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
         return doublet_log_likelihood(observed, rates, parents, rate)
     return (log_likelihood if score == "max" else summed_log_likelihood)(observed, rates, parents)
+
+
+def score_with_copy(
+    observed: Matrix, rates: Rates, tree: Any, recurrent: str | int, name: str, doublets: float | str | None
+) -> tuple[float, Recurrence]:
+    """Return the log-likelihood of a tree with a recurrent mutation, and its kind.
+
+    The arguments are those of `score`; `name` is its `score`.
+    """
+    assert not isinstance(doublets, str), "a learned rate does not go with a recurrent mutation"
+    mutation = recurrent_mutation(recurrent, observed.mutations)
+    matrix = with_copy(observed, mutation)
+    parents = tree_of(tree, matrix.mutations, matrix.cells or ())
+    check_copies(parents, mutation, matrix.mutations)
+    if doublets is not None:
+        found = mixture_log_likelihood(matrix, rates, parents, mutation, doublets)
+    else:
+        of = log_likelihood_with_copy if name == "max" else summed_log_likelihood_with_copy
+        found = of(matrix, rates, parents, mutation)
+    return found, kind_of(parents, mutation, matrix.mutations)

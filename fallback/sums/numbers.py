@@ -54,6 +54,11 @@ def total(a: Numbers, b: Numbers) -> Numbers:
     return Numbers(mantissa >> carry, exponent + carry)
 
 
+def put(numbers: Numbers, at: int, values: Numbers) -> None:
+    """Replace the numbers at an index."""
+    numbers.mantissa[at], numbers.exponent[at] = values
+
+
 def powers_of_two(
     exponent: NDArray[np.int64],  # IN in units of 2^-16
 ) -> Numbers:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from syclade.fallback.chain.parts import NOTHING, Proposals, Space
 from syclade.fallback.leaf.trees import LeafLanes, below_of
-from syclade.fallback.sums.numbers import Numbers, ones, powers_of_two, product, total
+from syclade.fallback.sums.numbers import Numbers, ones, powers_of_two, product, put, total
 from syclade.fallback.sums.trees import edited
 
 
@@ -88,17 +88,17 @@ class SumTables:
         factors = self._factors.at(slot)
         nodes, columns = len(parent), self._observed.shape[1]
         singles, pairs = ones((nodes, columns)), ones((nodes, columns))
-        for node, child in _upwards(parent):
+        for node, child in upwards(parent):
             factor = factors.at(self._observed[child])
             own, of_child = singles.at(node), product(factor, singles.at(child))
             crossed = product(own, of_child)
             found = total(total(pairs.at(node), crossed.twice()), product(factor, pairs.at(child)))
-            _put(pairs, node, found)
-            _put(singles, node, total(own, of_child))
+            put(pairs, node, found)
+            put(singles, node, total(own, of_child))
         return singles.at(-1), pairs.at(-1)
 
 
-def _upwards(parent: NDArray[np.int32]) -> list[tuple[int, int]]:
+def upwards(parent: NDArray[np.int32]) -> list[tuple[int, int]]:
     """Return (parent, child) of all edges: lower ones first, and children of a node in ascending order."""
     depth, above = np.zeros(len(parent), dtype=np.int64), np.arange(len(parent))
     while (above != len(parent) - 1).any():
@@ -106,11 +106,6 @@ def _upwards(parent: NDArray[np.int32]) -> list[tuple[int, int]]:
         above = parent[above]
     order = np.lexsort((np.arange(len(parent)), -depth)).tolist()
     return [(int(parent[child]), child) for child in order if child != len(parent) - 1]
-
-
-def _put(numbers: Numbers, at: int, values: Numbers) -> None:
-    """Replace the numbers at an index."""
-    numbers.mantissa[at], numbers.exponent[at] = values
 
 
 SPACE = Space(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.chains.moves import JUMPS, JUMPS_WITH_DOUBLETS, Move
 from syclade.host.model.problem import Problem
+from syclade.host.model.recurrence import is_allowed
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.leaf import are_leaf_trees, validate_leaf_parents
 from syclade.host.trees.tree import are_trees, validate_parents
 from syclade.host.trees.uniform import initial_leaf_parents, initial_parents
 
-__all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "SUMMED_TREES", "Space"]
+__all__ = ["CELL_LEAF_TREES", "MUTATION_TREES", "SUMMED_TREES", "Space", "recurrent_trees"]
 
 Table = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
@@ -101,3 +103,30 @@ SUMMED_TREES = replace(
     MUTATION_TREES, numpy="syclade.fallback.sums.tables:SPACE", encoding="sums", jumps=JUMPS_WITH_DOUBLETS
 )
 """Trees of mutations whose score adds up nodes, and pairs of nodes, over each cell's subtrees."""
+
+
+def recurrent_trees(mutation: int) -> Space:
+    """Return the space of mutation trees in which a mutation has two nodes; the last one is its copy.
+
+    Chains start from a tree that is uniform among those whose copies are neither siblings nor parent and
+    child. The scores of other trees are so low that chains never go there.
+    """
+    return replace(
+        MUTATION_TREES,
+        initial=partial(_initial_with_copy, mutation),
+        numpy="syclade.fallback.parities.tables:SPACE",
+        encoding="parities",
+    )
+
+
+_NEXT_SEED = 0x9E3779B97F4A7C15
+"""Odd, so that seeds repeat only after 2^64 attempts."""
+
+
+def _initial_with_copy(mutation: int, labels: int, seed: int, chain: int) -> NDArray[np.int32]:
+    """Draw trees until the copies of a mutation are allowed."""
+    while True:
+        parents = initial_parents(labels, seed, chain)
+        if is_allowed(parents, mutation):
+            return parents
+        seed = (seed + _NEXT_SEED) % 2**64

@@ -17,6 +17,7 @@ from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
 from syclade.host.common.errors import OptionError
 from syclade.host.options import OPTIONS
+from syclade.host.options.defaults import ALL_MUTATIONS
 from syclade.host.supported import check_together
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], settings: Mapping[str,
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
     if settings["samples"] is not None:
         names += kind.sample_names
+    if settings["recurrent"] == ALL_MUTATIONS:
+        names.append("recurrences.tsv")
     if settings["max_trees"] is not None:
         names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
     return names

@@ -52,6 +52,10 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
     if (calls := result.assignment.doublets) is not None:
         likely = int((calls.probability > 0.5).sum())
         click.echo(f"{calls.expected:.1f} doublets expected, {likely} cells more likely one than not")
+    if (recurrence := result.assignment.recurrence) is not None:
+        click.echo(recurrence.words)
+    if result.recurrences is not None:
+        click.echo(result.recurrences.words)
     if result.samples is not None:
         sampled = result.samples
         click.echo(

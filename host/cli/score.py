@@ -34,7 +34,7 @@ _DOUBLETS = (
 @options.take("tree", parameter="kind")
 @options.take("score")
 @options.take("doublets", help=_DOUBLETS)
-@options.take("json")
+@options.take("recurrent", "json")
 def command(
     matrix: Any,
     tree: Path,
@@ -43,6 +43,7 @@ def command(
     kind: str,
     score: str,
     doublets: float | str | None,
+    recurrent: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -59,6 +60,7 @@ def command(
     from syclade.host.model.likelihood import event_counts, log_likelihood_of_counts
     from syclade.host.model.summed import summed_log_likelihood
     from syclade.host.model.zygosity import HOMOZYGOUS, check_zygosity
+    from syclade.host.scoring import score_with_copy
     from syclade.host.supported import check_together
     from syclade.host.trees.treefile import read_tree
 
@@ -67,9 +69,15 @@ def command(
     rates = options.rates_of(given)
     observed = read_matrix(matrix, names, cell_names=cell_names)
     check_zygosity(observed, rates)  # reported before any error in the tree
-    check_together({"tree": kind, "score": score, "doublets": doublets, "steps": 1})
+    check_together({"tree": kind, "score": score, "doublets": doublets, "recurrent": recurrent, "steps": 1})
     if kind == "leaf":
         _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
+        return
+    if recurrent is not None:
+        found, recurrence = score_with_copy(observed, rates, tree, recurrent, score, doublets)
+        kind_told = {name: value for name, value in recurrence.to_dict().items() if value is not None}
+        named = score if doublets is None else "doublets"
+        _tell(found, {"score": named, "recurrence": kind_told}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
     if doublets is not None:

@@ -35,6 +35,11 @@ ENCODINGS = {
 
 OF_OTHER_TREES = {
     "clade": ("syclade.host.encodings.clade:CladeEncoding", "cell trees", "cell trees"),
+    "parities": (
+        "syclade.host.encodings.parities:ParitiesEncoding",
+        "recurrent",
+        "trees with a recurrent mutation",
+    ),
     "sums": ("syclade.host.encodings.sums:SumsEncoding", "doublets", "trees with doublets"),
 }
 """Encodings of trees that have no other: where each is, the feature that needs it, and the trees."""

@@ -13,6 +13,7 @@ from syclade.host.encodings.base import MADE_FOR, Encoding, round_up
 from syclade.host.encodings.reads_sizes import ReadsSizes
 from syclade.host.model.problem import Problem
 from syclade.host.trees.tree import children
+from syclade.kernels.arguments import Argument
 from syclade.kernels.sums import rates
 from syclade.kernels.sums.arguments import ARGUMENTS, ROOTS
 from syclade.kernels.sums.rows import ROWS
@@ -38,12 +39,24 @@ class SumsEncoding(Encoding):
     group = "sub-group"
     event_rates = rates.EVENT_RATES
     learned_rates = rates.RATES
+    _fixed: ClassVar[tuple[str, tuple[Argument, ...]]] = _FIXED
+    _learned: ClassVar[tuple[str, tuple[Argument, ...]]] = _LEARNED
 
     def __init__(self, problem: Problem, traits: Traits) -> None:
         super().__init__(problem, traits)
-        self._module, self.arguments = self.by_rates(_FIXED, _LEARNED)
+        self._module, self.arguments = self.by_rates(self._fixed, self._learned)
         self.device = f"{self._module}:ENCODING"
         self.constants = {**self._shape(problem, traits), "lanes": traits.lanes}
+
+    @staticmethod
+    def _rows(problem: Problem) -> int:
+        """Return the number of rows of a node in one of its two places."""
+        return ROWS
+
+    @classmethod
+    def _forms(cls) -> tuple[type[SumsEncoding], type[SumsEncoding]]:
+        """Return the encodings for kernels with specialisation constants, and for general ones."""
+        return SpecialisedSumsEncoding, GeneralSumsEncoding
 
     @staticmethod
     def _shape(problem: Problem, traits: Traits) -> dict[str, int]:
@@ -59,13 +72,17 @@ class SumsEncoding(Encoding):
     @property
     def sizes(self) -> Mapping[str, int]:
         """See `Encoding.sizes`."""
-        return {**self.constants, "rows": 2 * ROWS * self.constants["nodes"]}
+        return self._with_rows(self.constants)
+
+    def _with_rows(self, shape: Mapping[str, int]) -> dict[str, int]:
+        """Return the sizes with the number of rows of all nodes."""
+        return {**shape, "rows": 2 * self._rows(self.problem) * shape["nodes"]}
 
     @classmethod
     def can_run(cls, problem: Problem, traits: Traits) -> str | None:
         """See `Encoding.can_run`."""
         shape = cls._shape(problem, traits)
-        numbers = 2 * ROWS * shape["nodes"] * shape["cells"]
+        numbers = 2 * cls._rows(problem) * shape["nodes"] * shape["cells"]
         if numbers <= LARGEST_ROWS:
             return None
         return (
@@ -75,11 +92,11 @@ class SumsEncoding(Encoding):
 
     def specialised(self) -> Encoding | None:
         """See `Encoding.specialised`."""
-        return SpecialisedSumsEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+        return self._forms()[0](self.problem, self.traits) if self.traits == MADE_FOR else None
 
     def general(self) -> Encoding | None:
         """See `Encoding.general`."""
-        return GeneralSumsEncoding(self.problem, self.traits) if self.traits == MADE_FOR else None
+        return self._forms()[1](self.problem, self.traits) if self.traits == MADE_FOR else None
 
     def problem_arrays(self) -> dict[str, NDArray[Any]]:
         """See `Encoding.problem_arrays`."""
@@ -126,7 +143,7 @@ class _FormEncoding(SumsEncoding):
     @property
     def sizes(self) -> Mapping[str, int]:
         """See `Encoding.sizes`."""
-        return {**self._shape_here, "lanes": self.traits.lanes, "rows": 2 * ROWS * self._shape_here["nodes"]}
+        return self._with_rows({**self._shape_here, "lanes": self.traits.lanes})
 
     def _sizes(self) -> tuple[int, ...]:
         """Return the fields of `kernels.sums.sizes.Sizes`."""

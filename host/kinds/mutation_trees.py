@@ -39,7 +39,7 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
         problem,
         gamma=options.gamma,
         move_probabilities=options.move_probabilities,
-        score=score_named(options.score.name, problem, options.score.doublets),
+        score=score_named(options.score.name, problem, options.score.doublets, options.score.recurrent),
         recorders=options.recorders,
         events=options.events,
         space=space_of(options.score),

@@ -14,6 +14,7 @@ from syclade.host.trees.tree import preorder
 
 if TYPE_CHECKING:
     from syclade.host.model.doublets import Doublets
+    from syclade.host.model.recurrence import Recurrence
 
 __all__ = ["Assignment", "attach"]
 
@@ -32,6 +33,7 @@ class Assignment:
         posterior: float64, shape (items,): probability of the place given the tree, with a uniform prior over
             the nodes; None if it was not requested.
         doublets: which cells may be doublets; None if the model has none.
+        recurrence: the recurrence of a mutation; None if the model has none.
     """
 
     node: NDArray[np.int32]
@@ -39,6 +41,7 @@ class Assignment:
     log_likelihood: NDArray[np.float64]
     posterior: NDArray[np.float64] | None = None
     doublets: Doublets | None = None
+    recurrence: Recurrence | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

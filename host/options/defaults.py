@@ -13,3 +13,6 @@ DEFAULT_MOVE_PROBABILITIES = (0.55, 0.4, 0.05)
 """Prune and reattach, swap labels, swap subtrees, as in SCITE."""
 DEFAULT_LEAF_MOVE_PROBABILITIES = (0.4, 0.6)
 """Prune and reattach, swap leaves, for cell trees, as in SCITE."""
+
+ALL_MUTATIONS = "all"
+"""Value of `recurrent` that tests every mutation."""

@@ -82,6 +82,9 @@ GROUPS = {
             "Rate of doublets: with this probability, a cell is two of the tree's clones together "
             "(∞SCITE's -d). All nodes, and all pairs of nodes, count. learn: the rate is learned, with a "
             "uniform prior (with --steps)."),
+        Option("recurrent", TEXT, None, decides=True, metavar="NAME|NUMBER|all", help=
+            "Mutation that occurs twice (∞SCITE's -rec): in two branches, or gained and then lost. A name, "
+            "or the number of a row from 1; all tests each mutation, and DIR gets recurrences.tsv."),
         Option("method", one_of("auto", "search", "chain", "anneal"), "auto", decides=True, help=
             "Search for the most likely tree, run SCITE's chains, or search and then improve the trees by "
             "annealed chains (anneal). auto: chains if an option is given that only chains have, such as "
@@ -143,7 +146,8 @@ GROUPS = {
             "Where to run; FILTER as 'syclade devices' lists it."),
         Option("threads", whole(1, 2**31 - 1), None, of="", metavar="N", help=
             "Maximum number of cores; by default all that this process may use (also: SYCLADE_THREADS)."),
-        Option("encoding", one_of("auto", "preorder", "ancestor", "clade", "sums", "plain"), "auto", help=
+        Option("encoding",
+            one_of("auto", "preorder", "ancestor", "clade", "sums", "parities", "plain"), "auto", help=
             "How trees are stored in the device's memory; changes the speed only."),
         Option("image", FILE, None, metavar="FILE", help=
             "Precompiled kernel for the device, as 'syclade export --with-image' makes it."),

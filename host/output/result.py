@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import networkx
 
     from syclade.host.cooptimal.plateau import CoOptimal
+    from syclade.host.output.recurrences import Recurrences
     from syclade.host.samples.sampled import Sampled
 
 __all__ = ["Result"]
@@ -88,6 +89,7 @@ class Result(WithWork):
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
+        recurrences: a test of each mutation for a recurrence; None if they were not tested.
         pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
             stages.
     """
@@ -129,6 +131,7 @@ class Result(WithWork):
     fitted_rates: Rates | None = None
     contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None
+    recurrences: Recurrences | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

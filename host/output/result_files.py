@@ -58,6 +58,8 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         from syclade.host.cooptimal.files import files_of as trees_of
 
         files |= trees_of(result.co_optimal, result.mutations)
+    if result.recurrences is not None:
+        files["recurrences.tsv"] = result.recurrences.table()
     if result.samples is not None:
         files |= result.samples.files()
     files[RECORD] = _json({**result.run(), "files": list(files)})

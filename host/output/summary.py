@@ -54,6 +54,10 @@ def summary_of(result: Result) -> dict[str, Any]:
         told["learned"] = dict(result.learned)
     if result.assignment.doublets is not None:
         told["doublets"] = result.assignment.doublets.to_dict()
+    if result.assignment.recurrence is not None:
+        told["recurrence"] = result.assignment.recurrence.to_dict()
+    if result.recurrences is not None:
+        told["recurrences"] = result.recurrences.to_dict()
     if result.co_optimal is not None:
         trees = len(result.co_optimal.trees)
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}

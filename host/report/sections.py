@@ -165,6 +165,21 @@ def _co_optimal(result: Result) -> Section | None:
     return Section("Trees that are as likely", (words, more), _cut(("parent", "child", "share"), rows))
 
 
+def _recurrence(result: Result) -> Section | None:
+    one, tests = result.assignment.recurrence, result.recurrences
+    if one is None and tests is None:
+        return None
+    words = () if one is None else (f"{one.words}.",)
+    if tests is None:
+        return Section("Recurrence", words)
+    head = ("mutation", "kind", "gain", "log Bayes factor", "error")
+    rows = [
+        (one.mutation, one.kind, f"{one.gain:.3f}", f"{factor:.2f}", f"{error:.2f}")
+        for one, _, _, factor, error in sorted(tests.tests, key=lambda test: -test.log_likelihood)
+    ]
+    return Section("Mutations that may recur", words, _cut(head, rows))
+
+
 def _true_tree(result: Result) -> Section | None:
     if result.true_tree is None:
         return None
@@ -211,6 +226,7 @@ SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _trust,
     _samples,
     _co_optimal,
+    _recurrence,
     _true_tree,
     _model,
     _assignment,

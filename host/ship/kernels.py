@@ -23,13 +23,14 @@ from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
-from syclade.host.chains.scores.named import score_named
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.space import SUMMED_TREES
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.shipped import PROCESSORS, SPIRV
 from syclade.host.encodings.ancestor import SpecialisedAncestorEncoding
 from syclade.host.encodings.base import Encoding
 from syclade.host.encodings.clade import FORM_ROUNDS, CladeEncoding
+from syclade.host.encodings.parities import ParitiesEncoding
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.host.encodings.preorder_forms import FORMS, MORE_PANELS_FORMS
 from syclade.host.encodings.sums import SumsEncoding
@@ -90,7 +91,14 @@ class Shipped:
 def shipped_kernels() -> dict[str, Shipped]:
     """Return all precompiled kernels, by name."""
     kernels = {f"search-{stage}": Shipped(search_kernel(stage), _EVERYWHERE) for stage in STAGES}
-    for group in (_chains(), _doublet_chains(), _leaf_chains(), _ancestor_kernels(), _tails()):
+    for group in (
+        _chains(),
+        _doublet_chains(),
+        _recurrent_chains(),
+        _leaf_chains(),
+        _ancestor_kernels(),
+        _tails(),
+    ):
         kernels |= dict(group)
     calls = {f"calls-{name}": Shipped(one, tuple(PROCESSORS)) for name, one in call_kernels().items()}
     return kernels | calls
@@ -138,6 +146,22 @@ def _doublet_variants(
         score = score_named("max", problem, doublets=_RATE_OF_DOUBLETS)
         plan = make_plan(problem, score=score, recorders=recorders, space=SUMMED_TREES)
         yield from _forms(f"{name}{ending}", plan, encoding, native=native, general=general and not recorders)
+
+
+def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of chains with a recurrent mutation, for all sizes."""
+    for name, doublets in {"recurrent-max": None, "recurrent-doublets": _RATE_OF_DOUBLETS}.items():
+        options = ScoreOptions(doublets=doublets, recurrent=0)
+        problem = _problem(_CELLS[2], octaves=options.octaves)
+        encoding = ParitiesEncoding(problem, TRAITS)
+        for ending, recorders in _OF_INFER.items():
+            plan = make_plan(
+                problem,
+                score=score_named(options.name, problem, doublets, options.recurrent),
+                recorders=recorders,
+                space=space_of(options),
+            )
+            yield from _forms(f"{name}{ending}", plan, encoding, native=True, general=not recorders)
 
 
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:

@@ -25,7 +25,17 @@ from syclade.kernels.scores.powers import FRACTION_BITS, LOGARITHM
 from syclade.kernels.sums.numbers import MANTISSA_BITS
 from syclade.kernels.sums.rates import DOUBLETS, SHARES
 
-__all__ = ["Number", "number_of", "root_powers", "shares_of", "with_doublets"]
+__all__ = [
+    "ONE",
+    "ZERO",
+    "Number",
+    "factor_of",
+    "logarithm_of",
+    "number_of",
+    "root_powers",
+    "shares_of",
+    "with_doublets",
+]
 
 _LOWEST = -(2**20)
 
@@ -54,13 +64,13 @@ class Number(NamedTuple):
         return Number(mantissa >> carry, exponent + carry)
 
 
-ONE = Number(2**MANTISSA_BITS, 0)
+ONE, ZERO = Number(2**MANTISSA_BITS, 0), Number(0, _LOWEST)
 
 
 def number_of(value: float) -> Number:
     """Return a float >= 0 as a Number, rounded to the nearest."""
     if value == 0:
-        return Number(0, _LOWEST)
+        return ZERO
     part, exponent = math.frexp(value)
     mantissa = round(math.ldexp(part, MANTISSA_BITS + 1))
     carry = mantissa >> (MANTISSA_BITS + 1)
@@ -154,12 +164,12 @@ def _of(problem: Problem, parents: NDArray[np.int32], rates: SlotRates, settings
     """Return the sum over all cells of the log of the mean over singles and pairs of nodes."""
     single = Number(settings["single_share"], settings["single_exponent"])
     pair = Number(settings["pair_share"], settings["pair_exponent"])
-    factors = [_factor(weight) for weight in rates.weights]
+    factors = [factor_of(weight) for weight in rates.weights]
     order, below = preorder(parents).tolist()[::-1], children(parents)
     score = 0
     for column, count in zip(problem.observed.T.tolist(), problem.multiplicity.tolist(), strict=True):
         singles, pairs = _sums(order, below, [factors[code] for code in column])
-        worth = _logarithm(single * singles + pair * pairs)
+        worth = logarithm_of(single * singles + pair * pairs)
         score += count * (worth - settings["pair_count"])
     return score
 
@@ -183,7 +193,7 @@ def _sums(order: list[int], below: list[list[int]], factors: list[Number]) -> tu
     return singles[-1], pairs[-1]
 
 
-def _factor(weight: int) -> Number:
+def factor_of(weight: int) -> Number:
     """Return 2^weight, for a weight in units of 2^-16."""
     powers = root_powers(FRACTION_BITS + 1)
     bits = [k for k in range(1, FRACTION_BITS + 1) if weight >> (FRACTION_BITS - k) & 1]
@@ -191,7 +201,7 @@ def _factor(weight: int) -> Number:
     return Number(part.mantissa, weight >> FRACTION_BITS)
 
 
-def _logarithm(number: Number) -> int:
+def logarithm_of(number: Number) -> int:
     """Return log2 of a number in units of 2^-16, rounded to the nearest."""
     x = (number.mantissa - 2**MANTISSA_BITS) >> 10
     part = 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from syclade.host.chains.scores.base import Score
 from syclade.host.chains.scores.best_attachment import BEST_ATTACHMENT
-from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space
+from syclade.host.chains.space import MUTATION_TREES, SUMMED_TREES, Space, recurrent_trees
 from syclade.host.model.problem import Problem
 
 __all__ = ["ScoreOptions", "score_named", "space_of"]
@@ -18,10 +18,12 @@ class ScoreOptions(NamedTuple):
     Attributes:
         name: max or sum.
         doublets: rate of doublets; None for a model without. With doublets, all nodes and pairs count.
+        recurrent: number of the mutation of which the last one is a copy; None for a model without.
     """
 
     name: str = "max"
     doublets: float | None = None
+    recurrent: int | None = None
 
     @property
     def octaves(self) -> bool:
@@ -29,16 +31,22 @@ class ScoreOptions(NamedTuple):
         return self.name == "sum" or self.doublets is not None
 
 
-def score_named(name: str, problem: Problem, doublets: float | None = None) -> Score:
+def score_named(
+    name: str, problem: Problem, doublets: float | None = None, recurrent: int | None = None
+) -> Score:
     """Return the score that options select, for trees of a problem.
 
     Args:
-        name, doublets: the options, see `ScoreOptions`.
+        name, doublets, recurrent: the options, see `ScoreOptions`.
         problem: the problem; its scores must be in octaves if the options say so.
 
     Raises:
         MatrixError: the matrix is too large for the score.
     """
+    if recurrent is not None:
+        from syclade.host.chains.scores.recurrent import with_recurrence
+
+        return with_recurrence(problem, recurrent, doublets, name)
     if doublets is not None:
         from syclade.host.chains.scores.doublets import with_doublets
 
@@ -52,4 +60,6 @@ def score_named(name: str, problem: Problem, doublets: float | None = None) -> S
 
 def space_of(options: ScoreOptions) -> Space:
     """Return the trees for the score that options select."""
+    if options.recurrent is not None:
+        return recurrent_trees(options.recurrent)
     return MUTATION_TREES if options.doublets is None else SUMMED_TREES

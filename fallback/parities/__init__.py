@@ -1,0 +1,1 @@
+"""Mutation trees in which one mutation has two nodes."""

@@ -1,0 +1,307 @@
+"""Inferences with a recurrent mutation: planted ones are found, files, checkpoints and errors right."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+import syclade
+from syclade.host.cli.main import cli
+from syclade.host.common.errors import CheckpointError, OptionError, TreeError
+from syclade.host.model.problem import make_problem
+from syclade.host.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
+from syclade.host.runs.evidence import Estimate, estimate_of
+from syclade.host.runs.task import Stop
+from syclade.host.trees.tree import ancestor_matrix, node_labels
+from syclade.quality.oracle.trees import all_trees
+from tests.doublets.cases import matrix_of
+from tests.recurrent.test_recurrent_posterior import RATES, small_matrix
+from tests.support.backends import QUICKEST, Case
+
+FP, FN = 0.01, 0.1
+
+LOST = (7, 0, 1, 2, 2, 7, 3, 7)
+"""Mutation 0 and its copy, 6, on one path."""
+TWICE = (7, 0, 1, 7, 3, 4, 5, 7)
+"""Mutation 0 and its copy in two branches."""
+PLANTED = {LOSS: LOST, PARALLEL: TWICE}
+
+
+def planted(kind: str, cells: int = 140) -> NDArray[np.uint8]:
+    """Return cells of all nodes of a tree in which mutation 0 recurs, with errors."""
+    generator = np.random.default_rng(5)
+    has = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)[:-1]
+    true = has[:, np.arange(cells) % has.shape[1]]
+    wrong = generator.random(true.shape) < np.where(true, FN, FP)
+    return np.asarray(true ^ wrong, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("doublets", [None, 0.05], ids=["max", "doublets"])
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "doublets": doublets, "steps": 3000, "chains": 4}
+    found = syclade.infer(planted(kind), recurrent=0, device=QUICKEST, **options)
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert (recurrence.mutation, recurrence.kind) == ("1", kind)
+    assert recurrence.gain is not None
+    assert recurrence.gain > 20
+    assert recurrence.words in found.report()
+    has = genotypes_of(found.parents, 0)
+    true = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)
+    assert set(map(tuple, has.T.tolist())) == set(map(tuple, true.T.tolist()))
+    assert (found.kind.genotypes(found.tree) == has[:, found.attachment]).all()
+    again = syclade.score(
+        planted(kind), found.parents, fp_rate=FP, fn_rate=FN, doublets=doublets, recurrent=0
+    )
+    assert again == found.log_likelihood
+    without = syclade.infer(planted(kind), device=QUICKEST, **options)
+    assert recurrence.without == without.log_likelihood
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_test_of_all_finds_the_planted_one(kind: str) -> None:
+    result = syclade.infer(
+        planted(kind), recurrent="all", fp_rate=FP, fn_rate=FN, steps=2000, chains=3, device=QUICKEST
+    )
+    found = result.recurrences
+    assert found is not None
+    assert "Mutations that may recur" in result.report()
+    assert [test.recurrence.mutation for test in found.tests] == ["1", "2", "3", "4", "5", "6"]
+    assert found.best.recurrence.mutation == "1"
+    assert found.best.recurrence.kind == kind
+    by_factor = max(found.tests, key=lambda test: test.log_bayes_factor)
+    assert by_factor is found.best
+    assert by_factor.log_bayes_factor > 10 > by_factor.error
+    rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
+    assert [row["mutation"] for row in rows] == list("123456")
+    for row, test in zip(rows, found.tests, strict=True):
+        assert test.recurrence.without is not None
+        assert float(row["gain"]) == test.recurrence.gain == test.log_likelihood - test.recurrence.without
+
+
+def test_chains_start_at_the_trees_of_searches() -> None:
+    """Without options of chains, these start at the best trees without a recurrence, each with a copy."""
+    found = syclade.infer(
+        planted(LOSS), fp_rate=FP, fn_rate=FN, recurrent="1", encoding="parities", device="native"
+    )
+    assert found.options["start"] == "search"
+    assert found.converged
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert recurrence.kind == LOSS
+    assert recurrence.without == syclade.infer(planted(LOSS), fp_rate=FP, fn_rate=FN).log_likelihood
+
+
+def exact_factor(
+    score: str, mutation: int, *, constrained: bool = True, gained: bool = False, prior: bool = True
+) -> float:
+    """Return the log of the Bayes factor for a small matrix, from all trees.
+
+    Args:
+        score: max or sum.
+        mutation: the mutation.
+        prior: whether nodes have the prior 1 / nodes, for the sum score.
+        constrained: whether the copies are neither siblings nor parent and child.
+        gained: whether a loss is none.
+    """
+    weights = make_problem(small_matrix(3), RATES).weight_rows().astype(np.float64)
+    problem = make_problem(small_matrix(3), RATES)
+
+    def worth(has: NDArray[np.bool_]) -> float:
+        scores = has.T @ weights * problem.unit
+        if score == "max":
+            return float(scores.max(axis=0) @ problem.multiplicity)
+        sums = np.logaddexp.reduce(scores, axis=0) - (math.log(len(scores)) if prior else 0.0)
+        return float(sums @ problem.multiplicity)
+
+    def mean(worths: list[float]) -> float:
+        return float(np.logaddexp.reduce(worths)) - math.log(len(worths))
+
+    plain = mean([worth(ancestor_matrix(np.array(tree, dtype=np.int32))[:-1]) for tree in all_trees(3)])
+    worths = []
+    for tree in all_trees(4):
+        parents = np.array(tree, dtype=np.int32)
+        if constrained and not is_allowed(parents, mutation):
+            continue
+        has, above = genotypes_of(parents, mutation), ancestor_matrix(parents)
+        if gained:
+            has[mutation] = above[mutation] | above[3]
+        worths.append(worth(has[:-1]))
+    return mean(worths) - plain
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("score", ["max", "sum"])
+def test_bayes_factors_are_those_of_all_trees_and_of_no_other_model(score: str) -> None:
+    found = syclade.infer(
+        small_matrix(3), recurrent="all", fp_rate=RATES.fp_rate, fn_rate=RATES.fn_rate, score=score,
+        steps=50_000, chains=16, device=QUICKEST,
+    ).recurrences  # fmt: skip
+    assert found is not None
+    others: list[dict[str, Any]] = [{"constrained": False}, {"gained": True}]
+    others += [{"prior": False}] if score == "sum" else []
+    wrong = [0] * len(others)
+    for mutation, test in enumerate(found.tests):
+        error = 5 * test.error + 1e-3  # that of rounded weights, and of sums of powers
+        assert 0 < test.error < 0.02
+        assert test.log_bayes_factor == pytest.approx(exact_factor(score, mutation), abs=error)
+        for number, other in enumerate(others):
+            wrong[number] += abs(test.log_bayes_factor - exact_factor(score, mutation, **other)) > error
+    assert all(wrong), "the check would also hold for other models"
+
+
+def test_the_error_of_an_estimate_is_that_of_a_mean() -> None:
+    """Of one rung with small values, the log of a mean of exponentials is nearly their mean."""
+    ratios = 1e-4 * np.random.default_rng(1).standard_normal((200, 1))
+    found = estimate_of(ratios)
+    assert found.value == pytest.approx(ratios.mean(), abs=1e-8)
+    assert found.error == pytest.approx(ratios.std(ddof=1) / math.sqrt(200), rel=1e-3)
+    assert math.isnan(estimate_of(ratios[:1]).error)
+    assert Estimate(1.0, 3.0).minus(Estimate(0.5, 4.0)) == (0.5, 5.0)
+
+
+def run(*words: object) -> tuple[int, str]:
+    """Run the command; return its exit code and output."""
+    found = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+    return found.exit_code, found.output
+
+
+@pytest.fixture
+def matrix(tmp_path: Path) -> Path:
+    path = tmp_path / "matrix.csv"
+    np.savetxt(path, planted(LOSS), fmt="%d")
+    return path
+
+
+def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
+    out, rates = tmp_path / "out", ("--fp-rate", FP, "--fn-rate", FN)
+    words = ("--recurrent", 1, "--steps", 3000, "--chains", 4, "--device", QUICKEST, "--out", out)
+    code, output = run("infer", matrix, *rates, *words)
+    assert code == 0, output
+    assert "1: loss: log-likelihood" in output
+    told = json.loads((out / "summary.json").read_text())
+    assert told["mutations"] == ["1", "2", "3", "4", "5", "6", "1_copy"]
+    assert (
+        told["matrix_sha256"]
+        == syclade.infer(matrix, fp_rate=FP, fn_rate=FN, steps=1, chains=1, device="numpy").matrix_sha256
+    )
+    assert {told["recurrence"]["upper"], told["recurrence"]["lower"]} == {0, 6}
+    labels = node_labels(told["mutations"])
+    assert "1_copy" in (out / "tree.newick").read_text()
+    assert '"1_copy"' in (out / "tree.gv").read_text()
+    with (out / "attachments.tsv").open() as file:
+        names = {row["name"] for row in csv.DictReader(file, delimiter="\t")}
+    assert {"1", "1_copy"} <= names <= set(labels)
+    for tree in ("tree.newick", "tree.gv"):
+        code, output = run("score", matrix, out / tree, *rates, "--recurrent", 1, "--json")
+        assert code == 0, output
+        scored = json.loads(output)
+        assert scored["log_likelihood"] == told["log_likelihood"]
+        assert scored["recurrence"]["kind"] == LOSS
+
+
+def test_a_test_of_all_writes_its_table(matrix: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--recurrent", "all", "--steps", 300, "--chains", 2, "--device", QUICKEST, "--out", out)
+    code, output = run("infer", matrix, "--fp-rate", FP, "--fn-rate", FN, *words)
+    assert code == 0, output
+    assert "the greatest gain by a recurrence:" in output
+    told = json.loads((out / "summary.json").read_text())
+    assert told["mutations"] == list("123456")
+    rows = list(csv.DictReader(io.StringIO((out / "recurrences.tsv").read_text()), delimiter="\t"))
+    assert [float(row["gain"]) for row in rows] == [test["gain"] for test in told["recurrences"]["tests"]]
+    assert "recurrences.tsv" in json.loads((out / "run.json").read_text())["files"]
+
+
+def test_a_resumed_run_ends_as_if_it_had_never_stopped(matrix: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "fp_rate": FP, "fn_rate": FN, "recurrent": "1", "chains": 2, "steps": 400, "device": "numpy",
+    }  # fmt: skip
+    through = syclade.infer(matrix, **options)
+    kept, stop = tmp_path / "kept", Stop()
+
+    def once(state: object) -> None:
+        stop.wanted = True
+
+    cut = syclade.infer(matrix, checkpoint=kept, checkpoint_every=0, stop=stop, progress=once, **options)
+    assert cut.interrupted
+    assert cut.assignment.recurrence is not None
+    assert cut.assignment.recurrence.gain is None
+    resumed = syclade.infer(matrix, resume=kept, **options)
+    assert resumed.summary() == through.summary()
+    with pytest.raises(CheckpointError, match="--recurrent"):
+        syclade.infer(matrix, resume=kept, **{**options, "recurrent": "2"})
+
+
+@pytest.mark.parametrize("kind", ["--recurrent", "--losses"])
+def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
+    """A simulation's own log-likelihood of its tree is that of `score`, and the mutation is found."""
+    out, rates = tmp_path / "made", ("--fp-rate", FP, "--fn-rate", FN)
+    words = ("--cells", 100, "--mutations", 15, *rates, kind, 1, "--seed", 3, "--out", out)
+    code, output = run("simulate", *words)
+    assert code == 0, output
+    told = json.loads((out / "simulation.json").read_text())
+    mutation = told["copies"][0]["mutation"]
+    tree = out / "true_tree.gv"
+    code, output = run("score", out / "matrix.csv", tree, *rates, "--recurrent", mutation + 1)
+    assert code == 0, output
+    assert float(output.splitlines()[-1]) == pytest.approx(told["log_likelihood"], abs=1e-9)
+    found = syclade.infer(
+        out / "matrix.csv", fp_rate=FP, fn_rate=FN, recurrent="all", steps=2000, chains=2, device=QUICKEST
+    ).recurrences
+    assert found is not None
+    assert found.best.recurrence.mutation == f"M{mutation + 1}"
+    assert found.best.recurrence.kind == (LOSS if kind == "--losses" else PARALLEL)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"tree": "leaf"}, "--tree leaf does not go with --recurrent"),
+        ({"score": "sum", "doublets": 0.1}, "--score sum does not go with --doublets"),
+        ({"learn_fn": 0.2, "steps": 10}, "--learn-fn does not go with --recurrent"),
+        ({"max_trees": 3}, "--max-trees does not go with --recurrent"),
+        ({"stages": "separate", "steps": 10}, "does not go with"),
+        ({"recurrent": "nobody"}, "--recurrent is 'nobody', which is no mutation"),
+        ({"encoding": "preorder", "steps": 10}, "have no encoding 'preorder'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(more: dict[str, Any], message: str) -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 0, "device": "numpy", **more}
+    with pytest.raises(OptionError, match=message):
+        syclade.infer(planted(LOSS), **options)
+
+
+@pytest.mark.parametrize("recurrent", [0, "all"])
+def test_one_mutation_is_refused(recurrent: int | str) -> None:
+    values = matrix_of(Case(1, 5)).values
+    with pytest.raises(OptionError, match="--recurrent with 1 mutation"):
+        syclade.infer(values, fp_rate=FP, fn_rate=FN, recurrent=recurrent, device="numpy", steps=10)
+
+
+def test_a_tree_that_is_not_allowed_has_no_score() -> None:
+    with pytest.raises(TreeError, match="1 and 1_copy are parent and child"):
+        syclade.score(planted(LOSS), [7, 0, 1, 2, 2, 7, 0, 7], fp_rate=FP, fn_rate=FN, recurrent=0)
+
+
+def test_numpy_and_other_devices_give_the_same_answer() -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 0, "steps": 500, "chains": 3}
+    told = [syclade.infer(planted(LOSS), device=one, **options).summary() for one in ("numpy", "native")]
+    assert told[0] == told[1]
+    both = [
+        syclade.infer(
+            planted(LOSS, 40), device=one, **{**options, "recurrent": "all", "steps": 50, "chains": 2}
+        ).summary()
+        for one in ("numpy", "native")
+    ]
+    assert both[0] == both[1]
