@@ -19,6 +19,7 @@ def command(arguments: tuple[str, ...]) -> int:
     -fd RATE -ad RATE [RATE]      false positives; allelic dropout, also of homozygous mutations
     -cc RATE                      homozygous observations without a mutation
     -d [RATE]                     doublets; without a rate, it is learned
+    -rec K                        the K-th mutation occurs twice in the tree, or is lost; fixed rates only
     -s                            sum score instead of maximum score; -d implies it
     -e P                          a step changes an error rate with probability P
     -sd_beta SD -x X              prior of the rate of false negatives; its changes have SD / X
@@ -28,7 +29,7 @@ def command(arguments: tuple[str, ...]) -> int:
     -names FILE                   names of the mutations, one per line
     -o BASE                       BASE_map0.gv, BASE_map0.newick, ..., BASE.samples
     -a                            attach the cells in the .gv files
-    -max_treelist_size K          at most K trees; with -d or -z, there is one
+    -max_treelist_size K          at most K trees; with -d, -z or -rec, there is one
     -no_tree_list                 only the score, no trees
     -p [K]                        sample every K steps, after a burn-in of a quarter of the steps
     -t FILE                       true tree; print the distance to it

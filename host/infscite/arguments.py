@@ -40,7 +40,6 @@ _FLAGS: Mapping[str, Flag] = {
 }
 
 _MISSING = {
-    "-rec": "recurrent mutations are not there yet: leave out -rec",
     "-samples": "cells are called s_1, s_2, …: leave out -samples",
 }
 """Flags of ∞SCITE that are refused, with what to do."""
@@ -56,12 +55,15 @@ class InfsciteCall(SciteCall):
         unmutated: -z, observations of 0 and of 1 at positions left out of the matrix; None if the rate of
             false positives is fixed.
         alpha_sd: -sd_alpha; None if not given.
+        recurrent: number of the mutation that occurs twice, from 0, where -rec counts rows from 1; None if
+            there is none.
     """
 
     doublets: bool
     doublet_rate: float | None
     unmutated: tuple[int, int] | None
     alpha_sd: float | None
+    recurrent: int | None
 
 
 def parse_arguments(arguments: Sequence[str]) -> InfsciteCall:
@@ -83,7 +85,10 @@ def parse_arguments(arguments: Sequence[str]) -> InfsciteCall:
         doublet_rate=_one(given, "-d"),
         unmutated=_counts(given),
         alpha_sd=_one(given, "-sd_alpha"),
+        recurrent=given["-rec"][0] - 1 if "-rec" in given else None,
     )
+    if call.recurrent is not None:
+        _refuse_with_copy(call, call.recurrent, given)
     _refuse(call, given)
     return call
 
@@ -119,3 +124,29 @@ def _refuse(call: InfsciteCall, given: Mapping[str, list[Any]]) -> None:
             raise OptionError(f"{flag} without -e", hint="set the probability of a change of rates: -e 0.2")
     if call.alpha_sd is not None and call.unmutated is None:
         raise OptionError("-sd_alpha without -z", hint=f"-z learns the rate of {flag_of('fp_rate')}")
+
+
+def _refuse_with_copy(call: InfsciteCall, mutation: int, given: Mapping[str, list[Any]]) -> None:
+    """Raise an OptionError if -rec is no row, and for flags that do not go with it here."""
+    if call.mutations < 2:
+        raise OptionError(
+            f"-rec with {call.mutations} mutation",
+            hint="its copies would be siblings, or parent and child: use a matrix of two mutations or more",
+        )
+    if not 0 <= mutation < call.mutations:
+        raise OptionError(
+            f"-rec is {mutation + 1}, which is no row of the matrix",
+            hint=f"give the number of a mutation, from 1 to {call.mutations}",
+        )
+    asked = {
+        "-e": (call.learn > 0.0, "its chains have fixed error rates: leave out -e"),
+        "-z": ("-z" in given, "its chains have fixed error rates: leave out -z"),
+        "-d without a rate": (
+            call.doublets and call.doublet_rate is None,
+            "its chains have a fixed rate of doublets: give one, such as -d 0.1",
+        ),
+        "-transpose": (call.cell_tree, "cell trees have no nodes of mutations: leave out one"),
+    }
+    for flag, (wanted, hint) in asked.items():
+        if wanted:
+            raise OptionError(f"{flag} does not go with -rec here", hint=hint)

@@ -41,14 +41,18 @@ def dialect_of(call: InfsciteCall) -> Dialect:
     model = _model(call, rates_of(call))
 
     def judge(matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places) -> Best:
-        figures = figures_of(matrix, plan, parents, places, call.doublet_rate)
+        figures = figures_of(call, matrix, plan, parents, places)
         return Best(figures.log_likelihood, {**figures.rates, **figures.doublets})
 
+    score = ScoreOptions("max", _rate_of_doublets(call)) if call.doublets else score_of(call)
     return Dialect(
         model=model,
-        score=ScoreOptions("max", _rate_of_doublets(call)) if call.doublets else score_of(call),
+        score=score._replace(recurrent=call.recurrent),
         # Chains of the other models have no precompiled kernels that record all best trees.
-        lists_trees=call.tree_list and not call.doublets and call.unmutated is None,
+        lists_trees=call.tree_list
+        and not call.doublets
+        and call.unmutated is None
+        and call.recurrent is None,
         graphviz=graphviz_text,
         lines_of_samples=lambda matrix, plan, samples: lines_of_samples(call, matrix, plan, samples),
         judge=judge if call.doublets else None,

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.chains.plan import Plan
+from syclade.host.infscite.arguments import InfsciteCall
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.copy_scores import mixture_with_copy
 from syclade.host.model.doublets import fitted_rate, mixture_of
 from syclade.host.model.rate_model import Places
 
@@ -31,20 +33,24 @@ class Figures(NamedTuple):
 
 
 def figures_of(
-    matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places, rate: float | None
+    call: InfsciteCall, matrix: Matrix, plan: Plan, parents: NDArray[np.int32], places: Places
 ) -> Figures:
     """Return the figures of a tree.
 
     Args:
-        matrix: the matrix.
+        call: ∞SCITE's arguments. Without a rate of doublets, it is the one that makes the tree most likely.
+        matrix: the matrix; with -rec, the copy is its last mutation.
         plan: plan of the chains.
         parents: int32, shape (n + 1,): the tree.
         places: grid points of its rates; that of the rate of doublets is not used.
-        rate: rate of doublets; None for the one that makes the tree most likely.
     """
     model = plan.problem.rate_tables.model
-    mixture = mixture_of(matrix, model.at(places), parents)
-    found = fitted_rate(mixture) if rate is None else rate
+    rates = model.at(places)
+    if call.recurrent is None:
+        mixture = mixture_of(matrix, rates, parents)
+    else:
+        mixture = mixture_with_copy(matrix, rates, parents, call.recurrent)
+    found = fitted_rate(mixture) if call.doublet_rate is None else call.doublet_rate
     learned = {name: value for name, value in model.values(places).items() if name != "doublets"}
     return Figures(
         float(mixture.log_likelihoods(found).sum()),

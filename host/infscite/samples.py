@@ -57,7 +57,7 @@ def _figures(
 ) -> Figures:
     """Return the figures of a sample; without doublets, its log-likelihood follows from the chain's score."""
     if call.doublets:
-        return figures_of(matrix, plan, parents, places, call.doublet_rate)
+        return figures_of(call, matrix, plan, parents, places)
     model = plan.problem.rate_tables.model
     log_likelihood = plan.problem.to_nats(units) - model.log_prior(places)
     return Figures(log_likelihood, model.values(places), {"relevant": 0.0, "doublets": 0.0})

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem
+from syclade.host.model.recurrence import genotypes_of
 from syclade.host.trees.newick import to_newick
-from syclade.host.trees.tree import preorder
+from syclade.host.trees.tree import ancestor_matrix, preorder
 
 __all__ = ["best_nodes", "graphviz_text", "newick_text"]
 
@@ -53,15 +54,25 @@ def graphviz_text(
     return _HEAD + "".join(lines) + "}\n"
 
 
-def best_nodes(problem: Problem, parents: NDArray[np.int32]) -> NDArray[np.bool_]:
+def best_nodes(
+    problem: Problem, parents: NDArray[np.int32], recurrent: int | None = None
+) -> NDArray[np.bool_]:
     """Return the best nodes of each cell, compared by the chain's integer scores: bool, shape (n + 1, cells).
 
     As in SCITE's files, the root is left out if another node is equally good.
+
+    Args:
+        problem: the problem.
+        parents: int32, shape (n + 1,): the tree.
+        recurrent: number of the mutation of which the last one is a copy; None for none.
     """
     rows, root = problem.weight_rows(), problem.mutations
     scores = np.zeros((problem.nodes, problem.columns), np.int32)
     for node in preorder(parents).tolist()[1:]:
         scores[node] = scores[parents[node]] + rows[node]
+    if recurrent is not None:  # the copy's own row is missing; it turns the mutation's state below it
+        has, had = genotypes_of(parents, recurrent)[recurrent], ancestor_matrix(parents)[recurrent]
+        scores += (has.astype(np.int32) - had)[:, None] * rows[recurrent]
     assert not scores[root].any()
     best = scores == scores.max(axis=0)
     best[root] &= ~best[:root].any(axis=0)

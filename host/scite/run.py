@@ -16,8 +16,10 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.cell_trees import CELL
 from syclade.host.kinds.kind import PlanOptions, TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
+from syclade.host.kinds.recurrent_trees import recurrent_kind
 from syclade.host.model.problem import Problem, problem_at
 from syclade.host.model.rate_model import Places
+from syclade.host.model.recurrence import with_copy
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop, Task
@@ -108,9 +110,9 @@ def run_scite(
     started = time.perf_counter()
     refuse_what_is_missing(call)
     dialect = scites_dialect(call) if dialect is None else dialect
-    model, matrix = dialect.model, matrix_of(call)
+    model, mutation = dialect.model, dialect.score.recurrent
+    kind, matrix = _trees(call, matrix_of(call), mutation)
     true_tree = None if call.true_tree is None else read_tree(call.true_tree, matrix.mutations)
-    kind = CELL if call.cell_tree else MUTATION
     with scite_folder(call, _kind(call)) as folder:
         plan = _plan(call, kind, matrix, dialect)
         problem = plan.problem
@@ -148,6 +150,13 @@ def run_scite(
         work=found.work,
         interrupted=found.interrupted,
     )
+
+
+def _trees(call: SciteCall, matrix: Matrix, mutation: int | None) -> tuple[TreeKind, Matrix]:
+    """Return the kind of trees, and the matrix; if a mutation is recurrent, with the row of its copy."""
+    if call.cell_tree:
+        return CELL, matrix
+    return (MUTATION, matrix) if mutation is None else (recurrent_kind(mutation), with_copy(matrix, mutation))
 
 
 def _figures(kind: TreeKind, matrix: Matrix, plan: Plan, best: NDArray[np.int32], places: Places) -> Best:
@@ -196,12 +205,13 @@ def _trees_texts(
 ) -> dict[str, str]:
     """Return the texts of the tree files, numbered from 0, by file name; of cell trees Newick only."""
     texts = {}
-    names = None if call.names is None else matrix.mutations
+    mutation = dialect.score.recurrent
+    names = None if call.names is None and mutation is None else matrix.mutations
     for number, parents in enumerate(trees[: call.max_trees]):
         base = f"{call.prefix.name}_{_kind(call)}{number}"
         texts[f"{base}.newick"] = newick_text(parents)
         if call.cell_tree:
             continue
-        attached = best_nodes(problem, parents) if call.attach else None
+        attached = best_nodes(problem, parents, mutation) if call.attach else None
         texts[f"{base}.gv"] = dialect.graphviz(parents, names, attached)
     return texts

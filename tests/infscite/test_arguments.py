@@ -79,7 +79,17 @@ def test_the_models() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("-rec 1", "-rec is not supported"),
+        ("-rec 0", "-rec is 0, which is no row of the matrix"),
+        ("-rec 3", "-rec is 3, which is no row of the matrix"),
+        ("-rec -1", "-rec is -1, which is no row"),
+        ("-rec all", "-rec is 'all', which is not a number"),
+        ("-rec", "-rec wants 1 value"),
+        ("-n 1 -rec 1", "-rec with 1 mutation"),
+        ("-rec 1 -e 0.2", "^-e does not go with -rec"),
+        ("-rec 1 -e 0.2 -z", "^-e does not go with -rec"),
+        ("-rec 1 -z 5 1", "^-z does not go with -rec"),
+        ("-rec 1 -d", "^-d without a rate does not go with -rec"),
+        ("-rec 1 -transpose", "^-transpose does not go with -rec"),
         ("-samples x", "-samples is not supported"),
         ("-sd 0.1", "there is no flag -sd"),
         ("-d 0", "-d is 0"),

@@ -13,23 +13,27 @@ from scipy.special import gammaln
 
 import syclade
 from syclade.host.cli.main import main
+from syclade.host.common.errors import OptionError
 from syclade.host.infscite.arguments import parse_arguments
-from syclade.host.infscite.dialect import graphviz_text
+from syclade.host.infscite.dialect import dialect_of, graphviz_text
 from syclade.host.infscite.run import run_infscite
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.doublets import doublet_log_likelihood, fitted_rate, mixture_of
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.model.recurrence import is_allowed, with_copy
 from syclade.host.model.summed import summed_log_likelihood
 from syclade.host.runs.pipeline import Progress
 from syclade.host.runs.task import Stop
+from syclade.host.samples.lines import sample_line
 from syclade.host.scite.files import best_nodes, newick_text
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 CALL = "-n 20 -m 40 -r 2 -l 400 -fd 0.001 -ad 0.2 -seed 3 --device numpy"
+COPIES = ("recurrent-ml", "recurrent-doublet")
 RUNS = ("doublet-fixed", "doublet-learned", "doublet-learn-rates", "learn-alpha")
 ALPHA, BETA = 3.45e-3, 0.146
 
@@ -78,6 +82,36 @@ def test_the_tree_files_are_those_of_infscite_byte_for_byte(shared_dir: Path, na
     assert graphviz_text(parents, matrix.mutations if call.names else None, attached) == file.read_text()
     ours, theirs = newick_text(parents), file.with_suffix(".newick").read_text()
     assert sorted(re.findall(r"\d+|[(),]", ours)) == sorted(re.findall(r"\d+|[(),]", theirs))
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", COPIES)
+def test_its_files_of_a_recurrent_mutation_are_ours_byte_for_byte(shared_dir: Path, name: str) -> None:
+    """-rec 13 is the 13th row, and its copy is called 13_copy; columns of samples include the copy."""
+    folder = folder_of(shared_dir, name)
+    words = words_of(folder, shared_dir)
+    learned = "-e" in words
+    if learned:
+        with pytest.raises(OptionError, match="-e does not go with -rec"):
+            parse_arguments(words)
+        words[words.index("-d") : words.index("-d") + 1] = ["-d", "0.1"]
+        words[words.index("-e") : words.index("-e") + 2] = []
+    call = parse_arguments(words)
+    mutation = dialect_of(call).score.recurrent
+    assert mutation == 12
+    names = with_copy(read_matrix(call.matrix, beside=False), mutation).mutations
+    [file] = folder.glob("out_*0.gv")
+    parents = read_tree(file, names)
+    np.testing.assert_array_equal(parents, read_tree(file.with_suffix(".newick"), names))
+    assert graphviz_text(parents, names) == file.read_text()
+    ours, theirs = newick_text(parents), file.with_suffix(".newick").read_text()
+    assert sorted(re.findall(r"\d+|[(),]", ours)) == sorted(re.findall(r"\d+|[(),]", theirs))
+    for line in (folder / "out.samples").read_text().splitlines() if learned else ():
+        score, leaves, *rates, numbers = line.split("\t")
+        tree = np.array([*map(int, numbers.split()), 17], np.int32)
+        assert is_allowed(tree, mutation)
+        assert sample_line(float(score), tree) == f"{score}\t{leaves}\t{numbers}\n"
+        assert len(rates) == 5
 
 
 def log_beta(x: float, mean: float, deviation: float) -> float:
@@ -148,14 +182,14 @@ def test_its_rate_of_relevant_doublets_counts_the_last_cell_twice(shared_dir: Pa
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, "recurrent-ml"])
 def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
     run: Any, tmp_path: Path, shared_dir: Path, name: str
 ) -> None:
     """Four chains with doublets instead of one. A best state depends on the sampled rates."""
     folder = folder_of(shared_dir, name)
     words = words_of(folder, shared_dir)
-    chains = 1 if name == "learn-alpha" else 4
+    chains = 4 if name.startswith("doublet") else 1
     words[words.index("-r") + 1] = str(chains)
     status, lines, _ = run(*words, "-o", tmp_path / "out")
     assert status == 0
@@ -183,7 +217,7 @@ def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
     ("more", "columns"),
     [
         ("-d 0.1", 3), ("-d", 3), ("-s", 3), ("", 3), ("-d 0.2 -e 0.2", 8), ("-d -e 0.2 -z 500 2", 8),
-        ("-s -e 0.2", 8), ("-s -e 0.3 -z", 8),
+        ("-s -e 0.2", 8), ("-s -e 0.3 -z", 8), ("-rec 3", 3), ("-rec 3 -s", 3), ("-d 0.1 -rec 20", 3),
     ],
 )  # fmt: skip
 def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> None:
@@ -202,21 +236,31 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
     assert ("best value for beta" in found) == ("-e" in words)
     score = float(found["best log score for tree"])
     model: dict[str, Any] = {"score": "sum" if "-s" in words else "max"}
+    nodes, copies = 20, dict[str, Any]()
+    if "-rec" in words:
+        row = words[words.index("-rec") + 1]
+        nodes, copies = 21, {"recurrent": row}
+        copied = with_copy(matrix, int(row) - 1)
+        text = (tmp_path / f"x_{kind}0.gv").read_text()
+        assert f'\n20[label="{matrix.mutations[int(row) - 1]}_copy"];\n21[label="Root"];\n' in text
+        tree = read_tree(tmp_path / f"x_{kind}0.gv", copied.mutations)
+        problem = make_problem(copied, Rates(**rates), octaves=kind == "map")
+        assert text == graphviz_text(tree, copied.mutations, best_nodes(problem, tree, int(row) - 1))
     if "-d" in words:
         model = {"doublets": float(found["best doublet rate"])}
         assert 0 <= float(found["best relevant doublet rate"]) <= model["doublets"]
     for end in ("gv", "newick"):
         file, names = tmp_path / f"x_{kind}0.{end}", matrix.mutations if end == "gv" else None
         assert score == pytest.approx(
-            syclade.score(matrix.values, file, names=names, **rates, **model), abs=1e-9
+            syclade.score(matrix.values, file, names=names, **rates, **model, **copies), abs=1e-9
         )
     samples = (tmp_path / "x.samples").read_text().splitlines()
     assert len(samples) == 2 * 300 // 25
     for line in samples[::5]:
         told_score, leaves, *of_rates, numbers = line.split("\t")
         assert len(of_rates) == columns - 3
-        tree = np.array([*map(int, numbers.split()), 20], np.int32)
-        assert int(leaves) == 21 - len(set(tree.tolist()))
+        tree = np.array([*map(int, numbers.split()), nodes], np.int32)
+        assert int(leaves) == nodes + 1 - len(set(tree.tolist()))
         if of_rates:
             rates["fn_rate"], rates["fp_rate"] = float(of_rates[0]), float(of_rates[1])
         if "-d" in words:
@@ -225,7 +269,7 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
             if of_rates and not fixed:
                 ours = fitted_rate(mixture_of(matrix, Rates(**rates), tree))
                 assert float(of_rates[4]) == pytest.approx(ours, rel=1e-4, abs=1e-6)
-        ours = syclade.score(matrix.values, tree, **rates, **model)
+        ours = syclade.score(matrix.values, tree, **rates, **model, **copies)
         assert float(told_score) == pytest.approx(ours, rel=3e-5)
 
 
@@ -252,10 +296,32 @@ def test_one_seed_gives_one_answer_on_every_device(run: Any, tmp_path: Path) -> 
     assert (status, "0 opt trees " in lines) == (0, True)
 
 
-def test_the_distance_to_a_true_tree(run: Any, tmp_path: Path) -> None:
-    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-d", "0.1", "-names", EXAMPLE / "matrix.geneNames"]
+@pytest.mark.parametrize("more", ["-rec 3", "-rec 3 -d 0.1"])
+def test_trees_with_a_copy_are_those_of_infer_on_every_device(run: Any, tmp_path: Path, more: str) -> None:
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), *more.split(), "-p", 50, "-o", tmp_path / "x"]
+    texts = []
+    for device in ("numpy", "native"):
+        status, lines, _ = run(*given, "--device", device, "--force")
+        assert (status, "1 opt trees " in lines) == (0, True)
+        texts.append({file.name: file.read_bytes() for file in tmp_path.iterdir()})
+    assert texts[0] == texts[1]
+    matrix = read_matrix(EXAMPLE / "matrix.csv", beside=False)
+    found = syclade.infer(
+        matrix, fp_rate=0.001, fn_rate=0.2, recurrent="3", doublets=0.1 if "-d" in more else None,
+        method="chain", chains=2, steps=400, seed=3, device="numpy",
+    )  # fmt: skip
+    [file] = tmp_path.glob("x_*0.gv")
+    np.testing.assert_array_equal(read_tree(file, with_copy(matrix, 2).mutations), found.parents)
+    assert float(values_of(lines)["best log score for tree"]) == pytest.approx(found.log_likelihood, abs=1e-9)
+
+
+@pytest.mark.parametrize("more", ["-d 0.1", "-rec 3"])
+def test_the_distance_to_a_true_tree(run: Any, tmp_path: Path, more: str) -> None:
+    names = EXAMPLE / "matrix.geneNames"
+    given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), *more.split(), "-names", names]
     run(*given, "-o", tmp_path / "x")
-    status, lines, _ = run(*given, "-o", tmp_path / "y", "-t", tmp_path / "x_map0.gv")
+    [file] = tmp_path.glob("x_*0.gv")
+    status, lines, _ = run(*given, "-o", tmp_path / "y", "-t", file)
     assert (status, values_of(lines)["distance to true tree"]) == (0, "0")
 
 
@@ -277,8 +343,12 @@ def test_a_stopped_run_writes_what_it_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "words"), [("-n 21", "there are 20 rows"), ("-rec 3", "-rec"), ("-d 2", "-d is 2")]
-)
+    ("more", "words"),
+    [
+        ("-n 21", "there are 20 rows"), ("-d 2", "-d is 2"), ("-rec 21", "-rec is 21"),
+        ("-rec 3 -d", "-d without a rate does not go with -rec here"),
+    ],
+)  # fmt: skip
 def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:
     status, lines, told = run(
         "-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", tmp_path / "x", *more.split()

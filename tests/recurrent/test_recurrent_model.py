@@ -33,6 +33,7 @@ from syclade.host.model.recurrence import (
     recurrent_mutation,
     with_copy,
 )
+from syclade.host.scite.files import best_nodes
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.host.trees.treefile import read_tree
 from syclade.quality.oracle.trees import all_trees
@@ -78,6 +79,21 @@ def test_attachments_are_those_of_brute_force(case: Case) -> None:
         has = has_by_walking(parents, mutation)
         assert (genotypes_of(parents, mutation)[:-1] == has).all()
     assert kinds <= {PARALLEL, LOSS}
+
+
+@on_every_case
+def test_best_nodes_in_files_are_those_of_brute_force(case: Case) -> None:
+    """As in SCITE's files, the root is left out where another node is as good."""
+    problem = make_problem(matrix_with_copy(case), rates_of(case))
+    mutation, root, differ = mutation_of(case), case.n + 1, 0
+    for chain in range(TREES):
+        parents = tree_of(case, chain)
+        singles = np.diagonal(pair_scores(case, parents), axis1=1, axis2=2).T
+        best = np.isclose(singles, singles.max(axis=0), rtol=1e-9, atol=1e-9)
+        best[root] &= ~best[:root].any(axis=0)
+        np.testing.assert_array_equal(best_nodes(problem, parents, mutation), best)
+        differ += not np.array_equal(best_nodes(problem, parents), best)
+    assert differ or case.kind == "nothing", "without the copy they are others"
 
 
 @on_every_case

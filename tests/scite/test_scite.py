@@ -174,10 +174,10 @@ def test_a_result_that_cannot_be_written_is_kept(
     folder = tmp_path / "out"
     right = best_nodes
 
-    def vanish(problem: Any, parents: Any) -> Any:
+    def vanish(*of_tree: Any) -> Any:
         shutil.rmtree(folder)
         folder.write_text("a file now")
-        return right(problem, parents)
+        return right(*of_tree)
 
     monkeypatch.setattr(run_module, "best_nodes", vanish)
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", folder / "x", "-a", "-max_treelist_size", 1]
