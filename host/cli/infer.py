@@ -116,7 +116,8 @@ def _warnings(result: Result) -> list[str]:
     found = []
     if result.interrupted:
         found.append("warning: stopped before the end: this is the best tree until then")
-    found += [misfit_of(result, name) for name in result.contradicted]
+    if result.converged or result.searches:  # a tree far from the best fits other rates
+        found += [misfit_of(result, name) for name in result.contradicted]
     if result.samples is not None:
         found += [f"warning: {words}" for words in result.samples.warnings]
     elif not result.converged and not result.interrupted:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.devices.device import Device
 from syclade.host.engines.engine import Allocation, Engine
+from syclade.host.engines.huge_pages import HUGE_PAGE, advise_huge_pages
 from syclade.kernels.arguments import PROBLEM, SCRATCH
 
 __all__ = ["LocalEngine", "NumpyEngine"]
@@ -119,8 +120,14 @@ class NumpyEngine(LocalEngine):
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that start at a cache line, so that no row of a table touches an additional line."""
+    """Return zeros that start at a cache line, so that no row of a table touches an additional line.
+
+    Large ones start at a huge page, and have huge pages where the system gives them.
+    """
     size = math.prod(shape) * dtype.itemsize
-    raw = np.zeros(size + LINE, dtype=np.uint8)
-    start = -raw.ctypes.data % LINE
+    unit = LINE if size < HUGE_PAGE else HUGE_PAGE
+    raw = np.zeros(size + unit, dtype=np.uint8)
+    start = -raw.ctypes.data % unit
+    if unit == HUGE_PAGE:
+        advise_huge_pages(raw.ctypes.data + start, size)
     return raw[start : start + size].view(dtype).reshape(shape)

@@ -17,6 +17,7 @@ from syclade.host.devices.device import Device
 from syclade.host.devices.forks import refuse_inherited_sycl
 from syclade.host.devices.queue import device_of, open_queue
 from syclade.host.engines.engine import Allocation, Engine
+from syclade.host.engines.huge_pages import advise_huge_pages
 from syclade.host.options import flag_of
 from syclade.kernels.arguments import Argument
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from syclade.host.compile.side_by_side import SideBySide
 
 __all__ = ["SyclEngine"]
+
+_OF_THIS_PROCESS = ("cpu", "fpga-emu")
+"""Kinds of devices whose memory is this process's."""
 
 
 class SyclEngine(Engine):
@@ -63,6 +67,8 @@ class SyclEngine(Engine):
 
         try:
             block = dpctl.memory.MemoryUSMDevice(argument.nbytes(self.sizes), queue=self._queue)
+            if self.device.kind in _OF_THIS_PROCESS:
+                advise_huge_pages(block.__sycl_usm_array_interface__["data"][0], block.nbytes)
             if contents is None:
                 block.memset(0)  # a slot without a chain must have no steps to do
             else:
