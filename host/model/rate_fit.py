@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -75,8 +76,8 @@ def _with(rates: Rates, found: dict[str, float]) -> Rates:
 def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> tuple[str, ...]:
     """Return the given rates that the data contradict: five times off, and too far to be chance.
 
-    The latter is a Poisson probability below 0.001 for as many errors, or as few, as there are expected over
-    the attachments under the given rates.
+    The latter is a bound on the Poisson probability, below 0.001, of as many errors, or as few, as there are
+    expected over the attachments under the given rates.
 
     Args:
         matrix, parents: as for `fit_rates`.
@@ -135,9 +136,10 @@ def _path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator
 
 
 def _chance(errors: int, expected: float) -> float:
-    """Return the Poisson probability of at least, or at most, as many errors, whichever is further out."""
-    from scipy import stats
+    """Return a bound on the Poisson probability of as many errors or more; or, if they are few, or fewer.
 
-    return float(
-        stats.poisson.sf(errors - 1, expected) if errors > expected else stats.poisson.cdf(errors, expected)
-    )
+    Source: Chernoff's bound (Mitzenmacher, Upfal, "Probability and computing", theorem 5.4). The exact tail
+    is in scipy.stats, whose import would take longer than a small inference.
+    """
+    change = errors * math.log(errors / expected) if errors else 0.0
+    return math.exp(min(0.0, errors - expected - change))

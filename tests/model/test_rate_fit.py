@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from syclade.host.input.matrix import Matrix, matrix_from_array
 from syclade.host.model.likelihood import event_counts
-from syclade.host.model.rate_fit import expected_counts, fit_rates, misfit
+from syclade.host.model.rate_fit import _chance, expected_counts, fit_rates, misfit
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.model.summed import summed_log_likelihood
@@ -98,3 +99,11 @@ def test_one_error_in_few_values_is_chance() -> None:
     told, tree = Rates(1e-2, 0.2), np.array([2, 0, 2])
     assert event_counts(matrix, told, tree)[1, 0] == 0
     assert misfit(matrix, tree, told, fit_rates(matrix, tree, told)) == ()
+
+
+@given(st.integers(0, 300), st.floats(0.01, 300.0))
+def test_the_bound_is_above_the_exact_tail(errors: int, expected: float) -> None:
+    exact = (
+        stats.poisson.sf(errors - 1, expected) if errors > expected else stats.poisson.cdf(errors, expected)
+    )
+    assert _chance(errors, expected) >= exact - 1e-12
