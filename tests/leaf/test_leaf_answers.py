@@ -59,7 +59,7 @@ def test_one_result_for_both_kinds(sampled: syclade.Result) -> None:
     assert (summary["tree"], summary["cells"]) == ("leaf", list(sampled.cells))
     assert set(sampled.run()["versions"]) >= {"python", "numpy", "numba"}
     of_mutations = syclade.infer(MADE.matrix, chains=2, steps=500, **RATES)
-    assert set(of_mutations.summary()) | {"samples"} == set(summary)
+    assert set(of_mutations.summary()) | {"samples"} == set(summary) | {"fitted_rates"}
     assert set(of_mutations.run()) == set(sampled.run())
     with pytest.raises(AttributeError, match="cell trees assign each mutation"):
         _ = sampled.attachment
