@@ -12,13 +12,14 @@ simulated matrices with doublets (docs/infscite.md, "Search").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.convergence import States
+from syclade.host.chains.convergence import Change
 from syclade.host.chains.state import ChainState
 
 __all__ = ["GAMMAS", "Annealing", "annealing_for"]
@@ -53,10 +54,7 @@ class Annealing:
     @property
     def most_steps(self) -> int:
         """Return the steps per chain of the longest run: whole cycles."""
-        end, cycle = 0, 0
-        while end < self.budget:
-            end, cycle = end + len(GAMMAS) * _round_of(cycle), cycle + 1
-        return end
+        return next(end for end in _ends() if end >= self.budget)
 
     def gamma_of(self, steps: int) -> float | None:
         """Return gamma of the round that ends after a number of steps; None if that is the start."""
@@ -70,14 +68,18 @@ class Annealing:
         """Return the number of steps of the round that begins after `steps` steps."""
         return _round_of(_place(steps)[0])
 
-    def begin_round(self, states: States, steps: int) -> list[ChainState]:
-        """See `Rule.begin_round`."""
+    def change_at(self, steps: int) -> Change:
+        """See `Rule.change_at`."""
         _, number, _ = _place(steps)
-        taken = list(states())
-        if number == 0 and steps:
-            for island in range(min(self.islands, len(taken))):
-                taken[island :: self.islands] = _begin_cycle(taken[island :: self.islands])
-        return [replace(state, gamma=GAMMAS[number]) for state in taken]
+
+        def change(states: Sequence[ChainState]) -> list[ChainState]:
+            begun = list(states)
+            if number == 0 and steps:
+                for island in range(min(self.islands, len(begun))):
+                    begun[island :: self.islands] = _begin_cycle(begun[island :: self.islands])
+            return [replace(state, gamma=GAMMAS[number]) for state in begun]
+
+        return change
 
     def agree(self, best_scores: NDArray[np.int64]) -> bool:
         """Return whether half of the islands, and at least two, have found the best score.
@@ -89,14 +91,12 @@ class Annealing:
         return len(finders) >= max(2, -(-self.islands // 2))
 
     def earliest_end(self, steps: int, best_since: int) -> int:
-        """Return the fewest steps per chain after which the run may stop, as known between two rounds."""
-        end, cycle = 0, 0
-        while cycle < _LEAST_CYCLES or end <= steps or end < 2 * best_since:
-            end, cycle = end + len(GAMMAS) * _round_of(cycle), cycle + 1
-        return min(end, self.most_steps)
+        """See `Rule.earliest_end`."""
+        ends = itertools.islice(_ends(), _LEAST_CYCLES - 1, None)
+        return min(next(end for end in ends if end > steps and end >= 2 * best_since), self.most_steps)
 
     def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
-        """Return whether to stop; see `StoppingRule.satisfied`."""
+        """See `Rule.satisfied`."""
         cycle, number, _ = _place(steps)
         ended = number == 0 and cycle >= _LEAST_CYCLES
         return ended and 2 * best_since <= steps and self.agree(best_scores)
@@ -117,13 +117,19 @@ def _round_of(cycle: int) -> int:
     return int(_FIRST_ROUND * 1.5**cycle)
 
 
+def _ends() -> Iterator[int]:
+    """Yield the number of steps after each cycle."""
+    return itertools.accumulate(len(GAMMAS) * _round_of(cycle) for cycle in itertools.count())
+
+
 def _place(steps: int) -> tuple[int, int, int]:
     """Return the cycle, the number of the round in it, and the steps within that round, after some steps."""
-    cycle, begun = 0, 0
-    while steps - begun >= len(GAMMAS) * _round_of(cycle):
-        begun, cycle = begun + len(GAMMAS) * _round_of(cycle), cycle + 1
-    number, within = divmod(steps - begun, _round_of(cycle))
-    return cycle, number, within
+    begun = 0
+    for cycle, end in enumerate(_ends()):
+        if steps < end:
+            return cycle, *divmod(steps - begun, _round_of(cycle))
+        begun = end
+    raise AssertionError("cycles have no end")
 
 
 def _begin_cycle(states: Sequence[ChainState]) -> list[ChainState]:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.state import ChainState
 
-__all__ = ["Rule", "States", "StoppingRule"]
+__all__ = ["Change", "Rule", "StoppingRule"]
 
-States = Callable[[], Sequence[ChainState]]
+Change = Callable[[Sequence[ChainState]], Sequence[ChainState]]
+"""Changes the states of all chains, by number, between two rounds."""
 
 
 class Rule(Protocol):
@@ -36,13 +37,8 @@ class Rule(Protocol):
     def length_at(self, steps: int) -> int:
         """Return the number of steps of the round that begins after `steps` steps."""
 
-    def begin_round(self, states: States, steps: int) -> Sequence[ChainState] | None:
-        """Return the states with which the next round begins, by chain; None if nothing changes.
-
-        Args:
-            states: () -> state of each chain, by number.
-            steps: steps that every chain has done.
-        """
+    def change_at(self, steps: int) -> Change | None:
+        """Return what changes the chains' states before the round after `steps` steps; None for nothing."""
 
     def agree(self, best_scores: NDArray[np.int64]) -> bool:
         """Return whether enough chains have found the best score: int64, shape (chains,)."""
@@ -95,8 +91,8 @@ class StoppingRule:
         """See `Rule.length_at`."""
         return self.round_steps
 
-    def begin_round(self, states: States, steps: int) -> None:
-        """See `Rule.begin_round`."""
+    def change_at(self, steps: int) -> None:
+        """See `Rule.change_at`."""
 
     def agree(self, best_scores: NDArray[np.int64]) -> bool:
         """See `Rule.agree`; a single chain never agrees."""

@@ -157,9 +157,9 @@ def _to_rule(run: _Run, clock: Clock, chains: int, rule: Rule) -> None:
         ):
             return
         clock.steps_expected = chains * rule.earliest_end(steps, run.best_since)
-        begun = rule.begin_round(run.rounds.states, steps)
-        if begun is not None:
-            run.rounds.change(begun)
+        change = rule.change_at(steps)
+        if change is not None:
+            run.rounds.change(change)
         run.rounds.advance(rule.length_at(steps))
         run.look()
 

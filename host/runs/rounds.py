@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import Runner
+from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Sink
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.starts import initial_state
@@ -82,15 +83,11 @@ class Rounds:
         self._in_slots = self._resident
         self.steps += length
 
-    def change(self, states: Sequence[ChainState]) -> None:
-        """Go on from other states, between two rounds; statistics stay.
-
-        Args:
-            states: state of each chain, by number, after `steps` steps.
-        """
-        self._states = {
-            state.chain: (state, info) for state, (_, info) in zip(states, self.standing(), strict=True)
-        }
+    def change(self, change: Change) -> None:
+        """Go on from other states, between two rounds; statistics stay."""
+        states, infos = zip(*self.standing(), strict=True)
+        changed = zip(change(states), infos, strict=True)
+        self._states = {state.chain: (state, info) for state, info in changed}
         self._in_slots = False
 
     def best_scores(self) -> NDArray[np.int64]:
@@ -104,10 +101,6 @@ class Rounds:
         if self._in_slots and self._resident:
             return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
         return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
-
-    def states(self) -> list[ChainState]:
-        """Return the current state of every chain, by chain number."""
-        return [state for state, _ in self.standing()]
 
     def outcome(self, converged: bool | None = None) -> Outcome:
         """Return the outcome of the chains."""

@@ -32,7 +32,7 @@ def rounds() -> list[tuple[int, float]]:
     """Return the end and gamma of each round of the longest run, by the rule itself."""
     found, steps = list[tuple[int, float]](), 0
     while steps < RULE.most_steps:
-        (begun,) = RULE.begin_round(lambda: [state(0, 1, 1)], steps)
+        (begun,) = RULE.change_at(steps)([state(0, 1, 1)])
         steps += RULE.length_at(steps)
         found.append((steps, begun.gamma))
     return found
@@ -55,12 +55,12 @@ def test_each_cycle_goes_through_all_gammas() -> None:
 def test_the_worse_half_of_an_island_takes_its_best_tree() -> None:
     scores = [10, 50, 30, 20, 40, 51, 31, 21]  # chains 0, 4 are on one island, 1, 5 on the next, …
     states = [state(chain, best - 5, best) for chain, best in enumerate(scores)]
-    begun = RULE.begin_round(lambda: states, CYCLES[0])
+    begun = RULE.change_at(CYCLES[0])(states)
     assert [one.best_score for one in begun] == [40, 51, 31, 21] * 2
     assert [one.score for one in begun] == [one.best_score for one in begun]
     assert all((one.parents == one.best_score).all() for one in begun)
     assert [one.chain for one in begun] == list(range(8))
-    within = RULE.begin_round(lambda: states, 500)
+    within = RULE.change_at(500)(states)
     assert [(one.score, one.best_score) for one in within] == [(one.score, one.best_score) for one in states]
 
 
