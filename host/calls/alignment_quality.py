@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.banded import BandedEngines, by_band, filled
+from syclade.host.calls.banded import BandedEngines, banded_kernel, by_band, filled
 from syclade.host.calls.taking import Reads
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
-from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = ["AlignmentQuality", "blocks_of", "chances_of", "given_of", "kernel_of", "sizes_of", "tables"]
 
@@ -191,16 +190,7 @@ def _positions(reads: Reads, chosen: NDArray[np.intp]) -> tuple[int, int]:
 
 def kernel_of(widest: int) -> Kernel:
     """Return the kernel for bands up to a half width, for this processor."""
-    return Kernel(
-        name=f"baq_{widest}",
-        factory="syclade.kernels.baq.kernel:make_baq",
-        parts={"reals": "syclade.kernels.target.native.reals:REALS"},
-        constants={"band": widest},
-        records=(Record("Baq", BAQ),),
-        group="work-group",
-        lanes=TRAITS.lanes,
-        size=f"base alignment qualities (bands up to {widest})",
-    )
+    return banded_kernel("baq", "kernel:make_baq", Record("Baq", BAQ), "base alignment qualities", widest)
 
 
 def blocks_of(reads: Reads, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

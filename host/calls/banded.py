@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.compile.kernel import Kernel
+from syclade.host.compile.kernel import Kernel, Record
 from syclade.host.devices.device import native_device
 from syclade.host.engines import Allocation, open_engine
 from syclade.kernels.arguments import Argument
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
+from syclade.kernels.target.native.traits import TRAITS
 
 if TYPE_CHECKING:
     from syclade.host.engines import KernelEngine
 
-__all__ = ["BANDS", "BandedEngines", "by_band", "filled"]
+__all__ = ["BANDS", "BandedEngines", "banded_kernel", "by_band", "filled"]
 
 BANDS = (7, 127)
 """Largest half widths of the bands of the kernels: that of reads without long indels, and the widest one."""
@@ -75,6 +76,28 @@ class BandedEngines:
         for engine, _ in self._engines.values():
             engine.close()
         self._engines.clear()
+
+
+def banded_kernel(name: str, factory: str, arguments: Record, size: str, widest: int) -> Kernel:
+    """Return a kernel for bands up to a half width, for this processor.
+
+    Args:
+        name: its name without the width.
+        factory: its factory in `kernels.baq`.
+        arguments: its arguments.
+        size: what it computes, for messages.
+        widest: the half width.
+    """
+    return Kernel(
+        name=f"{name}_{widest}",
+        factory=f"syclade.kernels.baq.{factory}",
+        parts={"reals": "syclade.kernels.target.native.reals:REALS"},
+        constants={"band": widest},
+        records=(arguments,),
+        group="work-group",
+        lanes=TRAITS.lanes,
+        size=f"{size} (bands up to {widest})",
+    )
 
 
 def by_band(chosen: NDArray[np.bool_], band: NDArray[np.int64]) -> list[tuple[int, NDArray[np.intp]]]:

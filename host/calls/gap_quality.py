@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
-from syclade.host.calls.banded import BandedEngines, by_band, filled
+from syclade.host.calls.banded import BandedEngines, banded_kernel, by_band, filled
 from syclade.host.calls.taking import Reads
 from syclade.host.compile.kernel import Kernel, Record
 from syclade.kernels.baq.gap_arguments import GAP_NUMBERS, GAP_STRIDES, GAPS
 from syclade.kernels.pileup.arguments import LARGEST_QUALITY
 from syclade.kernels.pileup.indel_arguments import GAP
-from syclade.kernels.target.native.traits import TRAITS
 
 __all__ = ["GapQuality", "gap_kernel", "quality_of_error"]
 
@@ -97,15 +96,8 @@ class GapQuality:
 
 def gap_kernel(widest: int) -> Kernel:
     """Return the kernel for bands up to a half width, for this processor."""
-    return Kernel(
-        name=f"gaps_{widest}",
-        factory="syclade.kernels.baq.gap_kernel:make_gaps",
-        parts={"reals": "syclade.kernels.target.native.reals:REALS"},
-        constants={"band": widest},
-        records=(Record("Gaps", GAPS),),
-        group="work-group",
-        lanes=TRAITS.lanes,
-        size=f"alignment qualities of gaps (bands up to {widest})",
+    return banded_kernel(
+        "gaps", "gap_kernel:make_gaps", Record("Gaps", GAPS), "alignment qualities of gaps", widest
     )
 
 
