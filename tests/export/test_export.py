@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.cli.main import main
 from syclade.host.common.spirv import Op, entry_points, instructions
 from syclade.host.devices.choice import choose_device
 from syclade.host.encodings.ancestor import AncestorEncoding
@@ -27,6 +27,7 @@ from syclade.host.model.rates import Rates
 from syclade.kernels.ancestor.stage_arguments import IN
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case, without_complaints
+from tests.support.commands import status_of
 from tests.support.spirv_val import complaint
 
 CASE = Case(41, 50)
@@ -230,10 +231,7 @@ def test_an_exported_image_is_taken(folder: Path, manifest: dict[str, Any]) -> N
 # ---- command
 
 
-def command(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(["export", *map(str, arguments)])
-    return int(str(end.value.code))
+command = partial(status_of, "export")
 
 
 @pytest.mark.sycl

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.cli.main import main
 from syclade.host.common.errors import DeviceError
 from syclade.host.common.spirv import Op, entry_points, instructions
 from syclade.host.compile.image import read_image
@@ -25,6 +25,7 @@ from syclade.host.tails.kernels import KERNELS
 from syclade.quality.oracle.tails import precise_log_tail
 from tests.export.test_export import RUN, TYPE_OF
 from tests.support.backends import without_complaints
+from tests.support.commands import status_of
 from tests.support.spirv_val import complaint
 
 COLUMNS, SEED = 20, 5
@@ -162,10 +163,7 @@ def test_other_images_are_refused(folder: Path) -> None:
         syclade.infer(np.zeros((3, 4), np.uint8), fp_rate=0.01, fn_rate=0.2, image=path, steps=5)
 
 
-def command(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as end:
-        main(["export", *map(str, arguments)])
-    return int(str(end.value.code))
+command = partial(status_of, "export")
 
 
 @pytest.mark.sycl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
 from syclade.host.infscite.arguments import parse_arguments
 from syclade.host.infscite.dialect import dialect_of, graphviz_text
@@ -30,6 +30,7 @@ from syclade.host.samples.lines import sample_line
 from syclade.host.scite.files import best_nodes, newick_text
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
+from tests.support.commands import printed_by
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 CALL = "-n 20 -m 40 -r 2 -l 400 -fd 0.001 -ad 0.2 -seed 3 --device numpy"
@@ -40,13 +41,7 @@ ALPHA, BETA = 3.45e-3, 0.146
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> tuple[int, list[str], str]:
-        with pytest.raises(SystemExit) as caught:
-            main(["infscite", *map(str, arguments)])
-        said = capsys.readouterr()
-        return int(caught.value.code or 0), said.out.splitlines(), said.err
-
-    return run
+    return partial(printed_by, capsys, "infscite")
 
 
 def values_of(lines: list[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.cli.main import main
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.likelihood import log_likelihood
@@ -31,6 +31,7 @@ from syclade.host.scite.run import SciteOutcome, run_scite
 from syclade.host.trees.key import tree_key
 from syclade.host.trees.treefile import read_tree
 from tests.conftest import ROOT
+from tests.support.commands import printed_by
 
 EXAMPLE = ROOT / "host" / "data" / "example"
 CALL = "-n 20 -m 40 -r 2 -l 400 -fd 0.001 -ad 0.2 -seed 3 --device numpy"
@@ -38,13 +39,7 @@ CALL = "-n 20 -m 40 -r 2 -l 400 -fd 0.001 -ad 0.2 -seed 3 --device numpy"
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> tuple[int, list[str], str]:
-        with pytest.raises(SystemExit) as caught:
-            main(["scite", *map(str, arguments)])
-        said = capsys.readouterr()
-        return int(caught.value.code or 0), said.out.splitlines(), said.err
-
-    return run
+    return partial(printed_by, capsys, "scite")
 
 
 # ---- SCITE's runs
