@@ -33,12 +33,11 @@ def lines_of(call: InfsciteCall, outcome: SciteOutcome) -> list[str]:
     """Return the lines of ∞SCITE's standard output, with its number of digits."""
     told = [f"best log score for tree:\t{outcome.log_likelihood:.17g}"]
     told.append(f"total #steps after burn-in:\t{outcome.steps_after_burn_in}")
+    rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
     if call.learn > 0.0:
-        rates = {"fp_rate": call.fp_rate, "relevant": 0.0, "doublets": 0.0, **outcome.rates}
         told.append(f"best value for beta:\t{rates['fn_rate']:.17g}")
         told.append(f"best value for alpha:\t{rates['fp_rate']:.17g}")
     if call.learn > 0.0 or call.doublets:
-        rates = {"relevant": 0.0, "doublets": 0.0, **outcome.rates}
         told.append(f"best relevant doublet rate:\t{rates['relevant']:.17g}")
         told.append(f"best doublet rate:\t{rates['doublets']:.17g}")
     if call.learn > 0.0:

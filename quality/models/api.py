@@ -12,7 +12,7 @@ from syclade.host.inference import infer
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
 from syclade.host.options.defaults import DEFAULT_SEED
-from syclade.quality.models.fit import MODELS, Fit, fit_rates
+from syclade.quality.models.fit import MODELS, Fit, fit_model
 from syclade.quality.models.result import Explained, ModelsResult
 
 __all__ = ["CHAINS", "FN_RATE", "FP_RATE", "STEPS", "models"]
@@ -86,7 +86,7 @@ def _fits(
         trees.append((result.parents, result.rates))
     fits = {
         model: max(
-            fit_rates(matrix, parents, rates.fp_rate, rates.fn_rate, model) for parents, rates in trees
+            fit_model(matrix, parents, rates.fp_rate, rates.fn_rate, model) for parents, rates in trees
         )
         for model in MODELS
     }

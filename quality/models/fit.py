@@ -19,7 +19,7 @@ from syclade.host.model.doublets import Mixture, mixture_of
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import depths
 
-__all__ = ["MODELS", "Fit", "best_share", "fit_rates", "with_lineages"]
+__all__ = ["MODELS", "Fit", "best_share", "fit_model", "with_lineages"]
 
 MODELS = ("single", "control", "doublets")
 """Models: single cells; these and pairs on one lineage; these and all pairs."""
@@ -55,7 +55,7 @@ class Fit(NamedTuple):
     calls: int
 
 
-def fit_rates(matrix: Matrix, parents: NDArray[np.int32], fp_rate: float, fn_rate: float, model: str) -> Fit:
+def fit_model(matrix: Matrix, parents: NDArray[np.int32], fp_rate: float, fn_rate: float, model: str) -> Fit:
     """Fit the error rates, and the rate of pairs, to a tree: a climb along each error rate in turn.
 
     Args:

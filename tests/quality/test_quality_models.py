@@ -18,14 +18,14 @@ from syclade.host.model.doublets import Mixture, fitted_rate, mixture_of
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.quality.models.fit import MODELS, Fit, best_share, fit_rates, with_lineages
+from syclade.quality.models.fit import MODELS, Fit, best_share, fit_model, with_lineages
 from syclade.quality.models.result import Explained
 
 WITH, WITHOUT = (simulate(150, 10, 0.01, 0.1, 0.05, 6, doublets=rate) for rate in (0.4, None))
 
 
 def fits_of(made: Simulation) -> dict[str, Fit]:
-    return {model: fit_rates(made.matrix, made.parents, 1e-3, 0.2, model) for model in MODELS}
+    return {model: fit_model(made.matrix, made.parents, 1e-3, 0.2, model) for model in MODELS}
 
 
 def log_likelihood(made: Simulation, fp_rate: float, fn_rate: float, share: float, model: str) -> float:
