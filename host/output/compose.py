@@ -13,6 +13,7 @@ import syclade
 from syclade.host.chains.plan import Plan
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
+from syclade.host.model.assignment import Assignment
 from syclade.host.model.rate_fit import fit_rates, misfit
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rates import Rates
@@ -55,7 +56,7 @@ def make_result(
     weights = options["move_probabilities"]
     score = plan.score if plan.score.at is None else plan.score.at(outcome.best.best_rate_at)
     assignment, log_likelihood = kind.assign(matrix, rates, problem, parents, score)
-    fitted, contradicted = _fit(kind, matrix, rates, plan, parents)
+    fitted, contradicted = _fit(kind, matrix, rates, plan, parents, assignment)
     return Result(
         kind=kind,
         parents=parents,
@@ -100,11 +101,20 @@ def make_result(
 
 
 def _fit(
-    kind: TreeKind, matrix: Matrix, rates: Rates, plan: Plan, parents: NDArray[np.int32]
+    kind: TreeKind,
+    matrix: Matrix,
+    rates: Rates,
+    plan: Plan,
+    parents: NDArray[np.int32],
+    assignment: Assignment,
 ) -> tuple[Rates | None, tuple[str, ...]]:
-    """Return the rates that fit a mutation tree, and the given ones that they contradict."""
+    """Return the rates that fit a mutation tree, and the given ones that they contradict.
+
+    There are none where the path to a cell's node does not say what the cell has, or rates are not two.
+    """
     fixed = not plan.problem.rate_tables.model.priors and rates.fn_rate_hom is None
-    if kind.name != "mutation" or not fixed or plan.score.name == "doublets":
+    plain = assignment.doublets is None and assignment.recurrence is None
+    if not (kind.name == "mutation" and fixed and plain):
         return None, ()
     fitted = fit_rates(matrix, parents, rates)
     return fitted, misfit(matrix, parents, rates, fitted)

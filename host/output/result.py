@@ -84,7 +84,7 @@ class Result(WithWork):
             doublets, each cell at all nodes and pairs of nodes.
         estimated_rates: names of the error rates that were not given, but estimated from the matrix.
         fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
-            trees, doublets, zygosity and learned rates.
+            trees, doublets, a recurrence, zygosity and learned rates.
         contradicted: names of the given rates that these contradict: five times off, and not by chance.
         learned: value and prior of each learned rate, and `log_prior`, the logarithm of the density of the
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,

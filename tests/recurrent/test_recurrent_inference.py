@@ -56,6 +56,7 @@ def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> Non
     assert recurrence.gain is not None
     assert recurrence.gain > 20
     assert recurrence.words in found.report()
+    assert found.fitted_rates is None, "they are fitted to trees without copies"
     has = genotypes_of(found.parents, 0)
     true = genotypes_of(np.array(PLANTED[kind], dtype=np.int32), 0)
     assert set(map(tuple, has.T.tolist())) == set(map(tuple, true.T.tolist()))
