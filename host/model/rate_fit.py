@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import tree_of_matrix
+from syclade.host.model.path_counts import path_counts
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
-from syclade.host.trees.tree import preorder
 
-__all__ = ["CHANCE", "FAR", "expected_counts", "fit_rates", "misfit", "rounded"]
+__all__ = ["CHANCE", "FAR", "expected_counts", "fit_rates", "misfit"]
 
 FAR = 5.0
 """Ratio of two rates from which they contradict each other."""
@@ -36,7 +35,7 @@ def fit_rates(
 ) -> Rates:
     """Return the error rates under which the tree's summed likelihood is highest.
 
-    Half an error is added to both counts of errors, so no rate is 0. Rates have three significant digits.
+    Half an error is added to both counts of errors, so no rate is 0. Fitted rates have three digits.
 
     Args:
         matrix: the observed values.
@@ -51,20 +50,15 @@ def fit_rates(
     """
     rates = start
     for _ in range(_MOST_ROUNDS):
-        counts = expected_counts(matrix, rates, parents)
-        errors = {"fp_rate": counts[1::-1, 0], "fn_rate": counts[:2, 1]}  # errors first
-        found = {name: float((errors[name][0] + 0.5) / (errors[name].sum() + 1.0)) for name in names}
+        errors = _errors_of(expected_counts(matrix, rates, parents))
+        found = {name: (errors[name][0] + 0.5) / (sum(errors[name]) + 1.0) for name in names}
         found = _within(found, rates)
         change = max(abs(np.log(value / getattr(rates, name))) for name, value in found.items())
         rates = _with(rates, found)
         if change < _SAME:
             break
-    return rounded(rates)
-
-
-def rounded(rates: Rates) -> Rates:
-    """Return the rates with three significant digits: equal on all processors, and no less certain."""
-    return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in ("fp_rate", "fn_rate")})
+    # Three digits are equal on all processors, and no less certain.
+    return _with(rates, {name: float(f"{getattr(rates, name):.3g}") for name in names})
 
 
 def _with(rates: Rates, found: dict[str, float]) -> Rates:
@@ -83,14 +77,22 @@ def misfit(matrix: Matrix, parents: ArrayLike, given: Rates, fitted: Rates) -> t
         matrix, parents: as for `fit_rates`.
         given, fitted: the rates of the run, and those that fit its tree.
     """
-    counts = expected_counts(matrix, given, parents)
-    found = []
-    for name, (errors, correct) in (("fp_rate", counts[1::-1, 0]), ("fn_rate", counts[:2, 1])):
-        rate, fit = getattr(given, name), getattr(fitted, name)
-        expected = rate * (errors + correct)
-        if max(fit / rate, rate / fit) >= FAR and _chance(round(errors), expected) < CHANCE:
-            found.append(name)
-    return tuple(found)
+    pairs = {name: (getattr(given, name), getattr(fitted, name)) for name in ("fp_rate", "fn_rate")}
+    far = [name for name, (rate, fit) in pairs.items() if max(fit / rate, rate / fit) >= FAR]
+    if not far:
+        return ()
+    errors = _errors_of(expected_counts(matrix, given, parents))
+    chances = {
+        name: _chance(round(wrong), pairs[name][0] * (wrong + right))
+        for name, (wrong, right) in errors.items()
+    }
+    return tuple(name for name in far if chances[name] < CHANCE)
+
+
+def _errors_of(counts: NDArray[np.float64]) -> dict[str, tuple[float, float]]:
+    """Return the numbers of wrong and of right observations that each rate is the share of, by its name."""
+    (right, missed), (wrong, seen) = counts[:2].tolist()
+    return {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
 
 
 def _within(found: dict[str, float], rates: Rates) -> dict[str, float]:
@@ -111,28 +113,15 @@ def expected_counts(matrix: Matrix, rates: Rates, parents: ArrayLike) -> NDArray
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
     best = np.full(matrix.n_cells, -np.inf)
-    for counts in _path_counts(values, tree):
+    for counts in path_counts(values, tree):
         np.maximum(best, weights @ counts, out=best)
     total, expected = np.zeros(matrix.n_cells), np.zeros((4, matrix.n_cells))
-    for counts in _path_counts(values, tree):
+    for counts in path_counts(values, tree):
         share = np.exp(weights @ counts - best)
         total += share
         expected += share * counts
     on_path = (expected / total).sum(axis=1)
     return np.column_stack([np.bincount(values.ravel(), minlength=4) - on_path, on_path])
-
-
-def _path_counts(values: NDArray[np.uint8], tree: NDArray[np.int32]) -> Iterator[NDArray[np.float64]]:
-    """Yield the counts of each value on the path to each node, in preorder: shape (4, cells), reused."""
-    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
-    counts, path = np.zeros((4, values.shape[1])), [tree.size - 1]
-    yield counts
-    for node in preorder(tree).tolist()[1:]:
-        while path[-1] != tree[node]:
-            counts -= values[path.pop()] == observed
-        counts += values[node] == observed
-        path.append(node)
-        yield counts
 
 
 def _chance(errors: int, expected: float) -> float:

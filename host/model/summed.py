@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import tree_of_matrix
+from syclade.host.model.path_counts import path_counts
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import scored_values
-from syclade.host.trees.tree import preorder, validate_parents
+from syclade.host.trees.tree import validate_parents
 
 __all__ = ["attachment_posteriors", "summed_log_likelihood"]
 
@@ -70,17 +72,8 @@ def _sums(
     """Return each cell's best score relative to the root's, and Σ_v exp(score - best): float64, (cells,)."""
     tree = tree_of_matrix(matrix, parents)
     values, weights = scored_values(matrix, rates), rates.weights()
-    best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)
-    score = np.zeros(matrix.n_cells)
-    path = [tree.size - 1]
-    # Counts, not sums of floats: subtracting the nodes that the walk leaves is exact.
-    counts = np.zeros((4, matrix.n_cells))
-    observed = np.arange(4, dtype=np.uint8)[:, np.newaxis]
-    for node in preorder(tree).tolist()[1:]:
-        while path[-1] != tree[node]:
-            counts -= values[path.pop()] == observed
-        counts += values[node] == observed
-        path.append(node)
+    best, sums = np.zeros(matrix.n_cells), np.ones(matrix.n_cells)  # at the root
+    for counts in itertools.islice(path_counts(values, tree), 1, None):
         score = weights @ counts
         higher = np.maximum(best, score)
         sums = sums * np.exp(best - higher) + np.exp(score - higher)
