@@ -36,6 +36,7 @@ def answer(asked: Request, task: Task) -> Result:
     """
     problem = asked.plan.problem
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
+    found = replace(found, work=(*asked.estimated.work, *found.work))
 
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
     result = make_result(
@@ -47,7 +48,7 @@ def answer(asked: Request, task: Task) -> Result:
         seed=asked.seed,
         options=asked.options,
         true=asked.true_tree,
-        estimated=asked.estimated,
+        estimated=asked.estimated.names,
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)

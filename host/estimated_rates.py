@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.common.errors import OptionError, RatesError
@@ -16,9 +16,11 @@ from syclade.host.options import flag_of
 from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
+    from syclade.host.devices.work import WorkDone
     from syclade.host.input.matrix import Matrix
+    from syclade.host.runs.found import Found
 
-__all__ = ["START", "AskedRates"]
+__all__ = ["START", "AskedRates", "Estimated"]
 
 START = {"fp_rate": 0.01, "fn_rate": 0.2}
 """Rates of the first search."""
@@ -32,6 +34,20 @@ _SAME = 0.05
 
 Report = Callable[[Any, Callable[[int], float]], None]
 """Called with the progress of a search, and the function that converts its scores to log-likelihoods."""
+
+
+class Estimated(NamedTuple):
+    """Rates of which some may be estimates.
+
+    Attributes:
+        rates: all rates.
+        names: names of those that were estimated.
+        work: work of the searches that this took.
+    """
+
+    rates: Rates
+    names: tuple[str, ...]
+    work: tuple[WorkDone, ...]
 
 
 @dataclass(frozen=True)
@@ -82,8 +98,8 @@ class AskedRates:
             if holds:
                 raise OptionError(f"{flags} not given: {reason}", hint=f"give {flags}")
 
-    def estimate(self, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report) -> Rates:
-        """Return the rates, the missing ones as they fit the most likely tree under these same rates.
+    def estimate(self, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report) -> Estimated:
+        """Return the rates, with the missing ones as they fit the most likely tree under these same rates.
 
         Short searches find the best tree under the rates so far; then the missing ones are fitted to that
         tree. Both are repeated until they change by less than 5 %. The tree is fitted to the same errors, so
@@ -101,13 +117,16 @@ class AskedRates:
             MatrixError: there are homozygous mutations and they are not merged.
         """
         rates = self.first()
+        work: list[WorkDone] = []
         for _ in range(_MOST_ROUNDS if self.missing else 0):
-            before, rates = rates, self._round(rates, matrix, device, seed, stop, report)
+            found = self._search(rates, matrix, device, seed, stop, report)
+            work += found.work
+            before, rates = rates, fit_rates(matrix, found.outcome.best.best_parents, rates, self.missing)
             self._refuse_noise(rates)
             changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
             if stop.wanted or all(abs(math.log(change)) < _SAME for change in changes):
                 break
-        return rates
+        return Estimated(rates, self.missing, tuple(work))
 
     def _refuse_noise(self, rates: Rates) -> None:
         """Refuse estimates that are too large to be error rates."""
@@ -118,12 +137,12 @@ class AskedRates:
                 hint=f"give {' and '.join(flag_of(name) for name in self.missing)}",
             )
 
-    def _round(
+    def _search(
         self, rates: Rates, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report
-    ) -> Rates:
+    ) -> Found:
+        """Return the findings of short searches under the rates."""
         from syclade.host.search.portfolio import find
 
         problem = make_problem(matrix, rates)
         task = Task(lambda state: report(state, problem.to_nats), stop=stop)
-        found = find(make_plan(problem), device, "auto", slots=None, seed=seed, task=task, most_rounds=1)
-        return fit_rates(matrix, found.outcome.best.best_parents, rates, self.missing)
+        return find(make_plan(problem), device, "auto", slots=None, seed=seed, task=task, most_rounds=1)

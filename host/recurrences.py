@@ -23,6 +23,7 @@ from syclade.host.chains.space import recurrent_trees
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.compile.kernel import load_part
+from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions
 from syclade.host.kinds.mutation_trees import MUTATION
@@ -57,8 +58,10 @@ def with_recurrences(asked: Request, result: Result, task: Task) -> Result:
         task: run context: progress callback, stop request.
     """
     if asked.options["recurrent"] == ALL_MUTATIONS:
-        found, stopped = _test_all(asked, result, task)
-        return replace(result, recurrences=found, interrupted=result.interrupted or stopped)
+        work: list[WorkDone] = []
+        found = _test_all(asked, result, task, work)
+        interrupted = result.interrupted or found is None
+        return replace(result, recurrences=found, interrupted=interrupted, work=(*result.work, *work))
     assert result.assignment.recurrence is not None
     without = answer(_without_recurrence(asked), task)
     if without.interrupted:
@@ -87,6 +90,7 @@ def _without_recurrence(asked: Request) -> Request:
         sampling=None,
         true_tree=None,
         options={**asked.options, "recurrent": None, "samples": None},
+        estimated=asked.estimated._replace(work=()),  # the result with the recurrence has it
     )
 
 
@@ -99,11 +103,11 @@ def _plan(asked: Request, make: Any, matrix: Matrix, mutation: int | None) -> Pl
     return plan
 
 
-def _test_all(asked: Request, result: Result, task: Task) -> tuple[Recurrences | None, bool]:
-    """Test every mutation in the slots of one runner; return the tests, and whether a stop was requested.
+def _test_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> Recurrences | None:
+    """Test every mutation in the slots of one runner; return the tests, or None after a stop request.
 
-    Chains start at the result's tree, with the copy as a leaf at one of its best places. After a stop there
-    are no tests.
+    Chains start at the result's tree, with the copy as a leaf at one of its best places. The work is added
+    to `work`.
     """
     mutations = asked.observed.n_mutations
     per = asked.chains if asked.options["method"] == "chain" else CHAINS
@@ -113,33 +117,34 @@ def _test_all(asked: Request, result: Result, task: Task) -> tuple[Recurrences |
     clock = Clock(mutations * per * steps, task.launched)
     rung = max(1, steps // OF_RUNG)
     try:
-        with _opened(asked, plan, mutations * per, steps) as runner:
+        with _opened(asked, plan, mutations * per, steps, work) as runner:
             trees = _best_trees(runner, result.parents, mutations, per, steps, clock)
             evidences = _evidences(runner, mutations, per, rung, task)
         plain = _plan(asked, MUTATION.make_plan, asked.observed, None)
-        with _opened(asked, plain, per, steps) as runner:
+        with _opened(asked, plain, per, steps, work) as runner:
             known = max(result.log_likelihood, _continued(runner, asked, result.parents, per, steps, task))
             starts = [initial_state(plain, asked.seed, mutations * per + chain) for chain in range(per)]
             without = estimate_of(_ratios(runner, starts, rung, task))
     except Stopped:
-        return None, True
+        return None
     without = without._replace(value=without.value - _prior(asked))
     tests = tuple(
         _tested(asked, plan, tree, mutation, known, evidences[mutation].minus(without))
         for mutation, tree in enumerate(trees)
     )
-    return Recurrences(tests, per, steps), False
+    return Recurrences(tests, per, steps)
 
 
 @contextmanager
-def _opened(asked: Request, plan: Plan, chains: int, steps: int) -> Iterator[Runner]:
-    """Open a runner for a plan, on the device of an inference."""
+def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
+    """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
     opened = open_runner(
         asked.device, "auto", plan, chains=chains, steps=steps, slots=asked.slots, seed=asked.seed
     )
     try:
         yield opened.runner
     finally:
+        work += opened.runner.work
         opened.runner.close()
 
 

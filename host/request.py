@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
-from syclade.host.estimated_rates import AskedRates, Report
+from syclade.host.estimated_rates import AskedRates, Estimated, Report
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.kind import PlanOptions
@@ -110,7 +110,7 @@ class Request:
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         separate: options of separate stages; None for fused ones.
         options: all of this by the names of `infer`'s arguments, as plain values.
-        estimated: names of the rates that were not given, but estimated.
+        estimated: which of the rates were not given, but estimated, and how.
     """
 
     kind: TreeKind
@@ -131,7 +131,7 @@ class Request:
     true_tree: NDArray[np.int32] | None
     separate: Separate | None
     options: Mapping[str, Any]
-    estimated: tuple[str, ...] = ()
+    estimated: Estimated
 
 
 def make_request(
@@ -215,7 +215,8 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    rates = asked_rates.estimate(without_copy, device, seed, stop, report)
+    estimated = asked_rates.estimate(without_copy, device, seed, stop, report)
+    rates = estimated.rates
     rate_of_doublets, learned = learning.with_rate(doublets)
     model = learned.of(rates, rate_of_doublets)
     scored = ScoreOptions(score, rate_of_doublets, mutation)
@@ -261,7 +262,7 @@ def make_request(
     by_search = given["method"] == "search"
     return Request(
         kind, observed, rates, plan, by_search, chains, until, seed, slots, device, encoding, image, start,
-        sampling, max_trees, true, separate, options, asked_rates.missing,
+        sampling, max_trees, true, separate, options, estimated,
     )  # fmt: skip
 
 

@@ -14,9 +14,11 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError, RatesError
+from syclade.host.devices.work import STEPS
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
 from syclade.host.runs.task import Stop
+from tests.support.did_all import assert_did_all
 
 MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)
 
@@ -52,8 +54,18 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
 @pytest.mark.sycl
 def test_estimates_are_the_same_on_every_device() -> None:
     small = simulate(24, 5, 0.01, 0.2, 0.0, seed=3).matrix
-    found = [syclade.infer(small, device=device).summary() for device in ("native", "cpu")]
-    assert found[0] == found[1]
+    found = {device: syclade.infer(small, device=device) for device in ("native", "cpu")}
+    for device, result in found.items():
+        assert_did_all(result, device)
+    assert found["native"].summary() == found["cpu"].summary()
+
+
+def test_the_work_of_the_estimate_is_reported() -> None:
+    found = syclade.infer(MADE.matrix, device="native")
+    rates = found.rates
+    given = syclade.infer(MADE.matrix, device="native", fp_rate=rates.fp_rate, fn_rate=rates.fn_rate)
+    steps, alone = (sum(one.count for one in result.work if one.unit == STEPS) for result in (found, given))
+    assert steps >= 2 * alone, "two rounds at least, and then the same run"
 
 
 def test_a_stop_while_estimating_ends_the_run() -> None:

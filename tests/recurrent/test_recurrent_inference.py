@@ -26,6 +26,7 @@ from syclade.quality.oracle.trees import all_trees
 from tests.doublets.cases import matrix_of
 from tests.recurrent.test_recurrent_posterior import RATES, small_matrix
 from tests.support.backends import QUICKEST, Case
+from tests.support.did_all import assert_did_all
 
 FP, FN = 0.01, 0.1
 
@@ -296,13 +297,19 @@ def test_a_tree_that_is_not_allowed_has_no_score() -> None:
 
 
 def test_numpy_and_other_devices_give_the_same_answer() -> None:
-    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 0, "steps": 500, "chains": 3}
-    told = [syclade.infer(planted(LOSS), device=one, **options).summary() for one in ("numpy", "native")]
-    assert told[0] == told[1]
-    both = [
-        syclade.infer(
-            planted(LOSS, 40), device=one, **{**options, "recurrent": "all", "steps": 50, "chains": 2}
-        ).summary()
-        for one in ("numpy", "native")
-    ]
-    assert both[0] == both[1]
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN}
+    one = options | {"recurrent": 0, "steps": 500, "chains": 3}
+    everything = options | {"recurrent": "all", "steps": 50, "chains": 2}
+    for values, given in ((planted(LOSS), one), (planted(LOSS, 40), everything)):
+        found = {device: syclade.infer(values, device=device, **given) for device in ("numpy", "native")}
+        for device, result in found.items():
+            assert_did_all(result, device)
+        assert found["numpy"].summary() == found["native"].summary()
+
+
+def test_the_work_of_all_tests_is_reported() -> None:
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "steps": 50, "chains": 2, "device": "native"}
+    alone, tested = (syclade.infer(planted(LOSS, 40), recurrent=one, **options) for one in (None, "all"))
+    mutations = len(tested.mutations)
+    done, before = (sum(one.count for one in result.work) for result in (tested, alone))
+    assert done - before >= (mutations + 1) * 2 * 50
