@@ -1,0 +1,1 @@
+"""Calibration: do probabilities from samples mean what they say?"""

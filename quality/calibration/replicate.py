@@ -1,0 +1,139 @@
+"""One input of the study: samples of its posterior, beside the truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.inference import infer
+from syclade.host.model.summed import summed_log_likelihood
+from syclade.host.samples.features import leaves_of
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.trees.tree import ancestor_matrix
+from syclade.quality.calibration.credible import Covered, parent_sets
+from syclade.quality.calibration.inputs import LEARN, Drawn, draw
+from syclade.quality.calibration.ranks import rank_of, spread_out
+from syclade.quality.calibration.reliability import Reliability, reliability
+from syclade.quality.calibration.settings import Setting
+
+__all__ = ["CHAINS", "Replicate", "replicate"]
+
+CHAINS = 4
+SAMPLES = 500
+"""Samples of each chain, before those of the burn-in are left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """Outcome of one input.
+
+    Attributes:
+        ranks: rank of the true tree's number among those of the samples, by its name.
+        pairs, edges, clades: reliability of ancestor pairs, of parents, and of the sets of mutations below a
+            mutation.
+        sets: credible sets of parents.
+        mixed: whether the convergence diagnostics of the samples have no warning.
+        work: share of the steps by executor.
+    """
+
+    ranks: Mapping[str, int]
+    pairs: Reliability
+    edges: Reliability
+    clades: Reliability
+    sets: tuple[Covered, ...]
+    mixed: bool
+    work: Mapping[str, float]
+
+
+def replicate(setting: Setting, seed: int, device: str) -> Replicate:
+    """Draw an input, sample its posterior from random trees, and compare with the truth."""
+    from syclade.quality.work import work_of
+
+    drawn = draw(setting, seed)
+    given = setting.inferred_with
+    learn = LEARN if setting.learn else None
+    result = infer(
+        drawn.matrix, fp_rate=given.fp_rate, fn_rate=given.fn_rate, score="sum", chains=CHAINS,
+        steps=setting.steps, samples=setting.steps // SAMPLES, seed=seed, device=device,
+        learn_fn=learn, learn_fp=learn,
+    )  # fmt: skip
+    samples = result.samples
+    assert isinstance(samples, SampledMutationTrees)
+    n = setting.mutations
+    above = ancestor_matrix(drawn.parents)[:n, :n].astype(bool)
+    np.fill_diagonal(above, val=False)
+    is_parent = np.arange(n + 1)[:, None] == drawn.parents[:n]
+    shares = samples.posterior
+    return Replicate(
+        _ranks(setting, drawn, samples, np.random.default_rng(seed)),
+        reliability(shares.ancestors, above),
+        reliability(shares.edges, is_parent),
+        _clades(_trees(samples), drawn.parents),
+        parent_sets(shares.edges, drawn.parents),
+        not samples.warnings,
+        work_of(result),
+    )
+
+
+def _trees(samples: SampledMutationTrees) -> NDArray[np.int32]:
+    """Return the sampled trees of all chains, one chain after the other: int32, shape (samples, n + 1)."""
+    store = samples.store
+    return np.concatenate([one["parents"] for chain in store.chains for one in store.of_chain(chain)])
+
+
+def _ranks(
+    setting: Setting, drawn: Drawn, samples: SampledMutationTrees, rng: np.random.Generator
+) -> dict[str, int]:
+    """Return the ranks of the truth's numbers. Likelihoods are compared only where all rates are the same."""
+    trees = spread_out_rows(_trees(samples))
+    values = {
+        "leaves": (float(leaves_of(drawn.parents[None])[0]), leaves_of(trees).astype(np.float64)),
+        "ancestor pairs": (_pairs(drawn.parents), np.array([_pairs(tree) for tree in trees])),
+        "depth of a mutation": (_depth(drawn.parents), np.array([_depth(tree) for tree in trees])),
+    }
+    if setting.learn:
+        for name, rates in samples.rates.items():
+            values[name] = (float(getattr(drawn.rates, name)), spread_out(rates))
+    else:
+        truth = summed_log_likelihood(drawn.matrix, setting.inferred_with, drawn.parents)
+        values["log-likelihood"] = (truth, spread_out(samples.log_likelihoods))
+    return {name: rank_of(truth, draws, rng) for name, (truth, draws) in values.items()}
+
+
+def spread_out_rows(trees: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return trees at equal distances along the chains, as many as `spread_out` returns."""
+    at = spread_out(np.arange(len(trees), dtype=np.float64)[None]).astype(np.int64)
+    return np.asarray(trees[at])
+
+
+def _pairs(parents: NDArray[np.int32]) -> float:
+    """Return the number of pairs (ancestor, descendant) of mutations."""
+    n = len(parents) - 1
+    return float(ancestor_matrix(parents)[:n, :n].sum() - n)
+
+
+def _depth(parents: NDArray[np.int32]) -> float:
+    """Return the number of mutations above the first one."""
+    n = len(parents) - 1
+    return float(ancestor_matrix(parents)[:n, 0].sum() - 1)
+
+
+def _clades(trees: NDArray[np.int32], truth: NDArray[np.int32]) -> Reliability:
+    """Return the reliability of sets of mutations below a mutation, itself included."""
+    thinned = trees[:: max(1, len(trees) // 400)]
+    counts: Counter[bytes] = Counter()
+    for tree in thinned:
+        counts.update(_below(tree))
+    true = _below(truth)
+    return reliability([count / len(thinned) for count in counts.values()], [one in true for one in counts])
+
+
+def _below(parents: NDArray[np.int32]) -> set[bytes]:
+    """Return the set of mutations below each mutation, as bits."""
+    n = len(parents) - 1
+    rows = np.packbits(ancestor_matrix(parents)[:n, :n].astype(bool), axis=1)
+    return {row.tobytes() for row in rows}

@@ -1,0 +1,79 @@
+"""Settings of the study: sizes, noise, and what the inference is told or not told about them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal
+
+from syclade.host.model.rates import Rates
+
+__all__ = ["CONTROLS", "SETTINGS", "Setting"]
+
+MISSING: Final = 0.1
+"""Probability that a value is missing, in all settings."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Inputs of one size and noise, and how they are inferred.
+
+    Attributes:
+        name: short name.
+        mutations, cells: size of the inputs.
+        fp_rate, fn_rate: error rates of the inputs; with `learn`, means of their priors.
+        given: error rates of the inference, if they are others than those of the inputs.
+        learn: whether the inference learns the rates.
+        trees: distribution of the true trees. That of the model is `uniform`; in `recursive` trees, which are
+            bushier, the parent of each mutation is a uniform draw from the earlier ones and the root.
+    """
+
+    name: str
+    mutations: int
+    cells: int
+    fp_rate: float = 1e-3
+    fn_rate: float = 0.2
+    given: tuple[float, float] | None = None
+    learn: bool = False
+    trees: Literal["uniform", "recursive"] = "uniform"
+
+    @property
+    def fits(self) -> bool:
+        """True if the inputs are drawn from the model of the inference."""
+        return self.given is None and self.trees == "uniform"
+
+    @property
+    def inferred_with(self) -> Rates:
+        """Error rates of the inference."""
+        return Rates(*(self.given or (self.fp_rate, self.fn_rate)))
+
+    @property
+    def steps(self) -> int:
+        """Steps of each chain."""
+        return 10_000 * (self.mutations + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values."""
+        return {**asdict(self), "fits": self.fits, "steps": self.steps}
+
+
+_MIDDLE = Setting("20 x 40", 20, 40)
+
+SETTINGS: Final = (
+    Setting("10 x 20", 10, 20),
+    _MIDDLE,
+    Setting("20 x 40, noisy", 20, 40, 0.02, 0.3),
+    Setting("20 x 40, clean", 20, 40, 1e-4, 0.05),
+    Setting("40 x 20, few cells", 40, 20),
+    Setting("20 x 200, many cells", 20, 200),
+    Setting("63 x 64", 63, 64),
+    Setting("63 x 64, noisy", 63, 64, 0.02, 0.3),
+    Setting("20 x 40, learned", 20, 40, 0.02, 0.2, learn=True),
+)
+"""Settings that fit the model: their probabilities have to be calibrated."""
+
+CONTROLS: Final = (
+    replace(_MIDDLE, name="20 x 40, wrong fn", given=(1e-3, 0.05)),
+    replace(_MIDDLE, name="20 x 40, wrong fp", given=(0.05, 0.2)),
+    replace(_MIDDLE, name="20 x 40, wrong trees", trees="recursive"),
+)
+"""Settings that do not fit: the study has to notice, and shows what becomes of the probabilities."""

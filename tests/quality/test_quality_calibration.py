@@ -1,0 +1,168 @@
+"""`syclade quality calibration`: ranks, reliability, credible sets, and small studies with controls."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syclade.host.cli.main import main
+from syclade.host.common.errors import OptionError
+from syclade.host.trees.tree import are_trees
+from syclade.quality.calibration.api import calibration, settings_named
+from syclade.quality.calibration.credible import LEVELS, parent_sets
+from syclade.quality.calibration.inputs import draw, model_of
+from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
+from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
+from syclade.quality.calibration.result import CalibrationResult
+from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
+
+SMALL = Setting("5 x 10", 5, 10)
+
+
+@given(st.lists(st.integers(0, 5), min_size=DRAWS, max_size=DRAWS), st.integers(-1, 6), st.integers(0, 99))
+def test_a_rank_is_among_the_places_of_equal_draws(draws: list[int], truth: int, seed: int) -> None:
+    rank = rank_of(truth, np.array(draws, dtype=np.float64), np.random.default_rng(seed))
+    assert sum(one < truth for one in draws) <= rank <= sum(one <= truth for one in draws)
+
+
+def test_ranks_among_equal_draws_are_uniform() -> None:
+    rng = np.random.default_rng(1)
+    ranks = [rank_of(0.0, np.zeros(DRAWS), rng) for _ in range(2000)]
+    assert {min(ranks), max(ranks)} == {0, DRAWS}
+    assert uniformity(ranks) > 1e-3
+
+
+def test_ranks_of_a_shifted_truth_are_not_uniform() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(400, DRAWS + 1))
+    fair, shifted = ([rank_of(row[0] + shift, row[1:], rng) for row in values] for shift in (0.0, 0.5))
+    assert uniformity(fair) > 1e-3
+    assert uniformity(shifted) < 1e-6
+
+
+def test_draws_are_spread_over_all_chains() -> None:
+    values = np.arange(4 * 100, dtype=np.float64).reshape(4, 100)
+    draws = spread_out(values)
+    assert draws.shape == (DRAWS,)
+    assert (draws[0], draws[-1]) == (0.0, 399.0)
+    assert np.diff(draws).min() >= 6
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_reliability_counts_every_statement_in_its_bin(statements: list[tuple[float, bool]]) -> None:
+    shares, truths = zip(*statements, strict=True)
+    found = reliability(shares, truths)
+    for at, (low, high) in enumerate(itertools.pairwise(EDGES)):
+        inside = [
+            (share, true)
+            for share, true in statements
+            if low <= share and (share < high or high == share == 1.0)
+        ]
+        assert found.count[at] == len(inside)
+        assert found.true[at] == sum(true for _, true in inside)
+        assert found.claimed[at] == pytest.approx(sum(share for share, _ in inside))
+    assert found.count.sum() == sum(share >= LEAST for share in shares)
+
+
+def test_reliability_error_is_zero_for_probabilities_and_large_for_boasts() -> None:
+    rng = np.random.default_rng(2)
+    shares = rng.random(100_000)
+    truths = rng.random(100_000) < shares
+    assert reliability(shares, truths).error < 0.01
+    assert reliability(np.where(shares > 0.5, 0.99, 0.06), truths).error > 0.15
+    halves = [reliability(shares[at::2], truths[at::2]) for at in (0, 1)]
+    assert together(halves).error == pytest.approx(reliability(shares, truths).error)
+
+
+def test_credible_sets_have_the_fewest_parents() -> None:
+    edges = np.array([[0.0, 0.7], [0.6, 0.0], [0.4, 0.3]])  # parents 0, 1 and the root, of two mutations
+    by_level = {one.level: one for one in parent_sets(edges, np.array([2, 0, 2], dtype=np.int32))}
+    assert [by_level[level].sets for level in LEVELS] == [2] * 4
+    assert by_level[0.5].claimed == pytest.approx(1.3)  # {1} and {0}: the first is wrong
+    assert by_level[0.5].covering == 1
+    assert by_level[0.9].claimed == pytest.approx(2.0)
+    assert by_level[0.9].covering == 2
+
+
+@pytest.mark.parametrize("setting", [*SETTINGS, *CONTROLS], ids=lambda one: one.name)
+def test_inputs_have_the_size_and_rates_of_their_setting(setting: Setting) -> None:
+    drawn = draw(setting, 3)
+    assert drawn.matrix.values.shape == (setting.mutations, setting.cells)
+    assert are_trees(drawn.parents[None])
+    assert np.array_equal(drawn.matrix.values, draw(setting, 3).matrix.values)
+    if setting.learn:
+        assert drawn.rates != draw(setting, 4).rates
+    else:
+        assert (drawn.rates.fp_rate, drawn.rates.fn_rate) == (setting.fp_rate, setting.fn_rate)
+
+
+def test_learned_rates_are_drawn_from_their_prior() -> None:
+    setting = next(one for one in SETTINGS if one.learn)
+    model = model_of(setting)
+    assert model.fn is not None
+    drawn = [draw(replace(setting, mutations=1, cells=1), seed).rates.fn_rate for seed in range(400)]
+    assert np.mean(drawn) == pytest.approx(model.fn.prior.mean, abs=0.02)
+    assert np.std(drawn) == pytest.approx(model.fn.prior.deviation, abs=0.02)
+
+
+def test_recursive_trees_have_more_leaves_than_uniform_ones() -> None:
+    wrong = next(one for one in CONTROLS if one.trees == "recursive")
+    leaves = {
+        one.trees: np.mean(
+            [20 - len(set(draw(one, seed).parents[:20].tolist()) - {20}) for seed in range(200)]
+        )
+        for one in (wrong, replace(wrong, trees="uniform"))
+    }
+    assert leaves["recursive"] == pytest.approx(10, abs=0.5)  # half of the nodes
+    assert leaves["uniform"] == pytest.approx(20 * (20 / 21) ** 19, abs=0.5)
+
+
+@pytest.fixture(scope="module")
+def studied() -> CalibrationResult:
+    """A small study: one setting that fits, and two that do not."""
+    wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.01))
+    wrong_trees = replace(SMALL, name="wrong trees", mutations=12, trees="recursive")
+    return calibration((SMALL, wrong_rates, wrong_trees), inputs=80, device="native")
+
+
+@pytest.mark.statistical
+def test_samples_are_calibrated_and_controls_are_not(studied: CalibrationResult) -> None:
+    fits, wrong_rates, wrong_trees = studied.settings
+    assert not studied.rejects(fits), fits.p_values
+    assert studied.rejects(wrong_rates), wrong_rates.p_values
+    assert studied.rejects(wrong_trees), wrong_trees.p_values
+    assert studied.holds
+    assert fits.statements["edges"].error < 0.05 < wrong_rates.statements["edges"].error
+    for level, one in zip(LEVELS, fits.covered, strict=True):
+        assert one.claimed / one.sets >= level
+        assert one.covering == pytest.approx(one.claimed, rel=0.08)
+
+
+def test_the_device_did_the_work(studied: CalibrationResult) -> None:
+    assert {name for one in studied.settings for each in one.replicates for name in each.work} == {"native"}
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["quality", "calibration", "--inputs", str(BINS), "--setting", "10 x 20", "--device", "native"]
+    with pytest.raises(SystemExit) as ended:
+        main([*given, "--out", str(tmp_path)])
+    told = json.loads((tmp_path / "calibration.json").read_text())
+    assert told["check"] == "calibration"
+    assert ended.value.code == int(not told["holds"])
+    (one,) = told["results"]
+    assert len(one["ranks"]["leaves"]) == BINS
+    assert "10 x 20" in capsys.readouterr().out
+    assert (tmp_path / "calibration.png").stat().st_size > 1000
+
+
+def test_unknown_settings_are_refused() -> None:
+    assert settings_named([]) == (*SETTINGS, *CONTROLS)
+    with pytest.raises(OptionError, match="'3 x 3'"):
+        settings_named(["3 x 3"])
