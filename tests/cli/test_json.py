@@ -27,7 +27,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "infer --tree leaf": (MATRIX, *QUICK),
     "simulate": ("--cells=4", "--mutations=3", *RATES, "--out=OUT"),
     "convert": (MATRIX, "--out=OUT"),
-    "export": ("OUT", "--cells=8", "--mutations=7", "--steps=10", "--chains=1"),
+    "export": ("OUT", "--tails", "--columns=4"),
     "call": (f"--ref={CALLS / 'reference.fa'}", "--out=OUT/calls.vcf", CALLS / "reads.bam"),
     "devices": (),
     "quality posterior": ("--mutations=2", "--samples=1000", "--device=numpy", "--out=OUT"),
