@@ -44,7 +44,7 @@ class CloneCells:
 
     @property
     def fits(self) -> NDArray[np.bool_]:
-        """bool, shape (cells,): False for cells that fit nowhere: tail times number of cells below `MISFIT`."""
+        """bool, shape (cells,): False for cells that fit nowhere: tail times all cells is below `MISFIT`."""
         return np.asarray(self.tail * len(self.tail) >= MISFIT)
 
 
