@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,11 @@ from syclade.host.consensus.prevalence import Prevalence, prevalence_of
 from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.consensus.search import find_clone_tree
 from syclade.host.consensus.tables import cells_table, clones_table, relations_table
+from syclade.host.consensus.truth import agreement_with
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import default_cell_names
+from syclade.host.trees.distances import Agreement
 
 __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
 
@@ -44,6 +46,7 @@ class CloneConsensus:
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
         cells: the cells on the clones.
         mutations, cell_names: names, in the order of the matrix.
+        truth: agreement with the true tree (`agreement_with`), if it was given.
     """
 
     tree: CloneTree
@@ -54,6 +57,7 @@ class CloneConsensus:
     cells: CloneCells
     mutations: tuple[str, ...]
     cell_names: tuple[str, ...]
+    truth: Mapping[str, Agreement] | None = None
 
     @property
     def prevalence(self) -> Prevalence:
@@ -64,6 +68,18 @@ class CloneConsensus:
     def misfits(self) -> list[str]:
         """Names of the cells that fit nowhere."""
         return [self.cell_names[cell] for cell in np.flatnonzero(~self.cells.fits).tolist()]
+
+    @property
+    def words(self) -> list[str]:
+        """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
+        clones, misfits = self.tree.clones - 1, len(self.misfits)
+        lines = [
+            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones, {misfits} of "
+            f"{len(self.cell_names)} cells fit none of them"
+        ]
+        for name, one in (self.truth or {}).items():
+            lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
+        return lines
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""
@@ -88,6 +104,10 @@ class CloneConsensus:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the main numbers as plain values for JSON."""
+        truth = {
+            name: {**asdict(one), "precision": one.precision, "recall": one.recall}
+            for name, one in (self.truth or {}).items()
+        }
         return {
             "samples": self.relations.samples,
             "clones": self.tree.clones - 1,
@@ -96,6 +116,7 @@ class CloneConsensus:
             "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
             "gain": self.gain,
             "misfits": self.misfits,
+            **({"true_tree": truth} if truth else {}),
         }
 
 
@@ -104,6 +125,7 @@ def find_consensus(
     best: NDArray[np.int32],
     matrix: Matrix,
     rates: Rates,
+    true: NDArray[np.int32] | None = None,
     thresholds: Thresholds = THRESHOLDS,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples.
@@ -115,6 +137,7 @@ def find_consensus(
         best: parent vector of the most likely tree, int32, shape (n + 1,).
         matrix: the observed values.
         rates: the error rates, for the cells.
+        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
         thresholds: the least probabilities of claims that pay.
     """
     if not any(len(trees) for trees in blocks()):
@@ -130,6 +153,7 @@ def find_consensus(
         cells=cells_on(tree, matrix, rates),
         mutations=matrix.mutations,
         cell_names=matrix.cells or default_cell_names(matrix.n_cells),
+        truth=None if true is None else agreement_with(tree, true),
     )
 
 

@@ -83,11 +83,11 @@ def _judge(
 
 
 def _consensus(
-    trees: TreeBlocks, best: NDArray[np.int32], matrix: Matrix, rates: Rates
+    trees: TreeBlocks, best: NDArray[np.int32], matrix: Matrix, rates: Rates, true: NDArray[np.int32] | None
 ) -> CloneConsensus | None:
     from syclade.host.consensus.consensus import find_consensus
 
-    return find_consensus(trees, best, matrix, rates)
+    return find_consensus(trees, best, matrix, rates, true)
 
 
 MUTATION = TreeKind(

@@ -28,7 +28,7 @@ def recurrent_kind(mutation: int) -> TreeKind:
         from_mutation_tree=partial(_from_mutation_tree, mutation),
         assign=partial(_assign, mutation),
         genotypes=partial(_genotypes, mutation),
-        consensus=lambda _trees, _best, _matrix, _rates: None,
+        consensus=lambda *_: None,
     )
 
 
