@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 
@@ -19,11 +20,9 @@ __all__ = ["clone_labels", "clone_newick", "clone_tree_from_newick", "separator_
 
 
 def separator_of(mutations: Sequence[str]) -> str:
-    """Return the text between the names of a clone's mutations: as many ``|`` as no name has in a row."""
-    bar = "|"
-    while any(bar in name for name in mutations):
-        bar += "|"
-    return bar
+    """Return the text between the names of a clone's mutations: ``|``, or ``|1|``, … if names have that."""
+    bars = itertools.chain(["|"], (f"|{number}|" for number in itertools.count(1)))
+    return next(bar for bar in bars if all((name + bar).index(bar) == len(name) for name in mutations))
 
 
 def clone_labels(tree: CloneTree, mutations: Sequence[str]) -> list[str]:

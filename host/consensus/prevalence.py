@@ -1,4 +1,9 @@
-"""Prevalence of clones, with intervals, from the probabilities of the cells."""
+"""Prevalence of clones, with intervals: the posterior of a mixture of clones, by Gibbs sampling.
+
+A priori, all combinations of prevalences are equally likely. The clone of each cell is drawn by the
+prevalences, and its observations follow from the clone. So a cell that fits several clones counts for those
+that have clear cells.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Prevalence", "beta_quantiles", "prevalence_of"]
+__all__ = ["Prevalence", "prevalence_of"]
 
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
 
-_POINTS = 8001
-"""Points of the integration of a density."""
+BURN_IN, DRAWS = 200, 2000
+
+NEGLIGIBLE = 1e-9
+"""Probability of a clone for a cell, relative to the cell's best clone, that is taken as 0."""
+
+_SEED = 34
 
 
 @dataclass(frozen=True, eq=False)
 class Prevalence:
-    """Prevalence of each clone among all cells of the sampled tissue.
+    """Prevalence of each clone in the tissue that the cells are from.
 
     Attributes:
-        mean: float64, shape (clones,): expected share of the cells; the shares sum to 1.
+        mean: float64, shape (clones,): posterior mean; the means sum to 1.
         low, high: float64, shape (clones,): ends of the central 90 % of the posterior.
     """
 
@@ -31,48 +40,28 @@ class Prevalence:
 
 
 def prevalence_of(probability: NDArray[np.float64]) -> Prevalence:
-    """Return the prevalence of clones.
-
-    Given the number N of m cells that are of a clone, the posterior of its prevalence under Jeffreys' prior
-    is Beta(N + 1/2, m - N + 1/2). N is a sum of independent draws with the cells' probabilities. The mixture
-    over N is approximated by the beta distribution of the same mean and variance.
+    """Return the prevalence of clones; equal arguments give equal values with the same version of numpy.
 
     Args:
-        probability: float64, shape (clones, cells): probability of each clone for each cell.
+        probability: float64, shape (clones, cells): probability of each clone for each cell under equal
+            prevalences, or any multiple of the likelihoods of a cell.
     """
-    cells = probability.shape[1]
-    expected = probability.sum(axis=1)
-    spread = (probability * (1.0 - probability)).sum(axis=1)  # variance of N
-    mean = (expected + 0.5) / (cells + 1.0)
-    inner = (expected + 0.5) * (cells - expected + 0.5) - spread
-    variance = (inner / (cells + 2.0) + spread) / (cells + 1.0) ** 2
-    weight = mean * (1.0 - mean) / variance - 1.0  # the sum of both parameters
-    low, high = beta_quantiles(mean * weight, (1.0 - mean) * weight, INTERVAL)
-    return Prevalence(np.asarray(expected / cells), low, high)
-
-
-def beta_quantiles(
-    a: NDArray[np.float64], b: NDArray[np.float64], shares: tuple[float, ...]
-) -> list[NDArray[np.float64]]:
-    """Return quantiles of beta distributions, with a relative error below 0.001.
-
-    The density is integrated by the trapezoidal rule over the logit, in which it falls exponentially.
-
-    Args:
-        a, b: float64, shape (k,): parameters, above 0.
-        shares: probabilities of the quantiles, inside (0, 1).
-
-    Returns:
-        float64, shape (k,), for each of `shares`.
-    """
-    found = [np.empty(len(a)) for _ in shares]
-    for at, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        width = 12.0 * np.sqrt(1.0 / first + 1.0 / second)
-        centre = np.log(first / second)
-        logit = np.linspace(centre - width - 40.0 / first, centre + width + 40.0 / second, _POINTS)
-        log_density = -first * np.logaddexp(0.0, -logit) - second * np.logaddexp(0.0, logit)
-        density = np.exp(log_density - log_density.max())
-        below = np.concatenate(([0.0], np.cumsum(density[1:] + density[:-1])))
-        for number, share in enumerate(shares):
-            found[number][at] = 1.0 / (1.0 + np.exp(-np.interp(share * below[-1], below, logit)))
-    return found
+    clones, cells = probability.shape
+    relative = probability / probability.max(axis=0)
+    most = int((relative > NEGLIGIBLE).sum(axis=0).max())
+    places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (cells, most): the best clones
+    likely = np.take_along_axis(relative.T, places, axis=1)
+    generator = np.random.Generator(np.random.PCG64(_SEED))
+    shares = np.full(clones, 1.0 / clones)
+    draws = np.empty((DRAWS, clones))
+    rows = np.arange(cells)
+    for number in range(-BURN_IN, DRAWS):
+        running = np.cumsum(likely * shares[places], axis=1)
+        at = (running <= generator.random((cells, 1)) * running[:, -1:]).sum(axis=1)
+        counts = np.bincount(places[rows, np.minimum(at, most - 1)], minlength=clones)
+        gammas = generator.standard_gamma(1.0 + counts)
+        shares = gammas / gammas.sum()
+        if number >= 0:
+            draws[number] = shares
+    low, high = np.quantile(draws, INTERVAL, axis=0)
+    return Prevalence(draws.mean(axis=0), low, high)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of
+from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
 from syclade.host.consensus.gains import Gains, gain_of
 from syclade.host.consensus.places import Part, best_place, moved
 
@@ -21,12 +21,14 @@ def find_clone_tree(trees: Sequence[NDArray[np.int32]], gains: Gains) -> CloneTr
     """Return the best clone tree found: the same for equal arguments, everywhere.
 
     Args:
-        trees: mutation trees, int32, shape (n + 1,) each; the search starts from those of the highest gain.
+        trees: mutation trees, int32, shape (n + 1,) each; the search starts from those of the highest gain,
+            and from a single clone.
         gains: gains of claims.
     """
     starts = [clone_tree_of(tree) for tree in np.unique(np.array(trees), axis=0)]
     starts.sort(key=lambda tree: -gain_of(tree, gains))
-    found = [improved(tree, gains) for tree in starts[:STARTS]]
+    coarsest = make_clone_tree([1] * len(gains.before), [0, 0])
+    found = [improved(tree, gains) for tree in (*starts[:STARTS], coarsest)]
     return max(found, key=lambda tree: gain_of(tree, gains))
 
 

@@ -84,8 +84,8 @@ class TreeKind:
         cell_order: (tree) -> int64, shape (cells,): the cells in the order of the tree, for pictures.
         clones: (tree) -> its clones, in preorder.
         judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
-        consensus: (sampled trees, most likely tree, matrix, rates, true tree or None) -> their consensus; None
-            without samples, or if these trees have none.
+        consensus: (sampled trees, most likely tree, matrix, rates, true tree or None) -> their consensus;
+            None without samples, or if these trees have none.
     """
 
     name: str
