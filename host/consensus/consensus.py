@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class CloneConsensus:
     cell_names: tuple[str, ...]
     truth: Mapping[str, Agreement] | None = None
 
-    @property
+    @cached_property
     def prevalence(self) -> Prevalence:
         """Prevalence of the clones, with intervals."""
         return prevalence_of(self.cells.probability)
@@ -87,7 +88,9 @@ class CloneConsensus:
 
     def to_clones(self) -> str:
         """Return the table of clones: tab-separated."""
-        return clones_table(self.tree, self.mutations, self.support, self.relations, self.cells)
+        return clones_table(
+            self.tree, self.mutations, self.support, self.relations, self.cells.expected, self.prevalence
+        )
 
     def to_relations(self) -> str:
         """Return the table of pairs of mutations: tab-separated."""

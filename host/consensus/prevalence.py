@@ -17,7 +17,11 @@ __all__ = ["Prevalence", "prevalence_of"]
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
 
-BURN_IN, DRAWS = 200, 2000
+BURN_IN, DRAWS, LEAST_DRAWS = 100, 2000, 300
+"""Draws that are dropped, and draws that are used: fewer for many cells that fit many clones."""
+
+_WORK = 2**28
+"""Most probabilities that the draws use, unless there are only `LEAST_DRAWS`."""
 
 NEGLIGIBLE = 1e-9
 """Probability of a clone for a cell, relative to the cell's best clone, that is taken as 0."""
@@ -53,9 +57,9 @@ def prevalence_of(probability: NDArray[np.float64]) -> Prevalence:
     likely = np.take_along_axis(relative.T, places, axis=1)
     generator = np.random.Generator(np.random.PCG64(_SEED))
     shares = np.full(clones, 1.0 / clones)
-    draws = np.empty((DRAWS, clones))
+    draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
     rows = np.arange(cells)
-    for number in range(-BURN_IN, DRAWS):
+    for number in range(-BURN_IN, len(draws)):
         running = np.cumsum(likely * shares[places], axis=1)
         at = (running <= generator.random((cells, 1)) * running[:, -1:]).sum(axis=1)
         counts = np.bincount(places[rows, np.minimum(at, most - 1)], minlength=clones)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.consensus.cells import CloneCells
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.newick import separator_of
-from syclade.host.consensus.prevalence import prevalence_of
+from syclade.host.consensus.prevalence import Prevalence
 from syclade.host.consensus.relations import Relations
 
 __all__ = ["MOST_PAIRS", "cells_table", "clones_table", "relations_table"]
@@ -22,8 +22,8 @@ CLONES = (
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells; their share, and the ends of its central 90 %; expected number of cells of the clone and all below
-it; names of its mutations."""
+own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone and
+all below it; names of its mutations."""
 
 RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
@@ -42,7 +42,8 @@ def clones_table(
     mutations: Sequence[str],
     support: NDArray[np.float64],
     relations: Relations,
-    cells: CloneCells,
+    expected: NDArray[np.float64],
+    prevalence: Prevalence,
 ) -> str:
     """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
 
@@ -51,10 +52,10 @@ def clones_table(
         mutations: the n names.
         support: float64, shape (clones,): support of each clone.
         relations: relations in the samples.
-        cells: the cells on the clones.
+        expected: float64, shape (clones,): expected number of cells of each clone.
+        prevalence: prevalence of the clones.
     """
-    prevalence = prevalence_of(cells.probability)
-    bar, expected = separator_of(mutations), cells.expected
+    bar = separator_of(mutations)
     below = tree.within @ expected
     numbers = (expected, prevalence.mean, prevalence.low, prevalence.high, below)
     rows = (
