@@ -22,8 +22,8 @@ CLONES = (
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone and
-all below it; names of its mutations."""
+own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone
+and all below it; names of its mutations."""
 
 RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after

@@ -77,7 +77,9 @@ def test_tails_are_those_of_all_observations(rates: Rates) -> None:
         def likelihood(
             seen: tuple[int, ...], rows: NDArray[np.intp] = rows, own: NDArray[np.bool_] = own
         ) -> float:
-            return math.prod(table[value, int(own[row])] for value, row in zip(seen, rows, strict=True))
+            return math.prod(
+                float(table[value, int(own[row])]) for value, row in zip(seen, rows, strict=True)
+            )
 
         here = likelihood(tuple(values[rows, cell].tolist()))
         every = [likelihood(seen) for seen in itertools.product((0, 1), repeat=len(rows))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,7 +69,7 @@ def test_no_place_of_one_mutation_is_better(tree: CloneTree, seed: int, before: 
         others = [one for one in range(n) if one != mutation]
         inner = np.ix_(others, others)
 
-        def same(one: CloneTree, inner: tuple[np.ndarray, ...] = inner) -> bool:
+        def same(one: CloneTree, inner: Any = inner) -> bool:
             return bool(
                 (one.before[inner] == tree.before[inner]).all()
                 and (one.apart[inner] == tree.apart[inner]).all()
