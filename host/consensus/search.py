@@ -16,6 +16,9 @@ __all__ = ["find_clone_tree", "improved", "parts_at"]
 STARTS = 4
 """Number of trees with the highest gains that the search starts from."""
 
+SPLITS = 16
+"""Most sizes of a clone's first part that are tried, evenly spaced."""
+
 
 def find_clone_tree(trees: Sequence[NDArray[np.int32]], gains: Gains) -> CloneTree:
     """Return the best clone tree found: the same for equal arguments, everywhere.
@@ -71,6 +74,6 @@ def parts_at(tree: CloneTree, gains: Gains, mutation: int) -> Iterator[Part]:
         inside = gains.before[np.ix_(members, members)]
         lead = inside.sum(axis=1) - inside.sum(axis=0)
         order = [members[at] for at in np.argsort(-lead, kind="stable").tolist()]
-        for size in range(2, len(order) - 1):
+        for size in range(2, len(order) - 1, 1 + len(order) // SPLITS):
             yield Part(clone, tuple(order[:size]))
             yield Part(clone, tuple(order[size:]))
