@@ -52,7 +52,10 @@ def answer(asked: Request, task: Task) -> Result:
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
-        result = replace(result, samples=judged)
+        consensus = asked.kind.consensus(
+            found.samples.trees, result.parents, asked.observed, rates, asked.true_tree
+        )
+        result = replace(result, samples=judged, consensus=consensus)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau

@@ -63,6 +63,7 @@ MODULES = {
     "host.chains.scores.recurrent": "scores with a recurrent mutation",
     "host.checkpoints.chains": "checkpoints",
     "host.compile.side_by_side": "SYCL devices",
+    "host.consensus.consensus": "samples",
     "host.cooptimal.files": "co-optimal trees",
     "host.cooptimal.plateau": "co-optimal trees",
     "host.devices.queue": "SYCL devices",

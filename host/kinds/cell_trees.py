@@ -94,5 +94,6 @@ CELL = TreeKind(
     cell_order=_cell_order,
     clones=lambda tree: clones_of_cell_tree(tree.parents, tree.assignment.node),
     judge=_judge,
+    consensus=lambda *_: None,
 )
 """Binary trees whose leaves are the cells (SCITE's -transpose)."""

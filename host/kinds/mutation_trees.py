@@ -26,6 +26,8 @@ from syclade.host.trees.newick import to_newick
 from syclade.host.trees.tree import ancestor_matrix, node_labels, preorder
 
 if TYPE_CHECKING:
+    from syclade.host.consensus.consensus import CloneConsensus
+    from syclade.host.consensus.relations import TreeBlocks
     from syclade.host.samples.sampled import Sampled
     from syclade.host.samples.sampling import Sampling
     from syclade.host.samples.store import SampleStore
@@ -80,13 +82,24 @@ def _judge(
     return judge_mutation_trees(store, sampling, problem, mutations)
 
 
+def _consensus(
+    trees: TreeBlocks, best: NDArray[np.int32], matrix: Matrix, rates: Rates, true: NDArray[np.int32] | None
+) -> CloneConsensus | None:
+    from syclade.host.consensus.consensus import find_consensus
+
+    return find_consensus(trees, best, matrix, rates, true)
+
+
 MUTATION = TreeKind(
     name="mutation",
     title="mutation trees",
     item="cell",
     place="node",
     table_name="attachments.tsv",
-    sample_names=("tree.samples", "posterior.tsv", "posterior.gv"),
+    sample_names=(
+        *("tree.samples", "posterior.tsv", "posterior.gv"),
+        *("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"),
+    ),
     move_probabilities=DEFAULT_MOVE_PROBABILITIES,
     make_plan=_make_plan,
     from_mutation_tree=lambda _problem, _rates, parents: parents,
@@ -100,5 +113,6 @@ MUTATION = TreeKind(
     cell_order=_cell_order,
     clones=_clones,
     judge=_judge,
+    consensus=_consensus,
 )
 """Rooted trees whose nodes are the mutations."""

@@ -110,7 +110,8 @@ GROUPS = {
     "Posterior samples": (
         Option("samples", whole(1, 2**62 - 1), None, decides=True, metavar="K", help=
             "Sample each chain's tree every K steps (with --steps); DIR gets tree.samples (SCITE's format), "
-            "posterior.tsv and posterior.gv."),
+            "posterior.tsv and posterior.gv, and of mutation trees consensus.newick, clones.tsv, "
+            "relations.tsv and cells.tsv."),
         Option("netcdf", FLAG, False, of="", help=
             "Write the samples to DIR as samples.nc, too, for ArviZ and xarray."),
         Option("burn_in", number(0, 1, open_high=True), 0.25, decides=True, help=

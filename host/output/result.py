@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
     import networkx
 
+    from syclade.host.consensus.consensus import CloneConsensus
     from syclade.host.cooptimal.plateau import CoOptimal
     from syclade.host.output.recurrences import Recurrences
     from syclade.host.samples.sampled import Sampled
@@ -78,6 +79,8 @@ class Result(WithWork):
         interrupted: whether the run was stopped early; the tree is then the best so far.
         co_optimal: equally likely trees, if requested; the first is this one.
         samples: samples of the chains, if requested.
+        consensus: clone tree with the lowest expected loss over the samples of mutation trees, with its
+            cells (`CloneConsensus`); None without samples.
         observed: the matrix.
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
@@ -123,6 +126,7 @@ class Result(WithWork):
     interrupted: bool = False
     co_optimal: CoOptimal | None = None
     samples: Sampled | None = None
+    consensus: CloneConsensus | None = None
     observed: Matrix | None = None
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"

@@ -62,6 +62,8 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
         files["recurrences.tsv"] = result.recurrences.table()
     if result.samples is not None:
         files |= result.samples.files()
+    if result.consensus is not None:
+        files |= result.consensus.files()
     files[RECORD] = _json({**result.run(), "files": list(files)})
     return files
 

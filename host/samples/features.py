@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.consensus.relations import count_above
 from syclade.host.samples.store import Records, SampleStore
 
 __all__ = ["Features", "leaves_of"]
@@ -125,7 +126,7 @@ def _rows(chains: Sequence[array[int]]) -> NDArray[np.int64]:
 
 
 def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np.int64]) -> None:
-    """Count each edge and each ancestor relation in trees; all trees are climbed together, node by node.
+    """Count each edge and each ancestor relation in trees.
 
     Args:
         trees: int32, shape (trees, n + 1).
@@ -136,9 +137,4 @@ def _count(trees: NDArray[np.int32], edges: NDArray[np.int64], above: NDArray[np
     mutations = np.broadcast_to(np.arange(n), (len(trees), n))
     upper = trees[:, :n].astype(np.int64)
     edges += np.bincount((upper * n + mutations).ravel(), minlength=(n + 1) * n).reshape(n + 1, n)
-    while True:
-        inner = upper < n
-        if not inner.any():
-            return
-        above += np.bincount((upper * n + mutations)[inner], minlength=n * n).reshape(n, n)
-        upper = np.take_along_axis(trees, upper, axis=1).astype(np.int64)
+    count_above(trees, above)

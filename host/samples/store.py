@@ -174,6 +174,16 @@ class SampleStore:
                 raise damaged(self._path, f"at byte {block.place}: it was changed meanwhile")
             yield np.frombuffer(content, self._record)
 
+    def trees(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the trees of all samples in blocks, chain by chain: int32, shape (trees, nodes).
+
+        Raises:
+            CheckpointError: the file was changed meanwhile.
+        """
+        for chain in self.chains:
+            for records in self.of_chain(chain):
+                yield np.ascontiguousarray(records["parents"])
+
     def copy_to(self, other: SampleStore) -> None:
         """Append all samples to another store.
 

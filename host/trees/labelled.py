@@ -133,7 +133,9 @@ def _check_names(
             f"not among the matrix's {len(names)} mutations: {_listed(edge.child for edge in unknown)}",
             path=path,
             line=unknown[0].line,
-            hint=f"the tree has {len(incoming)} nodes below its root; it must be of this matrix, "
+            hint="a node has several mutations, as in a consensus: give a tree with one in each node"
+            if all(set(re.split(r"\|+", edge.child)) <= known for edge in unknown)
+            else f"the tree has {len(incoming)} nodes below its root; it must be of this matrix, "
             f"with the names of its mutations ({flag_of('names')}) or numbers from 1",
         )
     if missing:

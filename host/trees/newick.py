@@ -57,15 +57,20 @@ def to_newick(
     return newick_of(below, node_labels(mutations))
 
 
-def newick_of(below: Sequence[Sequence[int | str]], names: Sequence[str]) -> str:
+def newick_of(
+    below: Sequence[Sequence[int | str]], names: Sequence[str], comments: Sequence[str] | None = None
+) -> str:
     """Return any tree in Newick format.
 
     Args:
         below: children of each node: numbers of nodes, or texts of leaves to write unchanged. The last node
             is the root.
         names: names of the nodes.
+        comments: comments behind the names, in brackets; empty for none.
     """
     labels = [quoted_label(name) for name in names]
+    if comments is not None:
+        labels = [label + comment for label, comment in zip(labels, comments, strict=True)]
     pieces: list[str] = []
     # Items still to be written, last first: a node to open, or a text to write unchanged.
     pending: list[int | str] = [";\n", len(below) - 1]

@@ -24,6 +24,10 @@ _CHECKS = {
         "syclade.quality.cli.models",
         "Compare models, with and without doublets, on real matrices.",
     ),
+    "consensus": (
+        "syclade.quality.cli.consensus",
+        "Compare consensus trees of samples with the truth.",
+    ),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
     "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),

@@ -1,0 +1,1 @@
+"""Consensus of sampled mutation trees: the clone tree that is nearest to the truth on average."""

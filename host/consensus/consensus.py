@@ -1,0 +1,185 @@
+"""Consensus of sampled mutation trees: a clone tree with its support and its cells, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.common.atomic import Content
+from syclade.host.consensus.cells import CloneCells, cells_on
+from syclade.host.consensus.clades import clone_support
+from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of
+from syclade.host.consensus.newick import clone_newick
+from syclade.host.consensus.prevalence import Prevalence, prevalence_of
+from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
+from syclade.host.consensus.search import find_clone_tree
+from syclade.host.consensus.tables import cells_table, clones_table, relations_table
+from syclade.host.consensus.truth import agreement_with
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
+from syclade.host.trees.cells import default_cell_names
+from syclade.host.trees.distances import Agreement
+
+__all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
+
+FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
+"""Names of the files."""
+
+CANDIDATES = 64
+"""Number of sampled trees, evenly spaced, among which the search looks for its starts."""
+
+
+@dataclass(frozen=True, eq=False)
+class CloneConsensus:
+    """Consensus of sampled mutation trees.
+
+    Attributes:
+        tree: the clone tree.
+        relations: relations of all pairs of mutations in the samples.
+        thresholds: the least probabilities of claims that pay.
+        gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
+        support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
+        cells: the cells on the clones.
+        mutations, cell_names: names, in the order of the matrix.
+        truth: agreement with the true tree (`agreement_with`), if it was given.
+    """
+
+    tree: CloneTree
+    relations: Relations
+    thresholds: Thresholds
+    gain: float
+    support: NDArray[np.float64]
+    cells: CloneCells
+    mutations: tuple[str, ...]
+    cell_names: tuple[str, ...]
+    truth: Mapping[str, Agreement] | None = None
+
+    @cached_property
+    def prevalence(self) -> Prevalence:
+        """Prevalence of the clones, with intervals."""
+        return prevalence_of(self.cells.probability)
+
+    @property
+    def misfits(self) -> list[str]:
+        """Names of the cells that fit nowhere."""
+        return [self.cell_names[cell] for cell in np.flatnonzero(~self.cells.fits).tolist()]
+
+    @property
+    def words(self) -> list[str]:
+        """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
+        clones, misfits = self.tree.clones - 1, len(self.misfits)
+        lines = [
+            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones, {misfits} of "
+            f"{len(self.cell_names)} cells fit none of them"
+        ]
+        for name, one in (self.truth or {}).items():
+            lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
+        return lines
+
+    def to_newick(self) -> str:
+        """Return the clone tree in Newick format, with the support of its clones."""
+        return clone_newick(self.tree, self.mutations, self.support)
+
+    def to_clones(self) -> str:
+        """Return the table of clones: tab-separated."""
+        return clones_table(
+            self.tree, self.mutations, self.support, self.relations, self.cells.expected, self.prevalence
+        )
+
+    def to_relations(self) -> str:
+        """Return the table of pairs of mutations: tab-separated."""
+        return relations_table(self.tree, self.relations, self.mutations)
+
+    def to_cells(self) -> str:
+        """Return the table of cells: tab-separated."""
+        return cells_table(self.cells, self.cell_names)
+
+    def files(self) -> dict[str, Content]:
+        """Return the contents of the files, by name."""
+        texts = (self.to_newick(), self.to_clones(), self.to_relations(), self.to_cells())
+        return dict(zip(FILES, texts, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the main numbers as plain values for JSON."""
+        truth = {
+            name: {**asdict(one), "precision": one.precision, "recall": one.recall}
+            for name, one in (self.truth or {}).items()
+        }
+        return {
+            "samples": self.relations.samples,
+            "clones": self.tree.clones - 1,
+            "clone_of": self.tree.clone_of.tolist(),
+            "parents": self.tree.parents.tolist(),
+            "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
+            "gain": self.gain,
+            "misfits": self.misfits,
+            **({"true_tree": truth} if truth else {}),
+        }
+
+
+def find_consensus(
+    blocks: TreeBlocks,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    true: NDArray[np.int32] | None = None,
+    thresholds: Thresholds = THRESHOLDS,
+) -> CloneConsensus | None:
+    """Return the consensus of sampled mutation trees; None if there are no samples.
+
+    It depends only on the arguments: equal samples give the same tree everywhere.
+
+    Args:
+        blocks: the sampled trees, of the matrix's n mutations.
+        best: parent vector of the most likely tree, int32, shape (n + 1,).
+        matrix: the observed values.
+        rates: the error rates, for the cells.
+        true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
+        thresholds: the least probabilities of claims that pay.
+    """
+    if not any(len(trees) for trees in blocks()):
+        return None
+    relations = count_relations(blocks)
+    tree, gain = consensus_tree(blocks, best, relations, thresholds)
+    return CloneConsensus(
+        tree=tree,
+        relations=relations,
+        thresholds=thresholds,
+        gain=gain,
+        support=clone_support(tree, blocks),
+        cells=cells_on(tree, matrix, rates),
+        mutations=matrix.mutations,
+        cell_names=matrix.cells or default_cell_names(matrix.n_cells),
+        truth=None if true is None else agreement_with(tree, true),
+    )
+
+
+def consensus_tree(
+    blocks: TreeBlocks, best: NDArray[np.int32], relations: Relations, thresholds: Thresholds
+) -> tuple[CloneTree, float]:
+    """Return the clone tree with the highest gain that the search finds, and its gain.
+
+    Args:
+        blocks, best, thresholds: as for `find_consensus`.
+        relations: relations in the same samples.
+    """
+    gains = gains_of(relations, thresholds)
+    tree = find_clone_tree([best, *_spaced(blocks, relations.samples)], gains)
+    return tree, gain_of(tree, gains) / (1000 * relations.samples)
+
+
+def _spaced(blocks: TreeBlocks, samples: int) -> Sequence[NDArray[np.int32]]:
+    """Return up to `CANDIDATES` sampled trees, evenly spaced."""
+    wanted = {number * samples // CANDIDATES for number in range(CANDIDATES)}
+    found: list[NDArray[np.int32]] = []
+    first = 0
+    for trees in blocks():
+        found += [trees[at - first] for at in sorted(wanted) if first <= at < first + len(trees)]
+        first += len(trees)
+    return found

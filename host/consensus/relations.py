@@ -1,0 +1,87 @@
+"""Relations of pairs of mutations in sampled trees: one before the other, or on different lineages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Relations", "TreeBlocks", "count_above", "count_relations"]
+
+TreeBlocks: TypeAlias = Callable[[], Iterable[NDArray[np.int32]]]
+"""Function that yields all sampled trees in blocks, int32, shape (trees, n + 1), each time it is called."""
+
+_TOGETHER = 512
+"""Number of trees that are climbed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """How often each mutation was before another in sampled trees.
+
+    Attributes:
+        samples: number of trees.
+        above: int64, shape (n, n): number of trees in which the row's mutation is a proper ancestor of the
+            column's.
+    """
+
+    samples: int
+    above: NDArray[np.int64]
+
+    @property
+    def before(self) -> NDArray[np.float64]:
+        """float64, shape (n, n): share of trees in which the row's mutation is before the column's."""
+        return np.asarray(self.above / self.samples)
+
+    @property
+    def apart(self) -> NDArray[np.float64]:
+        """float64, shape (n, n): share of trees with the two on different lineages; 0 on the diagonal."""
+        return np.asarray(self.apart_counts / self.samples)
+
+    @property
+    def apart_counts(self) -> NDArray[np.int64]:
+        """int64, shape (n, n): number of trees with the two on different lineages; 0 on the diagonal."""
+        counts = self.samples - self.above - self.above.T
+        np.fill_diagonal(counts, 0)
+        return counts
+
+
+def count_relations(blocks: TreeBlocks) -> Relations:
+    """Count the relations of all pairs of mutations in sampled trees.
+
+    Raises:
+        ValueError: there is no tree.
+    """
+    samples, above = 0, np.zeros((0, 0), dtype=np.int64)
+    for trees in blocks():
+        if not samples:
+            above = np.zeros((trees.shape[1] - 1,) * 2, dtype=np.int64)
+        samples += len(trees)
+        count_above(trees, above)
+    if not samples:
+        raise ValueError("relations need at least one sampled tree")
+    return Relations(samples, above)
+
+
+def count_above(trees: NDArray[np.int32], above: NDArray[np.int64]) -> None:
+    """Count each ancestor relation in trees; many trees are climbed together, node by node.
+
+    Args:
+        trees: int32, shape (trees, n + 1): parent vectors.
+        above: int64, shape (n, n): counts to add to; the row's mutation is above the column's.
+    """
+    n = trees.shape[1] - 1
+    for first in range(0, len(trees), _TOGETHER):
+        some = np.ascontiguousarray(trees[first : first + _TOGETHER])
+        tree, lower = (at.ravel() for at in np.indices((len(some), n)))
+        upper = some[:, :n].ravel()
+        while True:
+            inner = upper < n
+            tree, lower, upper = tree[inner], lower[inner], upper[inner]
+            if not upper.size:
+                break
+            above += np.bincount(upper * np.int64(n) + lower, minlength=n * n).reshape(n, n)
+            upper = some[tree, upper]

@@ -1,0 +1,133 @@
+"""Tables of a consensus: its clones, the relations of all pairs of mutations, and the cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.consensus.cells import CloneCells
+from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.newick import separator_of
+from syclade.host.consensus.prevalence import Prevalence
+from syclade.host.consensus.relations import Relations
+
+__all__ = ["MOST_PAIRS", "cells_table", "clones_table", "relations_table"]
+
+CLONES = (
+    "clone", "parent", "support", "descent", "cells", "prevalence", "low", "high", "below", "mutations",
+)  # fmt: skip
+"""Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
+have it; least probability that a mutation of the parent is before one of the clone; expected number of its
+own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone
+and all below it; names of its mutations."""
+
+RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
+"""Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
+it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone."""
+
+CELLS = ("cell", "clone", "probability", "tail", "fits")
+"""Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
+as unlikely there; yes, or no for cells that fit nowhere."""
+
+MOST_PAIRS = 50_000
+"""Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
+
+
+def clones_table(
+    tree: CloneTree,
+    mutations: Sequence[str],
+    support: NDArray[np.float64],
+    relations: Relations,
+    expected: NDArray[np.float64],
+    prevalence: Prevalence,
+) -> str:
+    """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
+
+    Args:
+        tree: the clone tree.
+        mutations: the n names.
+        support: float64, shape (clones,): support of each clone.
+        relations: relations in the samples.
+        expected: float64, shape (clones,): expected number of cells of each clone.
+        prevalence: prevalence of the clones.
+    """
+    bar = separator_of(mutations)
+    below = tree.within @ expected
+    numbers = (expected, prevalence.mean, prevalence.low, prevalence.high, below)
+    rows = (
+        (
+            clone,
+            parent if clone else "",
+            f"{support[clone]:.3g}" if clone else "",
+            f"{_descent(tree, relations, clone):.3g}" if parent else "",
+            *(f"{of[clone]:.4g}" for of in numbers),
+            bar.join(mutations[one] for one in tree.members[clone]),
+        )
+        for clone, parent in enumerate(tree.parents.tolist())
+    )
+    return _table(CLONES, rows)
+
+
+def relations_table(tree: CloneTree, relations: Relations, mutations: Sequence[str]) -> str:
+    """Return the text of ``relations.tsv``: a line with `RELATIONS`, then pairs in the matrix's order.
+
+    Args:
+        tree: the clone tree.
+        relations: relations in the samples.
+        mutations: the n names.
+    """
+    first, second = np.triu_indices(len(mutations), 1)
+    apart = relations.apart_counts
+    counts = np.stack([relations.above[first, second], relations.above[second, first], apart[first, second]])
+    if counts.shape[1] > MOST_PAIRS:
+        chosen = np.sort(np.argsort(counts.max(axis=0), kind="stable")[:MOST_PAIRS])
+        first, second, counts = first[chosen], second[chosen], counts[:, chosen]
+    before, on_two = tree.before, tree.apart
+    relation = np.array(["open", "before", "after", "apart"])[
+        before[first, second] + 2 * before[second, first] + 3 * on_two[first, second]
+    ]
+    shares = counts / relations.samples
+    rows = (
+        (mutations[one], mutations[two], *(f"{share:.4g}" for share in of), word)
+        for one, two, of, word in zip(
+            first.tolist(), second.tolist(), shares.T.tolist(), relation.tolist(), strict=True
+        )
+    )
+    return _table(RELATIONS, rows)
+
+
+def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
+    """Return the least probability that a mutation of a clone's parent is before one of the clone."""
+    pairs = np.ix_(tree.members[tree.parents[clone]], tree.members[clone])
+    return float(relations.above[pairs].min() / relations.samples)
+
+
+def cells_table(cells: CloneCells, names: Sequence[str]) -> str:
+    """Return the text of ``cells.tsv``: a line with `CELLS`, then the cells in the matrix's order.
+
+    Args:
+        cells: the cells on the clones.
+        names: the names of the cells.
+    """
+    own = cells.probability[cells.best, np.arange(len(names))]
+    rows = zip(
+        names,
+        cells.best.tolist(),
+        (f"{share:.4g}" for share in own.tolist()),
+        (f"{tail:.3g}" for tail in cells.tail.tolist()),
+        ("yes" if fits else "no" for fits in cells.fits.tolist()),
+        strict=True,
+    )
+    return _table(CELLS, rows)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    table = csv.writer(text, delimiter="\t", lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,147 @@
+"""Cells on clone trees: probabilities and tails by enumeration, intervals by their coverage."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from syclade.host.consensus.cells import cells_on
+from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
+from syclade.host.consensus.prevalence import prevalence_of
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from tests.support.clone_trees import clone_trees
+
+RATES = [
+    Rates(0.01, 0.3),
+    Rates(0.3, 0.6),
+    Rates(0.05, 0.2, 0.3, 0.01),
+    Rates(0.02, 0.2, merge_homozygous=True),
+]
+
+
+def matrix_of(values: NDArray[np.uint8]) -> Matrix:
+    return Matrix(np.ascontiguousarray(values), tuple(f"M{row}" for row in range(len(values))), "a test")
+
+
+def genotypes(tree: CloneTree) -> NDArray[np.bool_]:
+    """Return the mutations of each clone's cells, by climbing: bool, shape (clones, n)."""
+    has = np.zeros((tree.clones, len(tree.clone_of)), dtype=bool)
+    for clone in range(tree.clones):
+        at = clone
+        while at:
+            has[clone, tree.members[at]] = True
+            at = int(tree.parents[at])
+    return has
+
+
+@given(clone_trees(6), st.sampled_from(RATES), st.integers(0, 999))
+def test_probabilities_are_those_of_bayes(tree: CloneTree, rates: Rates, seed: int) -> None:
+    n = len(tree.clone_of)
+    zygosity = rates.fn_rate_hom is not None or rates.merge_homozygous
+    values = (
+        np.random.default_rng(seed).choice([0, 1, 2, 3] if zygosity else [0, 1, 3], (n, 5)).astype(np.uint8)
+    )
+    found = cells_on(tree, matrix_of(values), rates)
+    table, has = rates.log_table(), genotypes(tree)
+    for cell in range(5):
+        logs = [
+            math.fsum(
+                table[values[row, cell], int(has[clone, row])] for row in range(n) if values[row, cell] != 3
+            )
+            for clone in range(tree.clones)
+        ]
+        likely = np.exp(logs)
+        np.testing.assert_allclose(found.probability[:, cell], likely / likely.sum(), rtol=1e-9)
+        assert logs[found.best[cell]] == pytest.approx(max(logs))
+
+
+@pytest.mark.parametrize("rates", [RATES[0], RATES[1]])
+def test_tails_are_those_of_all_observations(rates: Rates) -> None:
+    """The sum of the probabilities of all observations at the clone that are no more likely."""
+    tree = make_clone_tree([1, 1, 2, 3, 3, 3], [0, 0, 1, 0])
+    values = np.array([[1, 0, 0], [1, 1, 3], [0, 0, 1], [0, 1, 0], [3, 0, 0], [0, 1, 1]], dtype=np.uint8)
+    found = cells_on(tree, matrix_of(values), rates)
+    table, has = np.exp(rates.log_table()), genotypes(tree)
+    for cell in range(3):
+        rows = np.flatnonzero(values[:, cell] != 3)
+        own = has[found.best[cell]]
+
+        def likelihood(
+            seen: tuple[int, ...], rows: NDArray[np.intp] = rows, own: NDArray[np.bool_] = own
+        ) -> float:
+            return math.prod(
+                float(table[value, int(own[row])]) for value, row in zip(seen, rows, strict=True)
+            )
+
+        here = likelihood(tuple(values[rows, cell].tolist()))
+        every = [likelihood(seen) for seen in itertools.product((0, 1), repeat=len(rows))]
+        assert sum(every) == pytest.approx(1.0)
+        expected = sum(one for one in every if one <= here * (1 + 1e-9))
+        assert found.tail[cell] == pytest.approx(expected)
+
+
+@pytest.mark.statistical
+def test_cells_of_the_model_fit_and_random_ones_do_not() -> None:
+    made = simulate(200, 60, 1e-3, 0.2, 0.1, 4)
+    tree, rates = clone_tree_of(made.parents), Rates(1e-3, 0.2)
+    values = made.matrix.values.copy()
+    assert cells_on(tree, made.matrix, rates).fits.all()  # control
+    strange = np.arange(0, 200, 20)
+    values[:, strange] = np.random.default_rng(1).random((60, len(strange))) < 0.3
+    found = cells_on(tree, matrix_of(values), rates)
+    np.testing.assert_array_equal(np.flatnonzero(~found.fits), strange)
+
+
+@pytest.mark.statistical
+def test_the_tail_is_no_smaller_than_uniform() -> None:
+    """The best clone fits at least as well as the true one, so few tails are small; wrong rates differ."""
+    made = simulate(2000, 30, 0.01, 0.2, 0.1, 6)
+    tree = clone_tree_of(made.parents)
+    for limit in (0.01, 0.1):
+        share = (cells_on(tree, made.matrix, Rates(0.01, 0.2)).tail < limit).mean()
+        assert share < limit + 3 * math.sqrt(limit / 2000)
+        assert (cells_on(tree, made.matrix, Rates(1e-4, 0.02)).tail < limit).mean() > limit + 0.1
+
+
+@pytest.mark.statistical
+def test_prevalences_of_certain_cells_are_dirichlet() -> None:
+    """Five, two and one of eight cells, with a uniform prior: Beta(6, 5), Beta(3, 8) and Beta(2, 9)."""
+    certain = np.eye(3)[:, [0, 0, 0, 1, 1, 2, 0, 0]]
+    found, exact = prevalence_of(certain), np.random.default_rng(1)
+    np.testing.assert_allclose(found.mean, np.array([6, 3, 2]) / 11, atol=0.01)
+    assert found.mean.sum() == pytest.approx(1.0)
+    for clone, (a, b) in enumerate(((6, 5), (3, 8), (2, 9))):
+        low, high = np.quantile(exact.beta(a, b, 200_000), (0.05, 0.95))
+        assert (found.low[clone], found.high[clone]) == pytest.approx((low, high), abs=0.02)
+    unsure = prevalence_of(np.full((3, 8), 1 / 3))  # cells that say nothing leave the prior, Beta(1, 2)
+    np.testing.assert_allclose(unsure.mean, 1 / 3, atol=0.03)
+    np.testing.assert_allclose(unsure.high, 1 - math.sqrt(0.05), atol=0.04)
+    assert prevalence_of(certain).low.tolist() == found.low.tolist()
+
+
+@pytest.mark.statistical
+def test_intervals_contain_the_truth() -> None:
+    """Shares of clones are drawn, then cells, then observations; the true tree and rates are known."""
+    generator, rates = np.random.default_rng(5), Rates(0.01, 0.25)
+    inside, halves, count = 0, 0, 0
+    for seed in range(60):
+        tree = clone_tree_of(simulate(1, 6, 0.01, 0.25, 0.1, seed).parents)
+        shares = generator.dirichlet(np.ones(tree.clones))
+        has = genotypes(tree)[generator.choice(tree.clones, 80, p=shares)].T
+        values = (has ^ (generator.random(has.shape) < np.where(has, 0.25, 0.01))).astype(np.uint8)
+        values[generator.random(has.shape) < 0.1] = 3
+        found = prevalence_of(cells_on(tree, matrix_of(values), rates).probability)
+        inside += int(((found.low <= shares) & (shares <= found.high)).sum())
+        middle, half = (found.low + found.high) / 2, (found.high - found.low) / 4
+        halves += int((np.abs(shares - middle) <= half).sum())
+        count += tree.clones
+    assert 0.86 < inside / count < 0.96
+    assert halves / count < 0.75  # control: intervals of half the width do not
