@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from syclade.host.cooptimal.plateau import CoOptimal
     from syclade.host.output.recurrences import Recurrences
     from syclade.host.samples.sampled import Sampled
+    from syclade.host.support.value import Support
 
 __all__ = ["Result"]
 
@@ -90,6 +91,7 @@ class Result(WithWork):
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
         recurrences: a test of each mutation for a recurrence; None if they were not tested.
+        support: probabilities of edges, clades and attachments; None if no trees were sampled for them.
         pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
             stages.
     """
@@ -132,6 +134,7 @@ class Result(WithWork):
     contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None
     recurrences: Recurrences | None = None
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

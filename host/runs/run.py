@@ -43,6 +43,7 @@ def run_plan(
     sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
+    expected: int | None = None,
 ) -> Found:
     """Run chains for a number of steps, or by a rule; see `infer` for the other arguments.
 
@@ -53,6 +54,7 @@ def run_plan(
         sinks: receive all events of this process.
         starts: (chain) -> its state before the first step; random trees by default.
         separate: run the stages as separate kernels, with these options; None runs them fused.
+        expected: steps of each chain for which the kernel is chosen; by default those of `until`, if fixed.
 
     Raises:
         DeviceError, OptionError: a requested device or option cannot be used.
@@ -67,7 +69,7 @@ def run_plan(
     elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
-        steps = until if isinstance(until, int) else None
+        steps = until if isinstance(until, int) else expected
         opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
     try:
