@@ -156,8 +156,8 @@ def infer(
             (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
         support: after a search for mutation trees, sample trees from the posterior of the sum score (with
-            `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until the samples
-            are enough (docs/samples.md); or none. Default: quick, except with options that exclude it
+            `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until there are
+            enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
             (host/supported.py). Does not change the tree.
         burn_in: fraction of a chain's steps before its first sample.
         learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;

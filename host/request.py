@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from syclade.host.samples.sampling import Sampling
     from syclade.host.support.stage import SupportPlan
 
-__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of"]
+__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "support_level"]
 
 
 class Learning(NamedTuple):
@@ -191,8 +191,7 @@ def make_request(
     }  # fmt: skip
     for name in ("score", "doublets", "method", "start", "stages", "support"):
         checked(name, given[name])
-    if method == "auto":
-        given["method"] = "chain" if any(excluded_by("search", given)) else "search"
+    given["method"] = _method(given)
     check_together(given)
     has_copy = recurrent is not None and recurrent != ALL_MUTATIONS
     asked_rates.first()  # refuses wrong rates before the matrix is read
@@ -274,6 +273,23 @@ def make_request(
     )  # fmt: skip
 
 
+def _method(given: Mapping[str, Any]) -> str:
+    """Return the method that given options select: `auto` is chains if one of them is of chains only."""
+    if given["method"] != "auto":
+        return str(given["method"])
+    return "chain" if any(excluded_by("search", given)) else "search"
+
+
+def support_level(given: Mapping[str, Any]) -> str:
+    """Return the support that given options ask for, quick, full or none; by default none where it cannot be.
+
+    Args:
+        given: values by the names of the options; those that are missing are not given.
+    """
+    asked = given["support"] or DEFAULT_SUPPORT
+    return "none" if any(excluded_by("support", {**given, "method": _method(given)})) else str(asked)
+
+
 def _support(
     given: Mapping[str, Any], observed: Matrix, rates: Rates, doublets: float | None
 ) -> SupportPlan | None:
@@ -282,8 +298,8 @@ def _support(
     Raises:
         MatrixError: support was asked for, and the matrix is too large for its score.
     """
-    level = given["support"] or DEFAULT_SUPPORT
-    if level == "none" or any(excluded_by("support", given)):
+    level = support_level(given)
+    if level == "none":
         return None
     from syclade.host.support.stage import make_support_plan
 

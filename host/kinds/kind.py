@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from syclade.host.samples.sampled import Sampled
     from syclade.host.samples.sampling import Sampling
     from syclade.host.samples.store import SampleStore
+    from syclade.host.support.value import Support
     from syclade.host.trees.clones import Clone
 
 __all__ = ["PlanOptions", "Tree", "TreeKind"]
@@ -48,12 +49,14 @@ class Tree:
         parents: int32, shape (nodes,): the parent vector.
         mutations, cells: names, in the order of the matrix.
         assignment: the best place of each item.
+        support: probabilities of its edges and attachments; None for none.
     """
 
     parents: Parents
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
     assignment: Assignment
+    support: Support | None = None
 
 
 @dataclass(frozen=True, eq=False)

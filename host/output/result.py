@@ -174,8 +174,8 @@ class Result(WithWork):
 
     @property
     def tree(self) -> Tree:
-        """The tree with its names and its assignment."""
-        return Tree(self.parents, self.mutations, self.cells, self.assignment)
+        """The tree with its names, its assignment and its support."""
+        return Tree(self.parents, self.mutations, self.cells, self.assignment, self.support)
 
     @property
     def labels(self) -> list[str]:
@@ -243,6 +243,8 @@ class Result(WithWork):
 
     def to_graphviz(self, *, attach: bool | None = None) -> str:
         """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
+
+        With support, the edges of a mutation tree have their probabilities as labels.
 
         Arguments and errors are those of `to_newick`.
         """

@@ -15,8 +15,8 @@ CHAINS = 4
 """Chains: as many as R-hat needs, because each has a burn-in of its own."""
 
 _STEPS_OF_SQUARE, _LEAST_STEPS = 400, 100_000
-"""Steps of each chain per mutation squared, and besides: after these, half of them burn-in, the chains of most
-simulated matrices of 6 to 64 mutations had 400 effective samples of the log-likelihood."""
+"""Steps of each chain per mutation squared, and besides: after these, half of them burn-in, the chains of
+simulated matrices of 6 to 64 mutations had about 400 effective samples of the log-likelihood."""
 
 _FULL_FACTOR = 64
 """Chains for full support may do this many times as many steps."""
@@ -69,7 +69,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     samples = 4096 if mutations <= 128 else 1024
     entries = mutations * columns
     step = (_STEP_SECONDS + _ENTRY_SECONDS * entries) * (_DOUBLETS_FACTOR if doublets else 1)
-    wanted, seconds, doublings = _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS, _quick_seconds(entries), 6
+    wanted, seconds, doublings = _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS, _quick_seconds(entries), 4
     if level == "full":
         wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)

@@ -29,10 +29,12 @@ def clade_shares(parents: NDArray[np.int32], trees: NDArray[np.int32]) -> NDArra
     n = len(parents) - 1
     marks = np.random.Generator(np.random.Philox(0)).integers(0, 2**64, n, dtype=np.uint64)
     own = _sums(parents[None], marks)[0]
+    order = np.argsort(own)
     found = np.zeros(n, dtype=np.int64)
     for first in range(0, len(trees), _TOGETHER):
-        for sums in _sums(trees[first : first + _TOGETHER], marks):
-            found += np.isin(own, sums)
+        sums = _sums(trees[first : first + _TOGETHER], marks).ravel()
+        nearest = order[np.minimum(np.searchsorted(own[order], sums), n - 1)]
+        found += np.bincount(nearest[own[nearest] == sums], minlength=n)  # a tree has each clade once
     return found / len(trees)
 
 

@@ -17,7 +17,7 @@ from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Event
 from syclade.host.chains.state import ChainState
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
-from syclade.host.samples.sampled import Sampled
+from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
 from syclade.host.samples.trust import ESS, RHAT, SPREAD
@@ -25,7 +25,7 @@ from syclade.host.support.budget import Budget
 
 __all__ = ["Judged", "SupportRounds", "enough"]
 
-Judge = Callable[[SampleStore, Sampling], Sampled]
+Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
 
 
 class Judged(NamedTuple):
@@ -37,7 +37,7 @@ class Judged(NamedTuple):
         enough: whether they are enough (`enough`).
     """
 
-    sampled: Sampled
+    sampled: SampledMutationTrees
     steps: int
     enough: bool
 
@@ -121,7 +121,7 @@ class SupportRounds:
         return _numbers_enough(scores) and self.judged is not None and self.judged.enough
 
 
-def enough(sampled: Sampled) -> bool:
+def enough(sampled: SampledMutationTrees) -> bool:
     """Return whether samples give support: R-hat, effective sample size and spread are within their limits.
 
     If the log-likelihood is the same in all samples, only the spread of ancestors between chains counts.
@@ -138,4 +138,3 @@ def _numbers_enough(values: NDArray[np.float64]) -> bool:
 
 def _scores_of(store: SampleStore, chain: int) -> NDArray[np.int64]:
     return np.concatenate([records["score"] for records in store.of_chain(chain)])
-

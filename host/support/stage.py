@@ -186,4 +186,4 @@ def _trees_of(store: SampleStore) -> NDArray[np.int32]:
     """Return the sampled trees, chain by chain, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
     parts = [records["parents"] for chain in store.chains for records in store.of_chain(chain)]
     stride = -(-sum(part.nbytes for part in parts) // _TREES_BYTES)
-    return np.concatenate(parts)[::stride]
+    return np.asarray(np.concatenate(parts)[::stride], dtype=np.int32)

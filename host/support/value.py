@@ -83,8 +83,8 @@ class Support:
         """The support as a line of text."""
         clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
         return (
-            f"support: {self.sure} of {len(self.edges)} edges >= {SURE}, {clades} of {len(self.clades)} clades, "
-            f"{cells} of {len(self.cells)} cells"
+            f"support: {self.sure} of {len(self.edges)} edges >= {SURE}, {clades} of {len(self.clades)} "
+            f"clades, {cells} of {len(self.cells)} cells"
         )
 
     @property
