@@ -28,11 +28,11 @@ def anndata_of(result: Result) -> anndata.AnnData:
     `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
     best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
     sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
-    nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and `var`
-    those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of
-    every mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and
-    the depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the
-    summary as JSON text, so that the object can be written to a file.
+    nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
+    `var` those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of every
+    mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
+    depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the summary as
+    JSON text, so that the object can be written to a file.
 
     Args:
         result: the result of an inference.

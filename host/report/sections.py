@@ -161,8 +161,8 @@ def _support(result: Result) -> Section | None:
     chains, samples = found.sampled.log_likelihoods.shape
     words = (
         f"{found.words[0].upper()}{found.words[1:]}.",
-        f"Shares of {chains * samples} trees, sampled by {chains} chains after the search; the least sure edges "
-        "come first.",
+        f"Shares of {chains * samples} trees, sampled by {chains} chains after the search. The least sure "
+        "edges come first.",
     )
     head = ("mutation", "parent", "P(parent)", "P(clade)")
     return Section("Support", words, _cut(head, rows), tuple(found.warnings))

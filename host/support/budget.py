@@ -14,7 +14,7 @@ __all__ = ["CHAINS", "Budget", "budget_for"]
 CHAINS = 4
 """Chains: as many as R-hat needs, because each has a burn-in of its own."""
 
-_STEPS_OF_SQUARE, _LEAST_STEPS = 400, 100_000
+_STEPS_OF_SQUARE, _LEAST_STEPS = 400, 300_000
 """Steps of each chain per mutation squared, and besides: after these, half of them burn-in, the chains of
 simulated matrices of 6 to 64 mutations had about 400 effective samples of the log-likelihood."""
 
@@ -85,4 +85,4 @@ def _quick_seconds(entries: int) -> float:
     Args:
         entries: number of mutations, times that of distinct columns.
     """
-    return min(0.2 + 2e-7 * entries**2, 4.0) + 2e-5 * entries
+    return min(0.4 + 1.5e-7 * entries**2, 4.0) + 2e-5 * entries

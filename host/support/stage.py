@@ -16,7 +16,7 @@ from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.compile import machine_code
 from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import native_device
+from syclade.host.devices.device import Device, native_device
 from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
@@ -137,7 +137,7 @@ def with_support(
     return replace(result, support=_support(planned, result, rounds.judged, interrupted=found.interrupted))
 
 
-def _device(wanted: str, plan: Plan) -> str:
+def _device(wanted: str, plan: Plan) -> str | Device:
     """Return the device of the chains: with `auto`, this processor instead of a CPU device, as for searches.
 
     The driver of a CPU device would have to translate the kernel for the sizes of the matrix first.
@@ -147,7 +147,7 @@ def _device(wanted: str, plan: Plan) -> str:
     native = native_device()
     general = choose_encoding("auto", native, plan.problem, plan.space.encoding).general()
     ready = general is not None and machine_code.is_at_hand(chain_kernel(plan, general))
-    return native.filter if ready else wanted
+    return native if ready else wanted
 
 
 def _starts(
