@@ -58,9 +58,9 @@ def open_runner(
             memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
-    explicit = isinstance(wanted, str) and wanted != "auto"
+    explicit = not isinstance(wanted, Device) and wanted != "auto"
     return open_first(
-        choose_device(wanted) if isinstance(wanted, str) else wanted,
+        wanted if isinstance(wanted, Device) else choose_device(wanted),
         lambda device: open_on(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed),
         explicit=explicit,
     )

@@ -64,7 +64,7 @@ def run_plan(
     """
     staged = None
     steps = until if isinstance(until, int) else expected
-    if not isinstance(device, str):
+    if isinstance(device, Device):
         opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     elif separate is not None:
         from syclade.host.backends.stages.opening import open_stages
