@@ -55,7 +55,6 @@ class SupportRounds:
         self._budget, self._nodes, self._judge = budget, nodes, judge
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
-        self._checked = 0
         self._judged: Judged | None = None
 
     @property
@@ -113,11 +112,12 @@ class SupportRounds:
         """See `Rule.satisfied`: the samples of the round that ends here are enough."""
         if steps <= self._budget.first:
             return False
-        if self._checked != steps:
+        if self._ended is None or self._ended[1] != steps:
             if self._ended is not None:
                 self._ended[0].close()
-            self._checked, self._ended, self._judged = steps, (self._store, steps), None
-        scores = np.array([_scores_of(self._store, chain) for chain in self._store.chains], dtype=np.float64)
+            self._ended, self._judged = (self._store, steps), None
+        store = self._ended[0]
+        scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
         return _numbers_enough(scores) and self.judged is not None and self.judged.enough
 
 
