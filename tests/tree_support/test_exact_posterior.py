@@ -42,7 +42,7 @@ def expected(result: syclade.Result, shares: NDArray[np.float64]) -> dict[str, N
     below = np.array([ancestor_matrix(tree)[:N, :N] for tree in TREES])
     own = ancestor_matrix(result.parents)[:N, :N]
     clades = [(below == own[node]).all(axis=2).any(axis=1) for node in range(N)]
-    clone = {}
+    clone: dict[int, int] = {}
     for number, one in enumerate(clones_of(result.parents, result.attachment)):
         clone |= dict.fromkeys(one.mutations or (N,), number)
     cells = np.zeros(MADE.n_cells)

@@ -57,12 +57,12 @@ def test_a_clade_does_not_depend_on_the_order_within() -> None:
 @pytest.mark.parametrize("zygosity", [False, True])
 def test_cells_are_weighted_by_their_likelihood(zygosity: bool) -> None:
     rates = Rates(0.05, 0.1, 0.2, 0.1) if zygosity else Rates(0.05, 0.3)
-    more = {"fn_rate_hom": 0.2, "hom_rate": 0.1} if zygosity else {}
-    matrix = simulate(12, N, 0.05, 0.3, 0.2, 5, **more).matrix
+    more = (0.2, 0.1) if zygosity else ()
+    matrix = simulate(12, N, 0.05, 0.3, 0.2, 5, *more).matrix
     problem = make_problem(matrix, rates, octaves=True)
     trees, parents = trees_of(30), trees_of(1, seed=9)[0]
     node = attach(problem, rates, parents).node
-    clone = {}
+    clone: dict[int, int] = {}
     for number, one in enumerate(clones_of(parents, node)):
         clone |= dict.fromkeys(one.mutations or (N,), number)
     expected = np.zeros(matrix.n_cells)

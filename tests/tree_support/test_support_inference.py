@@ -14,10 +14,11 @@ from click.testing import CliRunner
 import syclade
 from syclade.host.chains.scores import all_attachments
 from syclade.host.cli.main import cli
-from syclade.host.common.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError, OutputError
 from syclade.host.devices.work import STEPS
 from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
+from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop
 from syclade.host.support import stage
 from syclade.host.support.budget import CHAINS, budget_for
@@ -160,13 +161,13 @@ class DuringSupport:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, steps: int, act: Callable[[], None]) -> None:
         self._began, self._steps, self._act = False, steps, act
-        whole = stage.run_plan
+        whole = run_plan
 
-        def run_plan(*given: Any, **named: Any) -> Any:
+        def noted(*given: Any, **named: Any) -> Any:
             self._began = True
             return whole(*given, **named)
 
-        monkeypatch.setattr(stage, "run_plan", run_plan)
+        monkeypatch.setattr(stage, "run_plan", noted)
 
     def __call__(self, state: InferenceProgress) -> None:
         if self._began and state.steps_done >= self._steps:
@@ -280,8 +281,9 @@ def test_the_command_reports_support(tmp_path: Path) -> None:
         f"warning: {found['edges_unsure']} of 6 edges of the tree are in fewer than half of the sampled trees"
         in said.stderr
     )
-    refused = CliRunner().invoke(cli, [*words, "--force", "--support", "full", "--steps", "50"])
-    assert refused.exit_code == 2
-    existing = CliRunner().invoke(cli, words)
-    assert existing.exit_code == 2
-    assert "support.tsv" in existing.stderr or "already" in existing.stderr
+    with pytest.raises(OptionError, match="--steps does not go with --support full"):
+        CliRunner().invoke(cli, [*words, "--support=full", "--steps=50"], catch_exceptions=False)
+    for name in {path.name for path in out.iterdir()} - {"support.tsv"}:
+        (out / name).unlink()
+    with pytest.raises(OutputError, match=r"support\.tsv"):  # before the run, not after it
+        CliRunner().invoke(cli, words, catch_exceptions=False)
