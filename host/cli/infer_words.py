@@ -63,7 +63,7 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
             f"{sampled.ess:.0f} (log-likelihood) and {sampled.tree_ess:.0f} (trees); R-hat {sampled.rhat:.4f}"
         )
     if result.support is not None:
-        click.echo(result.support.words)
+        click.echo(f"{result.support.words} ({result.support.seconds:.2f} s)")
     if result.co_optimal is not None:
         click.echo(f"{result.co_optimal.counted} trees have this log-likelihood")
     if result.true_tree is not None:

@@ -129,12 +129,14 @@ def with_support(
     result = replace(
         result,
         work=(*result.work, *found.work),
-        seconds=result.seconds + found.outcome.seconds,
         interrupted=result.interrupted or found.interrupted,
     )
     if rounds.judged is None:
         return result
-    return replace(result, support=_support(planned, result, rounds.judged, interrupted=found.interrupted))
+    support = _support(
+        planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
+    )
+    return replace(result, support=support)
 
 
 def _device(wanted: str, plan: Plan) -> str | Device:
@@ -165,7 +167,9 @@ def _starts(
     return start
 
 
-def _support(planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool) -> Support:
+def _support(
+    planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
+) -> Support:
     """Return the support of a result by the samples of a round."""
     sampled, trees = judged.sampled, _trees_of(judged.sampled.store)
     node = result.assignment.node
@@ -174,6 +178,7 @@ def _support(planned: SupportPlan, result: Result, judged: Judged, *, interrupte
         steps=judged.steps,
         enough=judged.enough,
         interrupted=interrupted,
+        seconds=seconds,
         sampled=sampled,
         edges=np.array(sampled.posterior.of_edges(result.parents, range(len(result.mutations)))),
         clades=clade_shares(result.parents, trees),

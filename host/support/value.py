@@ -39,6 +39,7 @@ class Support:
         steps: steps of each chain.
         enough: whether the samples are enough by the rule of `support.rounds.enough`.
         interrupted: whether the sampling was stopped; the samples are those until then.
+        seconds: wall time of the chains.
         sampled: the samples with their diagnostics.
         edges: float64, shape (n,): probability of each mutation's parent in the tree.
         clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
@@ -50,6 +51,7 @@ class Support:
     steps: int
     enough: bool
     interrupted: bool
+    seconds: float
     sampled: SampledMutationTrees
     edges: NDArray[np.float64]
     clades: NDArray[np.float64]
