@@ -21,7 +21,7 @@ from syclade.host.model.simulate import simulate
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop
 from syclade.host.support import stage
-from syclade.host.support.budget import CHAINS, budget_for
+from syclade.host.support.budget import CHAINS, Budget, budget_for
 from syclade.host.support.value import COLUMNS, Support
 from syclade.host.trees.graphviz import from_graphviz
 from syclade.host.trees.tree import ancestor_matrix
@@ -90,6 +90,15 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
     np.testing.assert_array_equal(support_of(one).trees, support_of(other).trees)
     assert one.summary() == other.summary()
     assert one.to_attachments() == other.to_attachments()
+
+
+def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2, True))
+    one, other = (infer(device=device) for device in ("native", "numpy"))
+    assert_did_all(other, "numpy")
+    assert support_of(one).steps == 4 * 128
+    np.testing.assert_array_equal(support_of(one).trees, support_of(other).trees)
+    assert one.summary() == other.summary()
 
 
 def test_slots_agree(result: syclade.Result) -> None:
