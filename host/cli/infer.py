@@ -68,7 +68,7 @@ def command(
     log = show_log(quiet, verbose)
     with (
         stopped_by_signals() as stop,
-        _opened(out, _file_names(kind, also, settings), given) as folder,
+        _opened(out, _file_names(kind, also, given), given) as folder,
         checkpoint_in_use(settings["checkpoint"], settings["resume"]),
     ):
         matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
@@ -141,19 +141,19 @@ def _require_libraries(also: Mapping[str, bool]) -> None:
         require_netcdf()
 
 
-def _file_names(kind: TreeKind, also: Mapping[str, bool], settings: Mapping[str, Any]) -> list[str]:
+def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
     """Return the names of the files that the run will write."""
     from syclade.host.request import support_level
 
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
-    if settings["samples"] is not None:
+    if given["samples"] is not None:
         names += kind.sample_names
-    if support_level({**settings, "tree": kind.name}) != "none":
+    if support_level(given) != "none":
         names.append("support.tsv")
-    if settings["recurrent"] == ALL_MUTATIONS:
+    if given["recurrent"] == ALL_MUTATIONS:
         names.append("recurrences.tsv")
-    if settings["max_trees"] is not None:
+    if given["max_trees"] is not None:
         names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
     return names
 
