@@ -15,9 +15,11 @@ from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
+    from syclade.host.consensus.relations import TreeBlocks
     from syclade.host.output.result import Result
     from syclade.host.runs.found import Found
     from syclade.host.runs.pipeline import Progress
+    from syclade.host.support.stage import SupportPlan
 
 __all__ = ["answer"]
 
@@ -52,10 +54,11 @@ def answer(asked: Request, task: Task) -> Result:
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
-        consensus = asked.kind.consensus(
-            found.samples.trees, result.parents, asked.observed, rates, asked.true_tree
-        )
-        result = replace(result, samples=judged, consensus=consensus)
+        result = _with_consensus(replace(result, samples=judged), asked, found.samples.trees)
+    if asked.support is not None and not task.stop.wanted:
+        result = _with_support(asked.support, asked, result, found, task)
+        if result.support is not None:
+            result = _with_consensus(result, asked, result.support.sampled.store.trees)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
@@ -65,6 +68,32 @@ def answer(asked: Request, task: Task) -> Result:
     co_optimal = walk_plateau(fixed, best, asked.max_trees, lambda: task.stop.wanted)
     stopped = task.stop.wanted and not co_optimal.complete and len(co_optimal.trees) < asked.max_trees
     return replace(result, co_optimal=co_optimal, interrupted=result.interrupted or stopped)
+
+
+def _with_consensus(result: Result, asked: Request, trees: TreeBlocks) -> Result:
+    """Return the result with the consensus of sampled trees, if these trees have one."""
+    consensus = asked.kind.consensus(trees, result.parents, asked.observed, result.rates, asked.true_tree)
+    return replace(result, consensus=consensus)
+
+
+def _with_support(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
+    """Return the result with its support; progress shows the best tree of the result meanwhile."""
+    from syclade.host.support.stage import with_support
+
+    best = asked.plan.problem.from_nats(result.log_likelihood)
+
+    def report(state: Progress) -> None:
+        task.report(replace(state, best_score=best))
+
+    return with_support(
+        planned,
+        result,
+        found.trees or found.outcome.trees,
+        device=asked.device,
+        encoding=asked.encoding,
+        slots=asked.slots,
+        task=Task(report, stop=task.stop),
+    )
 
 
 def _by_search(asked: Request, task: Task) -> Found:

@@ -81,6 +81,7 @@ def infer(
     force: bool = False,
     max_trees: int | None = None,
     samples: int | None = None,
+    support: str | None = None,
     burn_in: float = 0.25,
     learn_fn: float | None = None,
     fn_sd: float | None = None,
@@ -154,6 +155,10 @@ def infer(
         max_trees: look for all trees that are as likely as the best one, up to this many
             (`Result.co_optimal`).
         samples: steps between two samples of a chain's trees (`Result.samples`); needs `steps`.
+        support: after a search for mutation trees, sample trees from the posterior of the sum score (with
+            `doublets`, of that score), for `Result.support`: quick, for a few seconds; full, until there are
+            enough samples (docs/samples.md); or none. Default: quick, except with options that exclude it
+            (host/supported.py). Does not change the tree.
         burn_in: fraction of a chain's steps before its first sample.
         learn_fn, learn_fp, learn_doublets: probabilities that a step changes that rate instead of the tree;
             need `steps`.
@@ -219,6 +224,7 @@ def infer(
         start=start,
         max_trees=max_trees,
         samples=samples,
+        support=support,
         burn_in=burn_in,
         learning=Learning(
             learn_fn,

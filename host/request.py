@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.common.errors import MatrixError
 from syclade.host.estimated_rates import AskedRates, Estimated, Report
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
@@ -25,7 +26,7 @@ from syclade.host.model.rate_model import (
 from syclade.host.model.rates import Rates
 from syclade.host.model.recurrence import recurrent_mutation, with_copy
 from syclade.host.options import checked
-from syclade.host.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS
+from syclade.host.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS, DEFAULT_SUPPORT
 from syclade.host.runs.task import Stop
 from syclade.host.supported import check_together, excluded_by
 from syclade.host.trees.cells import check_cell_names, default_cell_names
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
     from syclade.host.chains.plan import Plan
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.samples.sampling import Sampling
+    from syclade.host.support.stage import SupportPlan
 
-__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of"]
+__all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "support_level"]
 
 
 class Learning(NamedTuple):
@@ -109,6 +111,7 @@ class Request:
         max_trees: maximum number of co-optimal trees; None to skip looking for them.
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         separate: options of separate stages; None for fused ones.
+        support: chains that sample trees for support; None for none.
         options: all of this by the names of `infer`'s arguments, as plain values.
         estimated: which of the rates were not given, but estimated, and how.
     """
@@ -130,6 +133,7 @@ class Request:
     max_trees: int | None
     true_tree: NDArray[np.int32] | None
     separate: Separate | None
+    support: SupportPlan | None
     options: Mapping[str, Any]
     estimated: Estimated
 
@@ -158,6 +162,7 @@ def make_request(
     start: str,
     max_trees: int | None,
     samples: int | None,
+    support: str | None,
     burn_in: float,
     learning: Learning,
     true_tree: Any,
@@ -181,13 +186,12 @@ def make_request(
         "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "doublets": doublets,
         "recurrent": recurrent, "method": method, "start": start, "stages": stages, "trace": trace,
         "device": device, "encoding": encoding, "image": image, "chains": chains, "steps": steps,
-        "samples": samples, "max_trees": max_trees, "gamma": gamma,
+        "samples": samples, "support": support, "max_trees": max_trees, "gamma": gamma,
         "move_probabilities": move_probabilities, **learning._asdict(),
     }  # fmt: skip
-    for name in ("score", "doublets", "method", "start", "stages"):
+    for name in ("score", "doublets", "method", "start", "stages", "support"):
         checked(name, given[name])
-    if method == "auto":
-        given["method"] = "chain" if any(excluded_by("search", given)) else "search"
+    given["method"] = _method(given)
     check_together(given)
     has_copy = recurrent is not None and recurrent != ALL_MUTATIONS
     asked_rates.first()  # refuses wrong rates before the matrix is read
@@ -228,6 +232,7 @@ def make_request(
     until: int | Rule = StoppingRule() if steps is None else steps
     if given["method"] == "anneal":
         until = annealing_for(chains, observed.n_cells, observed.n_mutations)
+    supporting = _support(given, observed, rates, rate_of_doublets)
     if separate is not None:
         from syclade.host.backends.stages.options import check_plan
 
@@ -254,6 +259,7 @@ def make_request(
         "start": start,
         "max_trees": max_trees,
         "samples": samples,
+        "support": support,
         "burn_in": float(burn_in),
         **learning.to_dict(),
         "true_tree": os.fspath(true_tree) if isinstance(true_tree, (str, os.PathLike)) else None,
@@ -263,8 +269,46 @@ def make_request(
     by_search = given["method"] == "search"
     return Request(
         kind, observed, rates, plan, by_search, chains, until, seed, slots, device, encoding, image, start,
-        sampling, max_trees, true, separate, options, estimated,
+        sampling, max_trees, true, separate, supporting, options, estimated,
     )  # fmt: skip
+
+
+def _method(given: Mapping[str, Any]) -> str:
+    """Return the method that given options select: `auto` is chains if one of them is of chains only."""
+    if given["method"] != "auto":
+        return str(given["method"])
+    return "chain" if any(excluded_by("search", given)) else "search"
+
+
+def support_level(given: Mapping[str, Any]) -> str:
+    """Return the support that given options ask for, quick, full or none; by default none where it cannot be.
+
+    Args:
+        given: values by the names of the options; those that are missing are not given.
+    """
+    asked = given["support"] or DEFAULT_SUPPORT
+    return "none" if any(excluded_by("support", {**given, "method": _method(given)})) else str(asked)
+
+
+def _support(
+    given: Mapping[str, Any], observed: Matrix, rates: Rates, doublets: float | None
+) -> SupportPlan | None:
+    """Return the chains that sample trees for support; None where they are not wanted.
+
+    Raises:
+        MatrixError: support was asked for, and the matrix is too large for its score.
+    """
+    level = support_level(given)
+    if level == "none":
+        return None
+    from syclade.host.support.stage import make_support_plan
+
+    try:
+        return make_support_plan(level, observed, rates, doublets)
+    except MatrixError:
+        if given["support"] is not None:
+            raise
+        return None
 
 
 def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:

@@ -26,16 +26,16 @@ MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)
 @pytest.mark.parametrize(("fp_rate", "fn_rate"), [(0.001, 0.1), (0.01, 0.2), (0.03, 0.3)])
 def test_estimates_are_near_the_true_rates(fp_rate: float, fn_rate: float) -> None:
     made = simulate(200, 25, fp_rate, fn_rate, 0.1, seed=7)
-    found = syclade.infer(made.matrix, device="native")
+    found = syclade.infer(made.matrix, device="native", support="none")
     assert found.estimated_rates == ("fp_rate", "fn_rate")
     assert found.rates.fp_rate == pytest.approx(fp_rate, rel=0.6)
     assert found.rates.fn_rate == pytest.approx(fn_rate, rel=0.3)
-    wrong = syclade.infer(made.matrix, fp_rate=0.1, fn_rate=0.5, device="native")
+    wrong = syclade.infer(made.matrix, fp_rate=0.1, fn_rate=0.5, device="native", support="none")
     assert wrong.rates.fp_rate != pytest.approx(fp_rate, rel=0.6), "the control has other rates"
 
 
 def test_one_rate_is_given() -> None:
-    found = syclade.infer(MADE.matrix, fp_rate=0.02, device="native")
+    found = syclade.infer(MADE.matrix, fp_rate=0.02, device="native", support="none")
     assert (found.rates.fp_rate, found.estimated_rates) == (0.02, ("fn_rate",))
 
 
@@ -61,9 +61,10 @@ def test_estimates_are_the_same_on_every_device() -> None:
 
 
 def test_the_work_of_the_estimate_is_reported() -> None:
-    found = syclade.infer(MADE.matrix, device="native")
+    asked: dict[str, Any] = {"device": "native", "support": "none"}
+    found = syclade.infer(MADE.matrix, **asked)
     rates = found.rates
-    given = syclade.infer(MADE.matrix, device="native", fp_rate=rates.fp_rate, fn_rate=rates.fn_rate)
+    given = syclade.infer(MADE.matrix, fp_rate=rates.fp_rate, fn_rate=rates.fn_rate, **asked)
     steps, alone = (sum(one.count for one in result.work if one.unit == STEPS) for result in (found, given))
     assert steps >= 2 * alone, "two rounds at least, and then the same run"
 
@@ -83,8 +84,9 @@ def test_a_stop_while_estimating_ends_the_run() -> None:
 
 def test_a_resumed_run_has_the_same_estimates(tmp_path: Path) -> None:
     place = tmp_path / "kept"
-    whole = syclade.infer(MADE.matrix, device="native", checkpoint=place)
-    assert syclade.infer(MADE.matrix, device="native", resume=place).summary() == whole.summary()
+    asked: dict[str, Any] = {"device": "native", "support": "none"}
+    whole = syclade.infer(MADE.matrix, checkpoint=place, **asked)
+    assert syclade.infer(MADE.matrix, resume=place, **asked).summary() == whole.summary()
 
 
 def test_noise_has_no_error_rates() -> None:

@@ -86,6 +86,7 @@ MODULES = {
     "host.samples.sampling": "samples",
     "host.search.numpy_stages": "numpy",
     "host.search.portfolio": "searches",
+    "host.support.stage": "support",
     "kernels.target.native.compiler": "imports numba",
     "kernels.target.sycl": "imports numba-dpex",
     "kernels.target.sycl_dispatchers": "imports numba-dpex",

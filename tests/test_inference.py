@@ -323,5 +323,6 @@ def test_scites_best_is_reached(
         fn_rate=fn_rate,
         device="cpu",
         encoding=encoding,
+        support="none",
     )
     assert result.log_likelihood == pytest.approx(best, abs=1e-4)

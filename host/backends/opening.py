@@ -33,7 +33,7 @@ class Opened:
 
 
 def open_runner(
-    wanted: str,
+    wanted: str | Device,
     encoding: str,
     plan: Plan,
     *,
@@ -45,7 +45,7 @@ def open_runner(
     """Open a runner on the requested device.
 
     Args:
-        wanted: as for `choose_device`.
+        wanted: as for `choose_device`; or a device, which others replace if it does not open.
         encoding: as for `choose_encoding`.
         plan: the parts of the chains.
         chains: number of chains of the run.
@@ -58,9 +58,9 @@ def open_runner(
             memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
-    explicit = wanted != "auto"
+    explicit = not isinstance(wanted, Device) and wanted != "auto"
     return open_first(
-        choose_device(wanted),
+        wanted if isinstance(wanted, Device) else choose_device(wanted),
         lambda device: open_on(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed),
         explicit=explicit,
     )

@@ -51,7 +51,8 @@ def command(
     MATRIX is a path, or - for standard input. Its format is detected if --format is not given. SCITE's
     format has one line per mutation and one column per cell, with values 0 (not observed), 1 (mutation), 2
     (homozygous mutation) or 3 (missing). DIR gets tree.newick, tree.gv, attachments.tsv (the best node of
-    each cell), summary.json (identical for equal runs) and run.json (device, times, options). Ctrl-C or
+    each cell), support.tsv (how sure each edge is), summary.json (identical for equal runs) and run.json
+    (device, times, options). Ctrl-C or
     SIGTERM ends the run with the best tree so far. --tree leaf infers a cell tree instead and writes
     placements.tsv (the best edge of each mutation) in place of attachments.tsv.
     """
@@ -67,7 +68,7 @@ def command(
     log = show_log(quiet, verbose)
     with (
         stopped_by_signals() as stop,
-        _opened(out, _file_names(kind, also, settings), given) as folder,
+        _opened(out, _file_names(kind, also, given), given) as folder,
         checkpoint_in_use(settings["checkpoint"], settings["resume"]),
     ):
         matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
@@ -114,10 +115,13 @@ def _opened(out: Path | None, names: list[str], given: Mapping[str, Any]) -> Ite
 def _warnings(result: Result) -> list[str]:
     """Return the reasons to doubt a result."""
     found = []
-    if result.interrupted:
+    support = result.support
+    if result.interrupted and (support is None or not support.interrupted):
         found.append("warning: stopped before the end: this is the best tree until then")
     if result.converged or result.searches:  # a tree far from the best fits other rates
         found += [misfit_of(result, name) for name in result.contradicted]
+    if support is not None:
+        found += [f"warning: {words}" for words in support.warnings]
     if result.samples is not None:
         found += [f"warning: {words}" for words in result.samples.warnings]
     elif not result.converged and not result.interrupted:
@@ -137,15 +141,22 @@ def _require_libraries(also: Mapping[str, bool]) -> None:
         require_netcdf()
 
 
-def _file_names(kind: TreeKind, also: Mapping[str, bool], settings: Mapping[str, Any]) -> list[str]:
+def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
     """Return the names of the files that the run will write."""
+    from syclade.host.request import support_level
+
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]
-    if settings["samples"] is not None:
+    supported = support_level(given) != "none"
+    if given["samples"] is not None:
         names += kind.sample_names
-    if settings["recurrent"] == ALL_MUTATIONS:
+    if supported:
+        names.append("support.tsv")
+    if given["samples"] is not None or supported:
+        names += kind.consensus_names
+    if given["recurrent"] == ALL_MUTATIONS:
         names.append("recurrences.tsv")
-    if settings["max_trees"] is not None:
+    if given["max_trees"] is not None:
         names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
     return names
 

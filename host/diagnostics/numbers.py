@@ -107,8 +107,9 @@ def _split(samples: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _normalised(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the normal scores of the ranks over all chains."""
-    from scipy import special, stats
+    from scipy import special
 
-    ranks = stats.rankdata(samples, method="average").reshape(samples.shape)
+    _, places, counts = np.unique(samples, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places].reshape(samples.shape)  # equal numbers: their mean
     scores: NDArray[np.float64] = special.ndtri((ranks - 3 / 8) / (samples.size + 1 / 4))
     return scores

@@ -26,11 +26,21 @@ DOUBLETS = ("doublet", "first", "second")
 most likely pair."""
 
 
-def format_attachments(attachments: Assignment, mutations: Sequence[str], cells: Sequence[str]) -> str:
+SUPPORT = "support"
+"""Last column with support: the probability that the cell belongs to the clone of its node, over sampled
+trees (`support.cells`)."""
+
+
+def format_attachments(
+    attachments: Assignment,
+    mutations: Sequence[str],
+    cells: Sequence[str],
+    support: NDArray[np.float64] | None = None,
+) -> str:
     """Return the text of ``attachments.tsv``: a header, then one line per cell, in the order of the matrix.
 
-    The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors, and by ``DOUBLETS`` if there
-    are calls of doublets. Names with a quote are
+    The header is ``COLUMNS``, followed by ``POSTERIOR`` if there are posteriors, by ``DOUBLETS`` if there are
+    calls of doublets, and by ``SUPPORT`` if there is support. Names with a quote are
     quoted as in CSV, with the quote doubled. Log-likelihoods are written in full precision, posteriors
     with twelve digits, which all versions of numpy share.
 
@@ -38,6 +48,7 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
         attachments: the attachment of every cell.
         mutations: the n names of the mutations.
         cells: the names of the cells.
+        support: float64, shape (cells,): the cells' support; None for none.
     """
     labels = node_labels(mutations)
     nodes = attachments.node.tolist()
@@ -59,6 +70,9 @@ def format_attachments(attachments: Assignment, mutations: Sequence[str], cells:
         more.extend(DOUBLETS)
         pairs = ((labels[node] for node in nodes) for nodes in (calls.first.tolist(), calls.second.tolist()))
         columns.extend((_shares(calls.probability), *pairs))
+    if support is not None:
+        more.append(SUPPORT)
+        columns.append(f"{share:.6g}" for share in support.tolist())
     table.writerow((*COLUMNS, *more))
     table.writerows(zip(*columns, strict=True))
     return text.getvalue()

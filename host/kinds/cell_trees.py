@@ -79,6 +79,7 @@ CELL = TreeKind(
     place="edge",
     table_name="placements.tsv",
     sample_names=("tree.samples", "clades.tsv", "consensus.newick"),
+    consensus_names=(),
     move_probabilities=DEFAULT_LEAF_MOVE_PROBABILITIES,
     make_plan=_make_plan,
     from_mutation_tree=_from_mutation_tree,

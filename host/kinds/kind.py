@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.samples.sampled import Sampled
     from syclade.host.samples.sampling import Sampling
     from syclade.host.samples.store import SampleStore
+    from syclade.host.support.value import Support
     from syclade.host.trees.clones import Clone
 
 __all__ = ["PlanOptions", "Tree", "TreeKind"]
@@ -50,12 +51,14 @@ class Tree:
         parents: int32, shape (nodes,): the parent vector.
         mutations, cells: names, in the order of the matrix.
         assignment: the best place of each item.
+        support: probabilities of its edges and attachments; None for none.
     """
 
     parents: Parents
     mutations: tuple[str, ...]
     cells: tuple[str, ...]
     assignment: Assignment
+    support: Support | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,7 @@ class TreeKind:
         item, place: what the tree assigns (cell or mutation), and to what (node or edge).
         table_name: name of the file of the assignment.
         sample_names: names of the files of samples.
+        consensus_names: names of the files of their consensus, if it has its own.
         move_probabilities: default weights of the moves.
         make_plan: (matrix, rate model, options) -> the plan of the chains. Raises a MatrixError or
             OptionError if they cannot be used for these trees.
@@ -94,6 +98,7 @@ class TreeKind:
     place: str
     table_name: str
     sample_names: tuple[str, ...]
+    consensus_names: tuple[str, ...]
     move_probabilities: tuple[float, ...]
     make_plan: Callable[[Matrix, RateModel, PlanOptions], Plan]
     from_mutation_tree: Callable[[Problem, Rates, Parents], Parents]

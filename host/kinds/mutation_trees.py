@@ -60,6 +60,16 @@ def _attached(tree: Tree, attach: bool) -> list[list[str]] | None:
     return attached_cells(tree.assignment.node.tolist(), tree.cells, tree.mutations) if attach else None
 
 
+def _graphviz(tree: Tree, attach: bool) -> str:
+    edges = None if tree.support is None else tree.support.edges.tolist()
+    return to_graphviz(tree.parents, tree.mutations, _attached(tree, attach), edges)
+
+
+def _table(tree: Tree) -> str:
+    support = None if tree.support is None else tree.support.cells
+    return format_attachments(tree.assignment, tree.mutations, tree.cells, support)
+
+
 def _genotypes(tree: Tree) -> NDArray[np.bool_]:
     return ancestor_matrix(tree.parents)[:-1, tree.assignment.node].astype(np.bool_)
 
@@ -96,10 +106,8 @@ MUTATION = TreeKind(
     item="cell",
     place="node",
     table_name="attachments.tsv",
-    sample_names=(
-        *("tree.samples", "posterior.tsv", "posterior.gv"),
-        *("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"),
-    ),
+    sample_names=("tree.samples", "posterior.tsv", "posterior.gv"),
+    consensus_names=("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"),
     move_probabilities=DEFAULT_MOVE_PROBABILITIES,
     make_plan=_make_plan,
     from_mutation_tree=lambda _problem, _rates, parents: parents,
@@ -107,8 +115,8 @@ MUTATION = TreeKind(
     assign=_assign,
     labels=lambda mutations, _cells: node_labels(mutations),
     newick=lambda tree, attach: to_newick(tree.parents, tree.mutations, _attached(tree, attach)),
-    graphviz=lambda tree, attach: to_graphviz(tree.parents, tree.mutations, _attached(tree, attach)),
-    table=lambda tree: format_attachments(tree.assignment, tree.mutations, tree.cells),
+    graphviz=_graphviz,
+    table=_table,
     genotypes=_genotypes,
     cell_order=_cell_order,
     clones=_clones,

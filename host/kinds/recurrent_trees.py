@@ -28,6 +28,7 @@ def recurrent_kind(mutation: int) -> TreeKind:
         from_mutation_tree=partial(_from_mutation_tree, mutation),
         assign=partial(_assign, mutation),
         genotypes=partial(_genotypes, mutation),
+        consensus_names=(),
         consensus=lambda *_: None,
     )
 

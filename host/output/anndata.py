@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,10 +28,11 @@ def anndata_of(result: Result) -> anndata.AnnData:
     `tree` has the values expected from the tree (int8, same shape: 0 or 1). Of a mutation tree, `obs` has the
     best node of every cell, the number of equally good nodes, its log-likelihood there and, with the score
     sum, the posterior of the node; with doublets, the probability of being one and the likeliest pair of
-    nodes; `var` has the parent and the depth of every mutation. Of a cell tree, `var` has the best edge of
-    every mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and
-    the depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the
-    summary as JSON text, so that the object can be written to a file.
+    nodes; `var` has the parent and the depth of every mutation. With support, `obs` has each cell's, and
+    `var` those of each mutation's parent and clade. Of a cell tree, `var` has the best edge of every
+    mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
+    depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the summary as
+    JSON text, so that the object can be written to a file.
 
     Args:
         result: the result of an inference.
@@ -75,6 +76,8 @@ def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:
     }
     if assignment.posterior is not None:
         columns["posterior"] = assignment.posterior
+    if result.support is not None:
+        columns["support"] = result.support.cells
     if (calls := assignment.doublets) is not None:
         columns["doublet"] = calls.probability
         for name, nodes in (("doublet_first", calls.first), ("doublet_second", calls.second)):
@@ -89,4 +92,7 @@ def _placed(result: Result, labels: list[str]) -> pandas.DataFrame:
     parents = result.parents
     count = len(result.mutations) if result.kind.item == "cell" else len(result.cells)
     upper = [labels[parent] for parent in parents[:count]]
-    return pandas.DataFrame({"parent": upper, "depth": depths(parents)[:count]})
+    columns: dict[str, Any] = {"parent": upper, "depth": depths(parents)[:count]}
+    if result.support is not None:
+        columns |= {"p_parent": result.support.edges, "p_clade": result.support.clades}
+    return pandas.DataFrame(columns)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from syclade.host.cooptimal.plateau import CoOptimal
     from syclade.host.output.recurrences import Recurrences
     from syclade.host.samples.sampled import Sampled
+    from syclade.host.support.value import Support
 
 __all__ = ["Result"]
 
@@ -93,6 +94,7 @@ class Result(WithWork):
             priors; None if no rate was learned. `rates` then has the rates of the best tree. The best tree,
             of a chain as well, maximises the sum of log-likelihood and `log_prior`.
         recurrences: a test of each mutation for a recurrence; None if they were not tested.
+        support: probabilities of edges, clades and attachments; None if no trees were sampled for them.
         pipeline: utilisation of the pipeline of separate stages (`StagedRunner.report`); None for fused
             stages.
     """
@@ -136,6 +138,7 @@ class Result(WithWork):
     contradicted: tuple[str, ...] = ()
     pipeline: Mapping[str, Any] | None = None
     recurrences: Recurrences | None = None
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
@@ -175,8 +178,8 @@ class Result(WithWork):
 
     @property
     def tree(self) -> Tree:
-        """The tree with its names and its assignment."""
-        return Tree(self.parents, self.mutations, self.cells, self.assignment)
+        """The tree with its names, its assignment and its support."""
+        return Tree(self.parents, self.mutations, self.cells, self.assignment, self.support)
 
     @property
     def labels(self) -> list[str]:
@@ -244,6 +247,8 @@ class Result(WithWork):
 
     def to_graphviz(self, *, attach: bool | None = None) -> str:
         """Return the tree in GraphViz's dot language, a cell tree with mutations on its edges.
+
+        With support, the edges of a mutation tree have their probabilities as labels.
 
         Arguments and errors are those of `to_newick`.
         """

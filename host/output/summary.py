@@ -63,6 +63,8 @@ def summary_of(result: Result) -> dict[str, Any]:
         told["co_optimal"] = {"trees": trees, "complete": result.co_optimal.complete}
     if result.samples is not None:
         told["samples"] = result.samples.to_dict()
+    if result.support is not None:
+        told["support"] = result.support.to_dict()
     if result.consensus is not None:
         told["consensus"] = result.consensus.to_dict()
     if result.true_tree is not None:

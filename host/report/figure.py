@@ -94,6 +94,8 @@ def figure_of(result: Result, matrix: Matrix) -> Figure:
 def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] | None, str]:
     """Return for each clone the share of sampled or co-optimal trees with the edge to it.
 
+    Of support, it is the share with the clone's clade: the same mutations at and below its first one.
+
     Args:
         result: the result of an inference.
         clones: clones of its tree.
@@ -104,6 +106,9 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
     """
     if result.samples is not None:
         return result.samples.support(result.parents, clones), "the sampled trees"
+    if result.support is not None:
+        clades = result.support.clades[[clone.node for clone in clones[1:]]]
+        return [None, *clades.tolist()], "the sampled trees"
     if result.co_optimal is None or len(result.co_optimal.trees) == 1:
         return None, ""
 

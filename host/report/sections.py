@@ -149,6 +149,25 @@ def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _support(result: Result) -> Section | None:
+    if result.support is None:
+        return None
+    found, labels = result.support, node_labels(result.mutations)
+    shares = sorted(zip(found.edges.tolist(), found.clades.tolist(), range(len(found.edges)), strict=True))
+    rows = [
+        (labels[node], labels[result.parents[node]], f"{edge:.2f}", f"{clade:.2f}")
+        for edge, clade, node in shares
+    ]
+    chains, samples = found.sampled.log_likelihoods.shape
+    words = (
+        f"{found.words[0].upper()}{found.words[1:]}.",
+        f"Shares of {chains * samples} trees, sampled by {chains} chains after the search. The least sure "
+        "edges come first.",
+    )
+    head = ("mutation", "parent", "P(parent)", "P(clade)")
+    return Section("Support", words, _cut(head, rows), tuple(found.warnings))
+
+
 def _co_optimal(result: Result) -> Section | None:
     if result.co_optimal is None:
         return None
@@ -224,6 +243,7 @@ def _provenance(result: Result) -> Section:
 
 SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _trust,
+    _support,
     _samples,
     _co_optimal,
     _recurrence,

@@ -79,7 +79,7 @@ def picture_of(
     Args:
         clones: the clones, in preorder.
         names: names of the mutations.
-        shares: for each clone, the share of trees with the edge to it; None where it is not known.
+        shares: for each clone, the share of trees that have it; None where it is not known.
         of: description of these trees.
     """
     row = next((height for most, height in ROWS if len(clones) <= most), LEAST)
@@ -96,7 +96,7 @@ def picture_of(
         radius = 1.5 + (largest - 1.5) * math.sqrt(clone.cells / most) if most else 1.5
         label, title = _words(clone, names, everyone)
         if shares is not None and (share := shares[at]) is not None:
-            label, title = f"{label} · {share:.0%}", f"{title}; this edge is in {share:.1%} of {of}"
+            label, title = f"{label} · {share:.0%}", f"{title}; in {share:.1%} of {of}"
         if y - labelled < LINE:
             label = ""
         labelled = y if label else labelled

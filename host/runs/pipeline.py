@@ -39,6 +39,9 @@ LAUNCH_SECONDS = 0.1
 
 _FIRST_LAUNCH = 64
 
+MOST_TREES = 64
+"""Number of chains whose best trees an outcome keeps."""
+
 ACCEPTANCE_SECONDS = 1.0
 """Least time between two readings of the tallies, which must be read from the device slot by slot."""
 
@@ -78,6 +81,7 @@ class Outcome:
         steps: chain steps done, over all chains.
         seconds: wall time of the chains.
         converged: whether the chains agreed (see convergence.py); None if this was not checked.
+        trees: best trees of the first `MOST_TREES` chains: int32, shape (nodes,).
     """
 
     best: ChainState
@@ -86,6 +90,7 @@ class Outcome:
     steps: int
     seconds: float
     converged: bool | None = None
+    trees: tuple[NDArray[np.int32], ...] = ()
 
 
 def run_chains(
@@ -131,6 +136,7 @@ class Collector:
         self._best_scores = np.zeros(chains, dtype=np.int64)
         self._tallies = no_tallies(kinds)
         self._best: ChainState | None = None
+        self._trees: dict[int, NDArray[np.int32]] = {}
 
     @property
     def best_score(self) -> int | None:
@@ -141,6 +147,8 @@ class Collector:
         """Add a chain that has finished."""
         self._best_scores[state.chain] = state.best_score
         self._tallies += info.tallies
+        if state.chain < MOST_TREES:
+            self._trees[state.chain] = state.best_parents
         best = self._best
         if best is None or (state.best_score, -state.chain) > (best.best_score, -best.chain):
             self._best = state
@@ -148,8 +156,9 @@ class Collector:
     def outcome(self, clock: Clock, converged: bool | None = None) -> Outcome:
         """Return the outcome, once every chain has finished."""
         assert self._best is not None
+        trees = tuple(self._trees[chain] for chain in sorted(self._trees))
         return Outcome(
-            self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged
+            self._best, self._best_scores, self._tallies, clock.steps_done, clock.seconds(), converged, trees
         )
 
 

@@ -15,6 +15,7 @@ from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.compile.image_cache import cached_images, keep_image
+from syclade.host.devices.device import Device
 from syclade.host.runs.found import Found
 from syclade.host.runs.long_run import run_long
 from syclade.host.runs.task import Task
@@ -30,7 +31,7 @@ logger = logging.getLogger("syclade.devices")
 
 def run_plan(
     plan: Plan,
-    device: str,
+    device: str | Device,
     encoding: str,
     image: str | os.PathLike[str] | None,
     *,
@@ -43,23 +44,29 @@ def run_plan(
     sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
+    expected: int | None = None,
 ) -> Found:
     """Run chains for a number of steps, or by a rule; see `infer` for the other arguments.
 
     Args:
+        device: as for `infer`; or a device that the host has chosen, for fused stages without an image.
         until: steps of each chain, or the rule by which they stop.
         task: run context: progress callback, checkpointing, stop request.
         sampled: whether to store the chains' events.
         sinks: receive all events of this process.
         starts: (chain) -> its state before the first step; random trees by default.
         separate: run the stages as separate kernels, with these options; None runs them fused.
+        expected: steps of each chain for which the kernel is chosen; by default those of `until`, if fixed.
 
     Raises:
         DeviceError, OptionError: a requested device or option cannot be used.
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
     staged = None
-    if separate is not None:
+    steps = until if isinstance(until, int) else expected
+    if isinstance(device, Device):
+        opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+    elif separate is not None:
         from syclade.host.backends.stages.opening import open_stages
 
         staged, chosen, capacity = open_stages(device, plan, chains=chains, slots=slots, seed=seed)
@@ -67,7 +74,6 @@ def run_plan(
     elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
-        steps = until if isinstance(until, int) else None
         opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
     try:

@@ -47,6 +47,7 @@ def to_graphviz(
     parents: NDArray[np.int32],
     mutations: Sequence[str],
     attached: Sequence[Sequence[str]] | None = None,
+    support: Sequence[float] | None = None,
 ) -> str:
     """Return a tree as a GraphViz digraph, with all names in quotes.
 
@@ -55,9 +56,15 @@ def to_graphviz(
         mutations: the n names. The root gets ``root_label``.
         attached: for each of the n + 1 nodes, the names of the cells attached to it, drawn as grey boxes;
             None for no cells.
+        support: for each of the n mutations, the probability of the edge to it, written as its label; None
+            for no labels.
     """
     labels = [quoted(label) for label in node_labels(mutations)]
-    edges = [f"    {labels[parents[node]]} -> {labels[node]};\n" for node in preorder(parents).tolist()[1:]]
+    notes = [f' [label="{share:.2f}"]' for share in support] if support is not None else [""] * len(mutations)
+    edges = [
+        f"    {labels[parents[node]]} -> {labels[node]}{notes[node]};\n"
+        for node in preorder(parents).tolist()[1:]
+    ]
     boxes = [
         f"    {labels[node]} -> {quoted(cell)};\n"
         for node, all_of_it in enumerate(attached or ())

@@ -19,6 +19,7 @@ from syclade.quality.calibration.inputs import LEARN, Drawn, draw
 from syclade.quality.calibration.ranks import rank_of, spread_out
 from syclade.quality.calibration.reliability import Reliability, reliability
 from syclade.quality.calibration.settings import Setting
+from syclade.quality.work import work_of
 
 __all__ = ["CHAINS", "Replicate", "replicate"]
 
@@ -51,8 +52,6 @@ class Replicate:
 
 def replicate(setting: Setting, seed: int, device: str) -> Replicate:
     """Draw an input, sample its posterior from random trees, and compare with the truth."""
-    from syclade.quality.work import work_of
-
     drawn = draw(setting, seed)
     given = setting.inferred_with
     learn = LEARN if setting.learn else None

@@ -54,6 +54,7 @@ class Arm:
             seed=method.seed,
             device=method.device,
             method="search" if self == MAX else "anneal",
+            support="none",
         )
 
 

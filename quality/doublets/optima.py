@@ -138,6 +138,7 @@ def _infer(given: OptimaInput, rate: float, device: str, seed: int, **others: An
         doublets=rate,
         seed=seed,
         device=device,
+        support="none",
         **others,
     )
 

@@ -35,6 +35,7 @@ def _inference(device: str, options: dict[str, object]) -> Contestant:
             fp_rate=given.fp_rate,
             fn_rate=given.fn_rate,
             device=device,
+            support="none",
             progress=seen,
             **options,  # type: ignore[arg-type]
         )

@@ -119,6 +119,7 @@ def compare(
             seed=settings.seed,
             device=settings.device,
             encoding=settings.encoding,
+            support="none",
             progress=None if progress is None else lambda state: progress(state.steps_done),
         )
         require_all(done.work, settings.device)

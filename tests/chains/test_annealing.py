@@ -90,7 +90,13 @@ def test_budgets(chains: int, cells: int, mutations: int) -> None:
 
 
 MADE = simulate(30, 8, 0.01, 0.2, 0.1, seed=3, doublets=0.2)
-OPTIONS: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "doublets": 0.2, "device": "native"}
+OPTIONS: dict[str, Any] = {
+    "fp_rate": 0.01,
+    "fn_rate": 0.2,
+    "doublets": 0.2,
+    "device": "native",
+    "support": "none",
+}
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path) -> None:

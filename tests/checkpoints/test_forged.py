@@ -26,7 +26,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "learned": {**OPTIONS, "learn_fn": 0.2},
     "leaf": {**OPTIONS, "tree": "leaf"},
     "rule": {"method": "chain", "chains": CHAINS},
-    "search": {"method": "search"},
+    "search": {"method": "search", "support": "none"},
 }
 NODES = {
     "mutation": MATRIX.n_mutations + 1,

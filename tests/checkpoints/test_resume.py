@@ -21,7 +21,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "steps": {"chains": 5, "steps": 9000},
     "steps in few slots": {"chains": 5, "steps": 9000, "slots": 2},
     "rule": {"method": "chain", "chains": 3},
-    "search": {"method": "search"},
+    "search": {"method": "search", "support": "none"},
     "samples": {"chains": 4, "steps": 9000, "samples": 40},
     "doublets": {
         "chains": 3,

@@ -105,8 +105,12 @@ def test_the_command_writes_and_compares(tmp_path: Path) -> None:
     tree = clone_tree_from_newick((out / "consensus.newick").read_text(), numbers)
     assert (told["clone_of"], told["parents"]) == (tree.clone_of.tolist(), tree.parents.tolist())
     assert told["true_tree"]["ancestors"]["shared"] == agreement_with(tree, MADE.parents)["ancestors"].shared
-    assert {path.name for path in out.iterdir()} == {*MUTATION.file_names, *MUTATION.sample_names}
-    assert set(FILES) <= set(MUTATION.sample_names)
+    assert {path.name for path in out.iterdir()} == {
+        *MUTATION.file_names,
+        *MUTATION.sample_names,
+        *MUTATION.consensus_names,
+    }
+    assert MUTATION.consensus_names == FILES
     assert set(FILES) <= set(json.loads((out / "run.json").read_text())["files"])
     CliRunner().invoke(cli, [*asked[:6], f"--out={out}", "--force"], catch_exceptions=False)
     assert {path.name for path in out.iterdir()} == set(

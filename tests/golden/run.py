@@ -114,7 +114,8 @@ def search(
     numpy: bool = False,
     rates: str = "",
 ) -> Run:
-    """Return a run of a search. On numpy all but the smallest searches take minutes."""
+    """Return a run of a search without support. On numpy all but the smallest searches take minutes."""
+    options = f"{options} --support none".lstrip()
     return infer(name, given, options, also=also, never=() if numpy else ("numpy",), rates=rates)
 
 

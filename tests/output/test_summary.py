@@ -18,7 +18,7 @@ def summary(folder: Path, **options: object) -> bytes:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("asked", [{"chains": 3, "steps": 400}, {"method": "search"}])
+@pytest.mark.parametrize("asked", [{"chains": 3, "steps": 400}, {"method": "search", "support": "none"}])
 def test_equal_runs_have_equal_summaries(tmp_path: Path, asked: dict[str, Any]) -> None:
     first = summary(tmp_path / "first", device="native", **asked)
     others: list[dict[str, Any]] = [{"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"}]

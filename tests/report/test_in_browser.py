@@ -41,6 +41,7 @@ def crc1(shared: Path) -> syclade.Result:
         fn_rate=0.0789,
         device="native",
         max_trees=20,
+        support="none",
     )
 
 

@@ -166,7 +166,7 @@ def test_shares_of_other_trees_are_on_the_edges() -> None:
     assert "the share of the sampled trees" in page.text
     assert sum((value or "").startswith("data:image/svg+xml;base64,") for _, value in page.attributes) == 1
     assert sampled.report() == sampled.report(), "equal bytes, traces as well"
-    equal = syclade.infer(made, fp_rate=0.05, fn_rate=0.3, device="native", max_trees=50)
+    equal = syclade.infer(made, fp_rate=0.05, fn_rate=0.3, device="native", max_trees=50, support="none")
     assert equal.co_optimal is not None
     shares, of = support_of(equal, clones_of(equal.parents, equal.attachment))
     assert (shares is None) == (len(equal.co_optimal.trees) == 1)

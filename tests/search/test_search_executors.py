@@ -29,7 +29,7 @@ def test_a_device_that_was_asked_for_does_every_sweep(
     monkeypatch.setattr(program, "_built", {})
     monkeypatch.setattr(program, "_announced", set())
     caplog.set_level("INFO", "syclade")
-    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2, device=device)
+    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2, device=device, support="none")
     assert_did_all(result, device)
     assert [one.unit for one in result.work] == ["steps", "sweeps"]
     (said,) = [message for message in caplog.messages if "only once" in message]
@@ -52,7 +52,7 @@ def test_auto_searches_on_this_processor(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.sycl
 def test_the_result_names_the_executor_that_auto_took(own_cache: Path) -> None:
     assert choose_device("auto").kind == "cpu"
-    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2)
+    result = syclade.infer(MATRIX, fp_rate=0.01, fn_rate=0.2, support="none")
     assert [(one.executor.kind, one.unit) for one in result.work] == [
         ("native", "steps"),
         ("native", "sweeps"),

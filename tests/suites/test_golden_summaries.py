@@ -22,7 +22,12 @@ RECORDED = Path(__file__).with_name("golden_summaries.json")
 
 RUNS: dict[str, dict[str, Any]] = {
     "search, small": {"size": (20, 31), "method": "search"},
-    "search, more mutations than cells": {"size": (80, 40), "method": "search", "max_trees": 20},
+    "search, more mutations than cells": {
+        "size": (80, 40),
+        "method": "search",
+        "max_trees": 20,
+        "support": "none",
+    },
     "chains of 2 rounds": {"size": (30, 25), "chains": 4, "steps": 3000},
     "chains of 4 rounds": {"size": (60, 63), "chains": 3, "steps": 2000, "gamma": 1.5},
     "chains of 8 rounds": {"size": (127, 128), "chains": 2, "steps": 1000},

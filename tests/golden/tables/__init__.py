@@ -12,12 +12,14 @@ from tests.golden.tables import (
     resumed,
     scite,
     searches,
+    support,
 )
 
 __all__ = ["RUNS"]
 
 _TABLES = (
     searches.SEARCHES,
+    support.SUPPORT,
     chains.CHAINS,
     chains.SAMPLES,
     rates_and_scores.LEARNED,

@@ -25,7 +25,14 @@ RESUMED = (
         never=("numpy",),
     ),
     infer("resumed-rule", "n63", "--method chain --chains 4", stopped=SIGTERM, never=("numpy", "fpga-emu")),
-    infer("resumed-search", "n127", "--method search", stopped=SIGKILL, checkpoints=1, never=("numpy",)),
+    infer(
+        "resumed-search",
+        "n127",
+        "--method search --support none",
+        stopped=SIGKILL,
+        checkpoints=1,
+        never=("numpy",),
+    ),
     infer(
         "resumed-learned",
         "small",
@@ -64,5 +71,6 @@ ENDED = (
         "resumed-ended-search",
         (f"{COMMAND} --checkpoint kept --out first", f"{COMMAND} --resume kept --out out"),
         never=("numpy",),
+        rounded=True,
     ),
 )

@@ -1,0 +1,88 @@
+"""Budgets: how many steps the chains that sample trees for support may do, from the sizes of the matrix only.
+
+A budget never depends on the clock, so one seed gives the same support on every machine.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from syclade.host.samples.sampling import Sampling
+
+__all__ = ["CHAINS", "Budget", "budget_for"]
+
+CHAINS = 4
+"""Chains: as many as R-hat needs, because each has a burn-in of its own."""
+
+_STEPS_OF_SQUARE, _LEAST_STEPS = 400, 300_000
+"""Steps of each chain per mutation squared, and besides: after these, half of them burn-in, the chains of
+simulated matrices of 6 to 64 mutations had about 400 effective samples of the log-likelihood."""
+
+_FULL_FACTOR = 64
+"""Chains for full support may do this many times as many steps."""
+
+_FROM_RANDOM = 50
+"""Steps per mutation squared that a chain needs to come from a random tree, half of them before samples."""
+
+_STEP_SECONDS, _ENTRY_SECONDS = 0.25e-6, 1.2e-10
+"""Time of a step of the sum score on two cores, and the additional time per mutation and distinct column."""
+
+_DOUBLETS_FACTOR = 5
+"""Time of a step of the score with doublets, relative to the sum score."""
+
+_FULL_SECONDS = 3600.0
+
+
+class Budget(NamedTuple):
+    """Steps of each chain: a first round, and rounds that each double the number of steps done.
+
+    Attributes:
+        samples: samples of each chain in each other round; they are judged together.
+        first: steps of the first round, a multiple of `samples`.
+        doublings: number of the other rounds, at least 1.
+        from_random: whether one chain starts at a random tree: it has the steps to come from there.
+    """
+
+    samples: int
+    first: int
+    doublings: int
+    from_random: bool
+
+    @property
+    def most(self) -> int:
+        """Steps of each chain at the end of the last round."""
+        return self.first << self.doublings
+
+    def sampling_after(self, steps: int) -> Sampling:
+        """Return the sampling of the round that begins after so many steps, and has as many steps."""
+        return Sampling(steps // self.samples, steps)
+
+
+def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> Budget:
+    """Return the budget for a matrix.
+
+    Args:
+        level: quick or full.
+        mutations, columns: numbers of mutations and of distinct columns.
+        doublets: whether the score is that with doublets.
+    """
+    samples = 4096 if mutations <= 128 else 1024
+    entries = mutations * columns
+    step = (_STEP_SECONDS + _ENTRY_SECONDS * entries) * (_DOUBLETS_FACTOR if doublets else 1)
+    wanted, seconds, doublings = _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS, _quick_seconds(entries), 4
+    if level == "full":
+        wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12
+    most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
+    doublings = min((most // samples).bit_length() - 1, doublings)
+    first = samples * max(1, round(most / (samples << doublings)))
+    from_random = most >= _FROM_RANDOM * mutations**2
+    return Budget(samples, first, doublings, from_random)
+
+
+def _quick_seconds(entries: int) -> float:
+    """Return the time of quick support on two cores: less than a second where a search takes less, too.
+
+    Args:
+        entries: number of mutations, times that of distinct columns.
+    """
+    return min(0.4 + 1.5e-7 * entries**2, 4.0) + 2e-5 * entries

@@ -1,0 +1,140 @@
+"""Rounds of chains that sample trees until they are enough: each round doubles the steps done.
+
+The samples that are judged are those of the last round, so burn-in is the first half of all steps, and as
+many samples are judged after a long run as after a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.convergence import Change
+from syclade.host.chains.events import Event
+from syclade.host.chains.state import ChainState
+from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.samples.sampling import Sampling
+from syclade.host.samples.store import SampleStore
+from syclade.host.samples.trust import ESS, RHAT, SPREAD
+from syclade.host.support.budget import Budget
+
+__all__ = ["Judged", "SupportRounds", "enough"]
+
+Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
+
+
+class Judged(NamedTuple):
+    """Samples of a round.
+
+    Attributes:
+        sampled: the samples with their diagnostics.
+        steps: steps of each chain until then.
+        enough: whether they are enough (`enough`).
+    """
+
+    sampled: SampledMutationTrees
+    steps: int
+    enough: bool
+
+
+class SupportRounds:
+    """Rule of the rounds, and the sink that takes their samples; see `convergence.Rule`.
+
+    Args:
+        budget: steps of the rounds.
+        nodes: number of nodes of a tree.
+        judge: (samples, their sampling) -> the samples with their diagnostics.
+    """
+
+    def __init__(self, budget: Budget, nodes: int, judge: Judge) -> None:
+        self._budget, self._nodes, self._judge = budget, nodes, judge
+        self._store = SampleStore(nodes)
+        self._ended: tuple[SampleStore, int] | None = None
+        self._judged: Judged | None = None
+
+    @property
+    def judged(self) -> Judged | None:
+        """Samples of the last round that has ended; None before there is one."""
+        if self._judged is None and self._ended is not None:
+            store, steps = self._ended
+            sampled = self._judge(store, self._budget.sampling_after(steps // 2))
+            self._judged = Judged(sampled, steps, enough=enough(sampled))
+        return self._judged
+
+    @property
+    def most_steps(self) -> int:
+        """See `Rule.most_steps`."""
+        return self._budget.most
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Store the samples of the round; see `Sink.take`."""
+        self._store.take(events)
+
+    def gamma_of(self, steps: int) -> float | None:
+        """See `Rule.gamma_of`."""
+        return None
+
+    def is_between_rounds(self, steps: int) -> bool:
+        """See `Rule.is_between_rounds`."""
+        doubled, left = divmod(steps, self._budget.first)
+        return left == 0 and doubled & (doubled - 1) == 0
+
+    def length_at(self, steps: int) -> int:
+        """See `Rule.length_at`."""
+        return max(steps, self._budget.first)
+
+    def change_at(self, steps: int) -> Change | None:
+        """See `Rule.change_at`: samples of the next round are as many as before, further apart."""
+        if steps <= self._budget.first:
+            return None
+        settings = self._budget.sampling_after(steps).recorder.defaults
+        self._store = SampleStore(self._nodes)
+
+        def change(states: Sequence[ChainState]) -> list[ChainState]:
+            return [replace(state, settings={**state.settings, **settings}) for state in states]
+
+        return change
+
+    def agree(self, best_scores: NDArray[np.int64]) -> bool:
+        """See `Rule.agree`; best scores do not matter here."""
+        return True
+
+    def earliest_end(self, steps: int, best_since: int) -> int:
+        """See `Rule.earliest_end`."""
+        return min(max(2 * steps, 2 * self._budget.first), self._budget.most)
+
+    def satisfied(self, steps: int, best_scores: NDArray[np.int64], best_since: int) -> bool:
+        """See `Rule.satisfied`: the samples of the round that ends here are enough."""
+        if steps <= self._budget.first:
+            return False
+        if self._ended is None or self._ended[1] != steps:
+            if self._ended is not None:
+                self._ended[0].close()
+            self._ended, self._judged = (self._store, steps), None
+        store = self._ended[0]
+        scores = np.array([_scores_of(store, chain) for chain in store.chains], dtype=np.float64)
+        return _numbers_enough(scores) and self.judged is not None and self.judged.enough
+
+
+def enough(sampled: SampledMutationTrees) -> bool:
+    """Return whether samples give support: R-hat, effective sample size and spread are within their limits.
+
+    If the log-likelihood is the same in all samples, only the spread of ancestors between chains counts.
+    """
+    return _numbers_enough(sampled.log_likelihoods) and not sampled.spread > SPREAD
+
+
+def _numbers_enough(values: NDArray[np.float64]) -> bool:
+    """Return whether R-hat and ESS are within their limits: float64, shape (chains, samples)."""
+    if np.ptp(values) == 0:
+        return True
+    return bool(split_rhat(values) <= RHAT and bulk_ess(values) >= ESS)
+
+
+def _scores_of(store: SampleStore, chain: int) -> NDArray[np.int64]:
+    return np.concatenate([records["score"] for records in store.of_chain(chain)])

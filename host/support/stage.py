@@ -1,0 +1,194 @@
+"""The stage after a search: chains of the sum score sample trees, and the best tree gets support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import Plan, make_plan
+from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
+from syclade.host.chains.starts import initial_state, state_at
+from syclade.host.chains.state import ChainState
+from syclade.host.compile import machine_code
+from syclade.host.devices.choice import choose_device
+from syclade.host.devices.device import Device, native_device
+from syclade.host.encodings import choose_encoding
+from syclade.host.input.matrix import Matrix
+from syclade.host.kinds.mutation_trees import MUTATION
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.runs.run import run_plan
+from syclade.host.runs.task import Task
+from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
+from syclade.host.samples.sampling import Sampling
+from syclade.host.samples.store import SampleStore
+from syclade.host.support.budget import CHAINS, Budget, budget_for
+from syclade.host.support.cells import cell_shares
+from syclade.host.support.clades import clade_shares
+from syclade.host.support.rounds import Judged, SupportRounds
+from syclade.host.support.starts import spread_out
+from syclade.host.support.value import Support
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["SupportPlan", "make_support_plan", "with_support"]
+
+EVENTS = 256
+"""Length of a slot's ring of events."""
+
+_TREES_BYTES = 2**24
+"""Most bytes of the sampled trees that stay in memory."""
+
+
+class SupportPlan(NamedTuple):
+    """Chains that sample trees for support.
+
+    Attributes:
+        level: quick or full.
+        budget: their steps.
+        plan: their plan.
+        rates: the error rates.
+    """
+
+    level: str
+    budget: Budget
+    plan: Plan
+    rates: Rates
+
+
+def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float | None) -> SupportPlan:
+    """Return the chains for a matrix.
+
+    Args:
+        level: quick or full.
+        matrix, rates: the matrix, and its error rates.
+        doublets: rate of doublets; None for a model without.
+
+    Raises:
+        MatrixError: the matrix is too large for the score.
+    """
+    score = ScoreOptions("sum" if doublets is None else "max", doublets)
+    problem = make_problem(matrix, rates, octaves=score.octaves)
+    budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
+    plan = make_plan(
+        problem,
+        move_probabilities=MUTATION.move_probabilities,
+        score=score_named(score.name, problem, score.doublets),
+        recorders=(budget.sampling_after(budget.first).recorder,),
+        events=EVENTS,
+        space=space_of(score),
+    )
+    return SupportPlan(level, budget, plan, rates)
+
+
+def with_support(
+    planned: SupportPlan,
+    result: Result,
+    trees: Sequence[NDArray[np.int32]],
+    *,
+    device: str,
+    encoding: str,
+    slots: int | None,
+    task: Task,
+) -> Result:
+    """Return the result with its support; without, if it was stopped before there was a round of samples.
+
+    Args:
+        planned: the chains.
+        result: the result of the search.
+        trees: other good trees, from which chains start: int32, shape (n + 1,).
+        device, encoding, slots: as for `infer`.
+        task: run context: progress callback, stop request.
+    """
+    plan, best = planned.plan, result.parents
+
+    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+        return judge_mutation_trees(store, sampling, plan.problem, result.mutations)
+
+    rounds = SupportRounds(planned.budget, plan.labels + 1, judge)
+    found = run_plan(
+        plan,
+        _device(device, plan),
+        encoding,
+        None,
+        chains=CHAINS,
+        until=rounds,
+        expected=planned.budget.most,
+        slots=slots,
+        seed=result.seed,
+        task=task,
+        sinks=[rounds],
+        starts=_starts(planned, best, trees, result.seed),
+    )
+    result = replace(
+        result,
+        work=(*result.work, *found.work),
+        interrupted=result.interrupted or found.interrupted,
+    )
+    if rounds.judged is None:
+        return result
+    support = _support(
+        planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
+    )
+    return replace(result, support=support)
+
+
+def _device(wanted: str, plan: Plan) -> str | Device:
+    """Return the device of the chains: with `auto`, this processor instead of a CPU device, as for searches.
+
+    The driver of a CPU device would have to translate the kernel for the sizes of the matrix first.
+    """
+    if wanted != "auto" or choose_device().kind != "cpu":
+        return wanted
+    native = native_device()
+    general = choose_encoding("auto", native, plan.problem, plan.space.encoding).general()
+    ready = general is not None and machine_code.is_at_hand(chain_kernel(plan, general))
+    return native if ready else wanted
+
+
+def _starts(
+    planned: SupportPlan, best: NDArray[np.int32], trees: Sequence[NDArray[np.int32]], seed: int
+) -> Callable[[int], ChainState]:
+    """Return the function from the number of a chain to its first state; the last one may be random."""
+    plan = planned.plan
+    chosen = spread_out(best, trees, CHAINS)
+
+    def start(chain: int) -> ChainState:
+        if planned.budget.from_random and chain == CHAINS - 1:
+            return initial_state(plan, seed, chain)
+        return state_at(plan, chosen[chain], chain)
+
+    return start
+
+
+def _support(
+    planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
+) -> Support:
+    """Return the support of a result by the samples of a round."""
+    sampled, trees = judged.sampled, _trees_of(judged.sampled.store)
+    node = result.assignment.node
+    return Support(
+        level=planned.level,
+        steps=judged.steps,
+        enough=judged.enough,
+        interrupted=interrupted,
+        seconds=seconds,
+        sampled=sampled,
+        edges=np.array(sampled.posterior.of_edges(result.parents, range(len(result.mutations)))),
+        clades=clade_shares(result.parents, trees),
+        cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
+        trees=trees,
+    )
+
+
+def _trees_of(store: SampleStore) -> NDArray[np.int32]:
+    """Return the sampled trees, chain by chain, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
+    parts = [records["parents"] for chain in store.chains for records in store.of_chain(chain)]
+    stride = -(-sum(part.nbytes for part in parts) // _TREES_BYTES)
+    return np.asarray(np.concatenate(parts)[::stride], dtype=np.int32)

@@ -1,0 +1,143 @@
+"""Support of an inferred tree: probabilities of its edges, clades and attachments, from sampled trees."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.options import flag_of
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.trees.tree import node_labels
+
+__all__ = ["COLUMNS", "SURE", "UNSURE", "Support"]
+
+COLUMNS = ("mutation", "parent", "p_parent", "p_clade")
+"""Columns of support.tsv: names of a mutation and of its parent in the tree; probability of that edge;
+probability that a node has the same mutations below it as this one."""
+
+SURE, UNSURE = 0.8, 0.5
+"""Edges are counted as sure from the first probability on, and as unsure below the second."""
+
+_ARRAYS = ("edges", "clades", "cells", "trees")
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """How sure a tree is, by trees sampled from the posterior; the arrays are read-only.
+
+    All node attach all cells, whatever the score of the tree: the samples are of the sum score, or of the
+    score with doublets.
+
+    Attributes:
+        level: quick or full.
+        steps: steps of each chain.
+        enough: whether the samples are enough by the rule of `support.rounds.enough`.
+        interrupted: whether the sampling was stopped; the samples are those until then.
+        seconds: wall time of the chains.
+        sampled: the samples with their diagnostics.
+        edges: float64, shape (n,): probability of each mutation's parent in the tree.
+        clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
+        cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`).
+        trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
+    """
+
+    level: str
+    steps: int
+    enough: bool
+    interrupted: bool
+    seconds: float
+    sampled: SampledMutationTrees
+    edges: NDArray[np.float64]
+    clades: NDArray[np.float64]
+    cells: NDArray[np.float64]
+    trees: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        """Replace the arrays by read-only copies."""
+        for name in _ARRAYS:
+            own = getattr(self, name).copy()
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
+
+    @property
+    def before(self) -> NDArray[np.float64]:
+        """float64, shape (n, n): probability that the row's mutation is above the column's."""
+        return self.sampled.posterior.ancestors
+
+    @property
+    def sure(self) -> int:
+        """Number of edges with a probability of at least `SURE`."""
+        return int((self.edges >= SURE).sum())
+
+    @property
+    def unsure(self) -> int:
+        """Number of edges with a probability below `UNSURE`."""
+        return int((self.edges < UNSURE).sum())
+
+    @property
+    def words(self) -> str:
+        """The support as a line of text."""
+        clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
+        return (
+            f"support: {self.sure} of {len(self.edges)} edges >= {SURE}, {clades} of {len(self.clades)} "
+            f"clades, {cells} of {len(self.cells)} cells"
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """Messages: where the tree says more than the samples, and whether these are enough."""
+        found = []
+        if self.unsure:
+            found.append(
+                f"{self.unsure} of {len(self.edges)} edges of the tree are in fewer than half of the sampled "
+                "trees: see support.tsv"
+            )
+        if not self.enough:
+            found.append(self._shortage)
+        return found
+
+    @property
+    def _shortage(self) -> str:
+        sampled = self.sampled
+        numbers = (
+            f"effective sample size {sampled.ess:.0f}, R-hat {sampled.rhat:.3f}, spread {sampled.spread:.3f}"
+        )
+        if self.interrupted:
+            return f"sampling was stopped, so support is rough ({numbers})"
+        more = f": {flag_of('support', 'full')} samples longer" if self.level == "quick" else ""
+        return f"too few trees were sampled for exact support ({numbers}){more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for summary.json."""
+        told = self.sampled.to_dict()
+        del told["warnings"]
+        return {
+            "level": self.level,
+            "enough": self.enough,
+            "interrupted": self.interrupted,
+            "steps": self.steps,
+            **told,
+            "edges_sure": self.sure,
+            "edges_unsure": self.unsure,
+        }
+
+    def table(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+        """Return the text of support.tsv: a line with `COLUMNS`, then one line per mutation.
+
+        Args:
+            parents: int32, shape (n + 1,): the tree.
+            mutations: the n names.
+        """
+        labels = node_labels(mutations)
+        text = io.StringIO()
+        table = csv.writer(text, delimiter="\t", lineterminator="\n")
+        table.writerow(COLUMNS)
+        for node, (edge, clade) in enumerate(zip(self.edges.tolist(), self.clades.tolist(), strict=True)):
+            table.writerow((labels[node], labels[parents[node]], f"{edge:.6g}", f"{clade:.6g}"))
+        return text.getvalue()

@@ -1,0 +1,127 @@
+"""Rounds of sampling chains: what they sample, and when it is enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from syclade.host.chains.events import Event
+from syclade.host.chains.starts import initial_state
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
+from syclade.host.samples.sampling import Sampling
+from syclade.host.samples.store import SampleStore
+from syclade.host.support.budget import Budget
+from syclade.host.support.rounds import SupportRounds
+from syclade.host.support.stage import make_support_plan
+
+CHAINS, SAMPLES = 4, 1000
+BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3, False)
+MADE = simulate(6, 3, 0.05, 0.3, 0.2, 3).matrix
+PLAN = make_support_plan("quick", MADE, Rates(0.05, 0.3), None).plan
+CHAIN, STAR, OTHER = ([1, 2, 3, 3], [3, 3, 3, 3], [3, 0, 1, 3])
+NONE = np.zeros(CHAINS, dtype=np.int64)
+
+
+def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+    return judge_mutation_trees(store, sampling, PLAN.problem, MADE.mutations)
+
+
+def rounds_with(*given: tuple[NDArray[np.int64], NDArray[np.int32]]) -> SupportRounds:
+    """Return rounds after the first with samples: scores and trees of every chain in each."""
+    rounds, steps = SupportRounds(BUDGET, 4, judge), BUDGET.first
+    for scores, trees in given:
+        sampling = BUDGET.sampling_after(steps)
+        at = steps + sampling.every * np.arange(1, SAMPLES + 1)
+        for chain in range(CHAINS):
+            rounds.take(
+                [
+                    Event(chain, int(step), int(score), 1, 0, tree)
+                    for step, score, tree in zip(at, scores[chain], trees[chain], strict=True)
+                ]
+            )
+        steps *= 2
+        rounds.satisfied(steps, NONE, 0)
+        rounds.change_at(steps)
+    return rounds
+
+
+def drawn(seed: int, **changes: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return independent samples: scores, and trees of which a chain has the first with probability 0.97."""
+    generator = np.random.default_rng(seed)
+    scores = generator.integers(-1000, 1000, (CHAINS, SAMPLES))
+    first = generator.random((CHAINS, SAMPLES)) < 0.97
+    if "one_chain" in changes:
+        scores[0] += changes["one_chain"]
+    if "stuck" in changes:
+        scores = np.repeat(scores[:, :: changes["stuck"]], changes["stuck"], axis=1)
+    if "other_tree" in changes:
+        first[0] = generator.random(SAMPLES) < changes["other_tree"]
+    trees = np.where(first[..., None], np.array(CHAIN, np.int32), np.array(STAR, np.int32))
+    return scores, trees
+
+
+def test_good_samples_are_enough() -> None:
+    rounds = rounds_with(drawn(1))
+    assert rounds.satisfied(2 * BUDGET.first, NONE, 0)
+    judged = rounds.judged
+    assert judged is not None
+    assert (judged.enough, judged.steps) == (True, 2 * BUDGET.first)
+    assert (judged.sampled.burn_in, judged.sampled.every) == (BUDGET.first, BUDGET.first // SAMPLES)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"one_chain": 200}, {"stuck": 50}, {"other_tree": 0.8}],
+    ids=["R-hat", "effective sample size", "spread of ancestors"],
+)
+def test_each_part_of_the_rule_refuses(changes: dict[str, Any]) -> None:
+    rounds = rounds_with(drawn(1, **changes))
+    assert not rounds.satisfied(2 * BUDGET.first, NONE, 0)
+    assert rounds.judged is not None
+    assert not rounds.judged.enough
+
+
+def test_equal_scores_are_judged_by_the_trees() -> None:
+    """A posterior may be flat, and one tree may have nearly all of it."""
+    scores, trees = drawn(1)
+    assert rounds_with((scores * 0, trees)).satisfied(2 * BUDGET.first, NONE, 0)
+    _, other = drawn(1, other_tree=0.5)
+    assert not rounds_with((scores * 0, other)).satisfied(2 * BUDGET.first, NONE, 0)
+
+
+def test_only_the_last_round_counts() -> None:
+    bad, good = drawn(1, one_chain=500), drawn(2)
+    assert rounds_with(bad, good).satisfied(4 * BUDGET.first, NONE, 0)
+    assert not rounds_with(good, bad).satisfied(4 * BUDGET.first, NONE, 0)
+
+
+def test_a_round_that_has_not_ended_does_not_count() -> None:
+    rounds = rounds_with(drawn(1))
+    rounds.take([Event(0, 1, 10**9, 1, 0, np.array(OTHER, np.int32))])
+    assert rounds.judged is not None
+    assert rounds.judged.sampled.log_likelihoods.size == CHAINS * SAMPLES
+    assert SupportRounds(BUDGET, 4, judge).judged is None
+
+
+def test_rounds_double_the_steps() -> None:
+    rounds, steps = SupportRounds(BUDGET, 4, judge), 0
+    seen = []
+    while steps < rounds.most_steps:
+        steps += rounds.length_at(steps)
+        seen.append(steps)
+        assert rounds.is_between_rounds(steps)
+        assert not rounds.is_between_rounds(steps + 1)
+    assert seen == [BUDGET.first << k for k in range(BUDGET.doublings + 1)]
+    assert rounds.change_at(BUDGET.first) is None, "the plan has the first sampling"
+    change = rounds.change_at(4 * BUDGET.first)
+    assert change is not None
+    state = replace(initial_state(PLAN, 1, 0), settings={"sum_spare": 7})
+    every = 4 * BUDGET.first // SAMPLES
+    (changed,) = change([state])
+    assert changed.settings == {"sum_spare": 7, "every": every, "first_sample": 4 * BUDGET.first + every}
