@@ -77,6 +77,11 @@ def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
     "--sites", type=options.INPUT_FILE, metavar="VCF", help="Write records of these alleles in any case, too."
 )
 @_with_table
+@options.take(
+    "device", metavar="auto|native|cpu|fpga-emu|numpy|FILTER",
+    help="Where to compute alignment qualities and tests; auto is native, this processor, which counts bases "
+    "in any case. FILTER as 'syclade devices' lists it.",
+)  # fmt: skip
 @options.take("threads")
 @options.take("force", help="Replace an existing VCF.")
 @options.take("json", help="Print a summary as JSON, on standard error with -o -.")
@@ -89,6 +94,7 @@ def command(
     region: str | None,
     bed: Path | None,
     sites: Path | None,
+    device: str,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -102,13 +108,16 @@ def command(
     lofreq call. Several files are samples of one VCF.
     """
     from syclade.host.calls.output import check_vcf, write_vcf
+    from syclade.host.calls.place import place_of
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of
     from syclade.host.calls.vcf import vcf_lines
+    from syclade.host.devices.cores import usable_cores
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
+    place = place_of(device, usable_cores())
     if not verbose:
         _leave_out_devices()
     begun = time.perf_counter()
@@ -120,7 +129,9 @@ def command(
     intervals = _intervals(samples[0].contigs, region, bed)
     forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
     with _progress(quiet, log) as progress:
-        called = call_variants(reference, samples, intervals, chosen, sites=forced, progress=progress)
+        called = call_variants(
+            reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
+        )
     if called.empty:
         log.tell(f"syclade: warning: {called.empty} reads without bases were left out")
     text = "".join(vcf_lines(called, ref.name, chosen))
@@ -139,7 +150,7 @@ def command(
 
 
 def _leave_out_devices() -> None:
-    """Log no choice of a device until the command ends: its user has chosen none."""
+    """Log no choice of a device until the command ends: each window of tests chooses the same one."""
     logger = logging.getLogger("syclade.devices")
     click.get_current_context().call_on_close(lambda level=logger.level: logger.setLevel(level))
     logger.setLevel(logging.WARNING)
