@@ -1,1 +1,1 @@
-"""Base alignment qualities in numpy: the same operations in the same order as on devices, on many reads at once."""
+"""Base alignment qualities in numpy: the operations and the order of devices, on many reads at once."""

@@ -79,7 +79,7 @@ def banded_kernel(banded: Banded, widest: int, kind: str = "native") -> Kernel:
         parts={"reals": reals},
         constants={"band": widest},
         records=(banded.record,),
-        group="work-group",
+        group="work-group" if kind in _REALS else "sub-group",
         lanes=lanes,
         size=f"{banded.title} (bands up to {widest})",
     )
