@@ -71,10 +71,9 @@ def _row_before(
     first, end = block.cells(i)
     match = continued(block, i, old_matches)
     inserted = old_insertions[first - 1 : end - 1]
-    if i > 1:
+    right_deletion = np.zeros_like(match)
+    if i > 1:  # nothing is deleted before the first base
         right_deletion = chain_of((match * d_to_m)[::-1], d_to_d)[::-1]
-    else:  # nothing is deleted before the first base
-        right_deletion = np.zeros_like(match)
     matches, insertions, _ = block.rows(3)
     matches[first:end] = match * m_to_m + INSERTED * m_to_id * inserted + m_to_id * right_deletion
     insertions[first:end] = match * i_to_m + INSERTED * i_to_i * inserted

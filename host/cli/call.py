@@ -14,7 +14,15 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.progress import LINE_SECONDS, show_log
-from syclade.host.options.calls import CALL_OPTIONS, REFUSED, CallOption, call_flag
+from syclade.host.options.calls import (
+    CALL_FILES,
+    CALL_OPTIONS,
+    CALL_SHARED,
+    REFUSED,
+    CallFile,
+    CallOption,
+    call_flag,
+)
 
 if TYPE_CHECKING:
     from syclade.host.calls.options import CallOptions
@@ -28,17 +36,36 @@ __all__ = ["command"]
 STDOUT = Path("-")
 
 
-def _with_table(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the table, and those that are refused."""
+def _with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the tables, and those that are refused."""
+    for shared, changes in reversed(CALL_SHARED.items()):
+        command = options.take(shared, **changes)(command)
     for name, letter, reason in reversed(REFUSED):
         command = _refused(name, letter, reason)(command)
     for option in reversed(CALL_OPTIONS.values()):
         command = _added(option)(command)
+    for file in reversed(CALL_FILES):
+        command = _file(file)(command)
     return command
 
 
+def _flags(option: CallOption | CallFile) -> list[str]:
+    return [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
+
+
+def _file(option: CallFile) -> Callable[..., Any]:
+    return click.option(
+        *_flags(option),
+        type=click.STRING if option.metavar == "REGION" else options.INPUT_FILE,
+        required=option.required,
+        default=option.default,
+        show_default=option.default is not None,
+        metavar=option.metavar,
+        help=option.help,
+    )
+
+
 def _added(option: CallOption) -> Callable[..., Any]:
-    flags = [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
     settings: dict[str, Any] = {"help": option.help, "default": option.default, "show_default": True}
     if option.default is False:
         settings |= {"is_flag": True, "show_default": False}
@@ -46,7 +73,7 @@ def _added(option: CallOption) -> Callable[..., Any]:
         settings |= {"type": click.IntRange(option.low, option.high if option.high != 2**31 - 1 else None)}
     elif option.name == "sig":
         settings |= {"type": click.FloatRange(0, 1, min_open=True)}
-    return click.option(*flags, **settings)
+    return click.option(*_flags(option), **settings)
 
 
 def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
@@ -63,30 +90,7 @@ def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
 
 @click.command("call")
 @click.argument("reads", type=options.INPUT_FILE, nargs=-1, required=True, metavar="BAM...")
-@click.option("-f", "--ref", type=options.INPUT_FILE, required=True, metavar="FASTA", help="Reference.")
-@click.option(
-    "-o", "--out", type=options.INPUT_FILE, default="-", show_default=True, metavar="VCF",
-    help="VCF to write; .vcf.gz is compressed and indexed; - is standard output.",
-)  # fmt: skip
-@click.option("-r", "--region", metavar="REGION", help="Call only this region: contig, or contig:begin-end.")
-@click.option(
-    "-l", "--bed", type=options.INPUT_FILE, metavar="FILE",
-    help="Call only these regions (BED) or positions (contig and position from 1).",
-)  # fmt: skip
-@click.option(
-    "--sites", type=options.INPUT_FILE, metavar="VCF", help="Write records of these alleles in any case, too."
-)
-@_with_table
-@options.take(
-    "device", metavar="auto|native|cpu|fpga-emu|numpy|FILTER",
-    help="Where to compute alignment qualities and tests; auto is native, this processor, which counts bases "
-    "in any case. FILTER as 'syclade devices' lists it.",
-)  # fmt: skip
-@options.take("threads")
-@options.take("force", help="Replace an existing VCF.")
-@options.take("json", help="Print a summary as JSON, on standard error with -o -.")
-@options.take("quiet", help="Print only warnings.")
-@options.take("verbose")
+@_with_tables
 def command(
     reads: tuple[Path, ...],
     ref: Path,
