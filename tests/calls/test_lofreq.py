@@ -74,6 +74,7 @@ def on(device: str, name: str, kind: str, *, brief: bool = False) -> Any:
         on("fpga-emu", "hg00100", "indel", brief=True),
         on("numpy", "hg00100", "indel", brief=True),
         on("cpu", "czb_artic1", "indel", brief=True),
+        on("fpga-emu", "czb_artic1", "indel"),
         *(on(device, "vpipe_mt007544", "indel") for device in ("cpu", "fpga-emu", "numpy")),
         *(on(device, name, "default") for device in ("cpu", "fpga-emu") for name in ("d1k", "a200k")),
     ],
