@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 __all__ = ["CALL_FILES", "CALL_OPTIONS", "CALL_SHARED", "REFUSED", "CallFile", "CallOption", "call_flag"]
@@ -97,7 +96,7 @@ CALL_FILES = (
     CallFile("sites", "", "VCF", None, False, "Write records of these alleles in any case, too."),
 )
 
-CALL_SHARED: Mapping[str, Mapping[str, Any]] = {
+CALL_SHARED: dict[str, dict[str, Any]] = {
     "device": {
         "metavar": "auto|native|cpu|fpga-emu|numpy|FILTER",
         "help": "Where to compute alignment qualities and tests; auto is native, this processor, which "
