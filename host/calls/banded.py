@@ -43,7 +43,7 @@ _ONE_READ = ("syclade.kernels.target.reals:PLAIN", MEMBERS)
 
 @dataclass(frozen=True)
 class Banded:
-    """What is computed of reads in bands: a kernel, and the same in numpy.
+    """Computation on reads in bands: a kernel, and the same in numpy.
 
     Attributes:
         name: name of the kernel without the width.
