@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import syclade
+from syclade.host.cli.call import command as call_command
 from syclade.host.cli.infer import command
 from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.options import DECIDE, OPTIONS, checked, command_of, flag_of
@@ -53,6 +54,20 @@ def test_the_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "options.md").read_text("utf-8") == page(), (
         "python -m syclade.host.options.page > docs/options.md"
     )
+
+
+def test_the_page_has_all_options_of_call() -> None:
+    """Those that are hidden are LoFreq's, which are refused."""
+    taken, refused = page().split("## `syclade call`\n")[1].split("\n## ")
+    visible = {
+        flag: not getattr(parameter, "hidden", False)
+        for parameter in call_command.params
+        for flag in parameter.opts
+        if flag.startswith("--")
+    }
+    assert len(visible) > 35
+    for flag, is_visible in visible.items():
+        assert re.search(rf"^\| `(-\w, )?{flag}[ `]", taken if is_visible else refused, re.M), flag
 
 
 def test_options_that_determine_the_result() -> None:

@@ -1,4 +1,4 @@
-"""Base alignment qualities (BAQ) of many reads, by the kernel of `kernels/baq` on an engine.
+"""Base alignment qualities (BAQ) of many reads, by the kernel of `kernels/baq` on an engine of any device.
 
 Reads of the same shape form blocks, which the kernel computes together.
 """
@@ -12,12 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.calls.banded import BandedEngines, banded_kernel, by_band, filled
+from syclade.fallback.baq.states import compute_states
+from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
+from syclade.host.calls.place import Place
 from syclade.host.calls.taking import Reads
-from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.kernel import Record
+from syclade.host.devices.work import READS, WorkDone
 from syclade.kernels.baq.arguments import BAQ, CHANCES, MEMBERS, SHAPE, STRIDES
 
-__all__ = ["AlignmentQuality", "blocks_of", "chances_of", "given_of", "kernel_of", "sizes_of", "tables"]
+__all__ = ["BAQ_OF_READS", "AlignmentQuality", "blocks_of", "chances_of", "given_of", "sizes_of", "tables"]
+
+BAQ_OF_READS = Banded(
+    name="baq",
+    factory="kernel:make_baq",
+    record=Record("Baq", BAQ),
+    strides=STRIDES,
+    title="base alignment qualities",
+    unit=READS,
+    numpy=compute_states,
+)
 
 GAP_OPEN, GAP_EXTEND = 0.00001, 0.4
 """Probabilities of the model that LoFreq uses for Illumina reads."""
@@ -82,10 +95,16 @@ class AlignmentQuality:
 
     Args:
         certain: see `tables`.
+        place: where; None: here.
     """
 
-    def __init__(self, *, certain: int = 99) -> None:
-        self._engines = BandedEngines(BAQ, STRIDES, kernel_of, tables(certain=certain))
+    def __init__(self, *, certain: int = 99, place: Place | None = None) -> None:
+        self._engines = BandedEngines(BAQ_OF_READS, tables(certain=certain), place)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The reads that were computed."""
+        return self._engines.work
 
     def compute(
         self, reads: Reads, reference: NDArray[np.uint8], stored: NDArray[np.bool_] | None = None
@@ -126,16 +145,15 @@ class AlignmentQuality:
         """Compute some of the reads with bands up to `widest`; write their states and qualities."""
         members, shapes = blocks_of(reads, chosen)
         engine, kernel = self._engines.get(widest, sizes_of(reads, chosen, shapes))
-        engine.put(0, given_of(reads, chosen, members, shapes, reference, engine.sizes))
-        engine.wait(engine.start(kernel, 0))
-        found = engine.get(0, ("states", "confidence"))
+        given = given_of(reads, chosen, members, shapes, reference, engine.sizes)
+        self._engines.run(engine, kernel, given, len(chosen))
         letters = _letters_of(reads, chosen)
-        states[letters] = found["states"][: len(states)][letters]
-        confidence[letters] = found["confidence"][: len(confidence)][letters]
+        states[letters] = engine.read("states").ravel()[: len(states)][letters]
+        confidence[letters] = engine.read("confidence").ravel()[: len(confidence)][letters]
 
 
 def sizes_of(reads: Reads, chosen: NDArray[np.intp], shapes: NDArray[np.int64]) -> dict[str, int]:
-    """Return the sizes that an engine needs, by symbol.
+    """Return the sizes that an engine needs, of all slots together, by symbol.
 
     Args:
         reads: the reads.
@@ -160,7 +178,7 @@ def given_of(
     reference: NDArray[np.uint8],
     sizes: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the settings of a slot.
+    """Return the settings of all slots.
 
     Args:
         reads: the reads.
@@ -170,15 +188,19 @@ def given_of(
         sizes: sizes of the engine.
     """
     begin, end = _positions(reads, chosen)
+    slots = np.arange(sizes["slots"])
+    by_block = {
+        "shapes": shapes,
+        "chances": chances_of(shapes[:, 0], shapes[:, 1]),
+        "reads": reads.field("letters")[members],
+        "windows": reads.field("window")[members] - begin,
+    }
     return {
-        "bases": filled(reads.bases, sizes["letters"]),
-        "qualities": filled(reads.qualities, sizes["letters"]),
-        "reference": filled(reference[begin:end], sizes["positions"]),
-        "blocks": len(shapes),
-        "shapes": filled(shapes, sizes["blocks"]),
-        "chances": filled(chances_of(shapes[:, 0], shapes[:, 1]), sizes["blocks"]),
-        "reads": filled(reads.field("letters")[members], sizes["blocks"]),
-        "windows": filled(reads.field("window")[members] - begin, sizes["blocks"]),
+        "bases": filled(reads.bases, sizes, "letters"),
+        "qualities": filled(reads.qualities, sizes, "letters"),
+        "reference": filled(reference[begin:end], sizes, "positions"),
+        "blocks": -((slots - len(shapes)) // len(slots)),
+        **{name: filled(values, sizes, "blocks") for name, values in by_block.items()},
     }
 
 
@@ -186,11 +208,6 @@ def _positions(reads: Reads, chosen: NDArray[np.intp]) -> tuple[int, int]:
     """Return the first position of the windows of some reads, and that after the last one."""
     begins = reads.field("window")[chosen]
     return int(begins.min()), int((begins + reads.field("reference")[chosen]).max())
-
-
-def kernel_of(widest: int) -> Kernel:
-    """Return the kernel for bands up to a half width, for this processor."""
-    return banded_kernel("baq", "kernel:make_baq", Record("Baq", BAQ), "base alignment qualities", widest)
 
 
 def blocks_of(reads: Reads, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.calls.columns import ColumnsToTest
+from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.kinds import SNV, Kind
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.screen import may_be_significant
-from syclade.host.tails import Columns, log_tails
+from syclade.host.tails import Columns
 
 __all__ = ["Allele", "WindowTests", "allele_at", "run_tests"]
 
@@ -66,13 +67,16 @@ class WindowTests:
     order: NDArray[np.int64]
 
 
-def run_tests(columns: ColumnsToTest, sig: float, forced: NDArray[np.bool_] | None = None) -> WindowTests:
+def run_tests(
+    columns: ColumnsToTest, sig: float, tails: ExactTails, forced: NDArray[np.bool_] | None = None
+) -> WindowTests:
     """Test the columns of a window.
 
     Args:
         columns: the columns.
         sig: alternatives whose p-value certainly exceeds this need no exact one.
-        forced: columns whose alternatives need an exact p-value in any case.
+        tails: computes exact p-values.
+        forced: columns whose alternatives need one in any case.
 
     Raises:
         DeviceError: the kernel of tails cannot be compiled.
@@ -97,8 +101,8 @@ def run_tests(columns: ColumnsToTest, sig: float, forced: NDArray[np.bool_] | No
         np.concatenate([[0], np.cumsum([len(p) for p, _ in groups])]).astype(np.int64),
         np.array([columns.alternatives[one] for one in wanted], dtype=np.int64),
     )
-    tails = log_tails(made, device="native").log_tails
-    return WindowTests(tested, dict(zip(wanted, tails.tolist(), strict=True)), order)
+    log_p = tails.of(made)
+    return WindowTests(tested, dict(zip(wanted, log_p.tolist(), strict=True)), order)
 
 
 def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:

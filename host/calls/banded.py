@@ -1,103 +1,174 @@
-"""Engines of this processor for the hidden Markov model of alignments: one for each width of the band."""
+"""Engines for the hidden Markov model of alignments: one for each width of the band."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.calls.place import Place, here
 from syclade.host.compile.kernel import Kernel, Record
-from syclade.host.devices.device import native_device
+from syclade.host.devices.device import NUMPY, Device
+from syclade.host.devices.work import GENERAL, WorkDone
 from syclade.host.engines import Allocation, open_engine
-from syclade.kernels.arguments import Argument
+from syclade.host.engines.local import NumpyCode, NumpyEngine
 from syclade.kernels.baq.arguments import MEMBERS
 from syclade.kernels.baq.layout import scratch_sizes
-from syclade.kernels.target.native.traits import TRAITS
+from syclade.kernels.target.native.traits import TRAITS as NATIVE
 
 if TYPE_CHECKING:
     from syclade.host.engines import KernelEngine
 
-__all__ = ["BANDS", "BandedEngines", "banded_kernel", "by_band", "filled"]
+__all__ = ["BANDS", "Banded", "BandedEngines", "banded_kernel", "by_band", "filled"]
 
 BANDS = (7, 127)
 """Largest half widths of the bands of the kernels: that of reads without long indels, and the widest one."""
 
+_SHARED = ("letters", "positions", "gaps", "gap_cells")
+"""Sizes of arrays that all slots read and write: a slot's part of them begins at 0. Each slot has blocks of
+its own."""
 
-class BandedEngines:
-    """Engines with one slot, opened when a read first needs one, and again when a longer read comes.
+_REALS = {
+    "native": ("syclade.kernels.target.native.reals:REALS", NATIVE.lanes),
+    "python": ("syclade.kernels.target.python_reals:REALS", 1),
+}
+"""The `Reals` of devices with several reads a lane, and their lanes; the others have one read a lane."""
+
+_ONE_READ = ("syclade.kernels.target.reals:PLAIN", MEMBERS)
+
+
+@dataclass(frozen=True)
+class Banded:
+    """Computation on reads in bands: a kernel, and the same in numpy.
+
+    Attributes:
+        name: name of the kernel without the width.
+        factory: its factory in `kernels.baq`.
+        record: its arguments.
+        strides: symbols of the sizes that it needs.
+        title: what it computes, for messages.
+        unit: unit of its work.
+        numpy: the code of the device numpy.
+    """
+
+    name: str
+    factory: str
+    record: Record
+    strides: Sequence[str]
+    title: str
+    unit: str
+    numpy: NumpyCode
+
+
+def banded_kernel(banded: Banded, widest: int, kind: str = "native") -> Kernel:
+    """Return the kernel for bands up to a half width.
 
     Args:
-        arguments: the arguments of the kernel.
-        strides: symbols of the sizes that the kernel needs.
-        kernel_of: returns the kernel for bands up to a half width.
+        banded: what it computes.
+        widest: the half width.
+        kind: kind of the device.
+    """
+    reals, lanes = _REALS.get(kind, _ONE_READ)
+    return Kernel(
+        name=f"{banded.name}_{widest}",
+        factory=f"syclade.kernels.baq.{banded.factory}",
+        parts={"reals": reals},
+        constants={"band": widest},
+        records=(banded.record,),
+        group="work-group" if kind in _REALS else "sub-group",
+        lanes=lanes,
+        size=f"{banded.title} (bands up to {widest})",
+    )
+
+
+class BandedEngines:
+    """Engines that are opened when a read first needs one, and again when a longer read comes.
+
+    Args:
+        banded: what they compute.
         tables: problem arrays besides `strides`.
+        place: where; None: here.
     """
 
     def __init__(
-        self,
-        arguments: tuple[Argument, ...],
-        strides: Sequence[str],
-        kernel_of: Callable[[int], Kernel],
-        tables: Mapping[str, NDArray[Any]],
+        self, banded: Banded, tables: Mapping[str, NDArray[Any]], place: Place | None = None
     ) -> None:
-        self._arguments, self._strides = arguments, strides
-        self._kernel_of, self._tables = kernel_of, tables
-        self._engines: dict[int, tuple[KernelEngine, int]] = {}
+        self._banded, self._tables, self._place = banded, tables, place or here()
+        self._engines: dict[int, tuple[KernelEngine | NumpyEngine, int]] = {}
+        self._done: dict[Device, tuple[int, float]] = {}
 
-    def get(self, widest: int, needed: dict[str, int]) -> tuple[KernelEngine, int]:
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The work so far."""
+        return tuple(
+            WorkDone(device, NUMPY.kind if device == NUMPY else GENERAL, self._banded.unit, count, seconds)
+            for device, (count, seconds) in self._done.items()
+        )
+
+    def get(self, widest: int, needed: Mapping[str, int]) -> tuple[KernelEngine | NumpyEngine, int]:
         """Return an engine that is large enough, and its kernel.
 
         Args:
             widest: half width of the band.
-            needed: sizes, by symbol.
+            needed: sizes of all slots together, by symbol.
 
         Raises:
             DeviceError: the kernel cannot be compiled, or there is not enough memory.
         """
+        slots = self._place.slots
+        divided = (*_SHARED, "blocks")
+        part = {name: -(-size // slots) if name in divided else size for name, size in needed.items()}
         opened = self._engines.get(widest)
-        if opened is not None and all(opened[0].sizes[name] >= size for name, size in needed.items()):
+        if opened is not None and all(opened[0].sizes[name] >= size for name, size in part.items()):
             return opened
         if opened is not None:
-            needed = {name: max(size, opened[0].sizes[name]) for name, size in needed.items()}
+            part = {name: max(size, opened[0].sizes[name]) for name, size in part.items()}
             opened[0].close()
-        sizes = {name: size + size // 4 for name, size in needed.items()}
-        sizes |= scratch_sizes(widest, MEMBERS, sizes["query"], sizes["reference"]) | {"slots": 1}
-        sizes["line_cells"] = (2 * widest + 3) * MEMBERS
-        strides = np.array([sizes[name] for name in self._strides])
-        allocation = Allocation(self._arguments, sizes, {"strides": strides, **self._tables})
-        engine = open_engine(native_device(), allocation)
-        self._engines[widest] = (engine, engine.load(self._kernel_of(widest)))
+        self._engines[widest] = self._open(widest, {name: size + size // 4 for name, size in part.items()})
         return self._engines[widest]
+
+    def _open(self, widest: int, part: dict[str, int]) -> tuple[KernelEngine | NumpyEngine, int]:
+        """Return an engine with slots of these sizes, and its kernel."""
+        banded, device = self._banded, self._place.device
+        sizes = part | scratch_sizes(widest, MEMBERS, part["query"], part["reference"])
+        sizes |= {"slots": self._place.slots, "line_cells": (2 * widest + 3) * MEMBERS}
+        strides = np.array([0 if name in _SHARED else sizes[name] for name in banded.strides])
+        allocation = Allocation(banded.record.arguments, sizes, {"strides": strides, **self._tables})
+        if device.kind == NUMPY.kind:
+            numpy = NumpyEngine(device, allocation)
+            return numpy, numpy.load(banded.numpy)
+        engine = open_engine(device, allocation)
+        return engine, engine.load(banded_kernel(banded, widest, device.kind))
+
+    def run(
+        self, engine: KernelEngine | NumpyEngine, kernel: int, fields: Mapping[str, Any], count: int
+    ) -> None:
+        """Write fields, launch the kernel on all slots, and wait.
+
+        Args:
+            engine, kernel: those of `get`.
+            fields: arrays of all slots, by name.
+            count: how many reads or gaps are computed.
+        """
+        begun = time.perf_counter()
+        for name, values in fields.items():
+            engine.write(name, values)
+        if engine.slots == 1:
+            engine.wait(engine.start(kernel, 0))
+        else:
+            engine.launch([kernel] * engine.slots)
+        before, seconds = self._done.get(engine.device, (0, 0.0))
+        self._done[engine.device] = before + count, seconds + time.perf_counter() - begun
 
     def close(self) -> None:
         """Free the memory."""
         for engine, _ in self._engines.values():
             engine.close()
         self._engines.clear()
-
-
-def banded_kernel(name: str, factory: str, arguments: Record, size: str, widest: int) -> Kernel:
-    """Return a kernel for bands up to a half width, for this processor.
-
-    Args:
-        name: its name without the width.
-        factory: its factory in `kernels.baq`.
-        arguments: its arguments.
-        size: what it computes, for messages.
-        widest: the half width.
-    """
-    return Kernel(
-        name=f"{name}_{widest}",
-        factory=f"syclade.kernels.baq.{factory}",
-        parts={"reals": "syclade.kernels.target.native.reals:REALS"},
-        constants={"band": widest},
-        records=(arguments,),
-        group="work-group",
-        lanes=TRAITS.lanes,
-        size=f"{size} (bands up to {widest})",
-    )
 
 
 def by_band(chosen: NDArray[np.bool_], band: NDArray[np.int64]) -> list[tuple[int, NDArray[np.intp]]]:
@@ -116,8 +187,17 @@ def by_band(chosen: NDArray[np.bool_], band: NDArray[np.int64]) -> list[tuple[in
     return found
 
 
-def filled(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return values with zeros after them, up to a number of rows."""
-    full = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
+def filled(values: NDArray[Any], sizes: Mapping[str, int], symbol: str) -> NDArray[Any]:
+    """Return values of all slots with zeros after them.
+
+    Args:
+        values: the values, of which slots have consecutive parts; those of blocks are dealt out in turns.
+        sizes: sizes of the engine.
+        symbol: symbol of the first dimension, of one slot.
+    """
+    slots, size = sizes["slots"], sizes[symbol]
+    full = np.zeros((size * slots, *values.shape[1:]), dtype=values.dtype)
     full[: len(values)] = values
-    return full
+    if symbol != "blocks":
+        return full
+    return full.reshape(size, slots, *values.shape[1:]).swapaxes(0, 1)

@@ -11,26 +11,49 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.fallback.baq.gaps import compute_gaps
 from syclade.host.calls.alignment_quality import blocks_of, given_of, sizes_of, tables
-from syclade.host.calls.banded import BandedEngines, banded_kernel, by_band, filled
+from syclade.host.calls.banded import Banded, BandedEngines, by_band, filled
+from syclade.host.calls.place import Place
 from syclade.host.calls.taking import Reads
-from syclade.host.compile.kernel import Kernel, Record
+from syclade.host.compile.kernel import Record
+from syclade.host.devices.work import GAPS as GAPS_DONE
+from syclade.host.devices.work import WorkDone
 from syclade.kernels.baq.gap_arguments import GAP_NUMBERS, GAP_STRIDES, GAPS
 from syclade.kernels.pileup.arguments import LARGEST_QUALITY
 from syclade.kernels.pileup.indel_arguments import GAP
 
-__all__ = ["GapQuality", "gap_kernel", "quality_of_error"]
+__all__ = ["GAPS_OF_READS", "GapQuality", "quality_of_error"]
+
+GAPS_OF_READS = Banded(
+    name="gaps",
+    factory="gap_kernel:make_gaps",
+    record=Record("Gaps", GAPS),
+    strides=GAP_STRIDES,
+    title="alignment qualities of gaps",
+    unit=GAPS_DONE,
+    numpy=compute_gaps,
+)
 
 _CERTAIN = float(np.finfo(np.float64).eps)
 """Smaller error probabilities have the largest quality."""
 
 
 class GapQuality:
-    """Computes alignment qualities of gaps."""
+    """Computes alignment qualities of gaps.
 
-    def __init__(self) -> None:
+    Args:
+        place: where; None: here.
+    """
+
+    def __init__(self, place: Place | None = None) -> None:
         used = {name: table for name, table in tables(certain=99).items() if name != "limits"}
-        self._engines = BandedEngines(GAPS, GAP_STRIDES, gap_kernel, used)
+        self._engines = BandedEngines(GAPS_OF_READS, used, place)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The gaps that were computed."""
+        return self._engines.work
 
     def compute(
         self, reads: Reads, gaps: NDArray[np.int64], reference: NDArray[np.uint8]
@@ -85,20 +108,12 @@ class GapQuality:
         count = np.searchsorted(of_read, members, side="right") - first_gap
         given = given_of(reads, chosen, members, shapes, reference, engine.sizes)
         given |= {
-            "first_gap": filled(first_gap, engine.sizes["blocks"]),
-            "gap_count": filled(count, engine.sizes["blocks"]),
-            "gap_numbers": filled(numbers, engine.sizes["gaps"]),
+            "first_gap": filled(first_gap, engine.sizes, "blocks"),
+            "gap_count": filled(count, engine.sizes, "blocks"),
+            "gap_numbers": filled(numbers, engine.sizes, "gaps"),
         }
-        engine.put(0, given)
-        engine.wait(engine.start(kernel, 0))
-        return 1.0 - _sums(engine.get(0, ("posterior",))["posterior"], first, cells)
-
-
-def gap_kernel(widest: int) -> Kernel:
-    """Return the kernel for bands up to a half width, for this processor."""
-    return banded_kernel(
-        "gaps", "gap_kernel:make_gaps", Record("Gaps", GAPS), "alignment qualities of gaps", widest
-    )
+        self._engines.run(engine, kernel, given, len(gaps))
+        return 1.0 - _sums(engine.read("posterior").ravel(), first, cells)
 
 
 def quality_of_error(error: NDArray[np.float64]) -> NDArray[np.int64]:

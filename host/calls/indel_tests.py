@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alleles import Allele
 from syclade.host.calls.errors_of_bases import joint_errors
+from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.homopolymers import homopolymer_length
 from syclade.host.calls.indel_counts import Indel, IndelCounts, Qualities
 from syclade.host.calls.kinds import INDEL
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES
 from syclade.host.calls.screen import poisson_screen
-from syclade.host.tails import columns_of, log_tails
+from syclade.host.tails import columns_of
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
 __all__ = ["RARE", "IndelTests", "indel_alleles", "run_indel_tests"]
@@ -47,16 +48,22 @@ class IndelTests:
         order: tests up to and including each tested indel.
         groups: error probabilities of the reads of each tested indel.
         log_p: ln of the p-value of indels that may be significant.
+        tails: computes those of others.
     """
 
     counts: IndelCounts
     order: Mapping[Indel, int]
     groups: Mapping[Indel, Groups]
     log_p: Mapping[Indel, float]
+    tails: ExactTails
 
 
 def run_indel_tests(
-    counts: IndelCounts, reference: NDArray[np.uint8], options: CallOptions, level: float
+    counts: IndelCounts,
+    reference: NDArray[np.uint8],
+    options: CallOptions,
+    level: float,
+    tails: ExactTails,
 ) -> IndelTests:
     """Test the indels of a window.
 
@@ -65,6 +72,7 @@ def run_indel_tests(
         reference: uint8, bases of the whole contig, by number.
         options: which reads count.
         level: indels whose p-value certainly exceeds it need no exact one.
+        tails: computes exact p-values.
 
     Raises:
         DeviceError: the kernel of tails cannot be compiled.
@@ -77,17 +85,17 @@ def run_indel_tests(
     possible = poisson_screen(made.starts, made.probabilities, made.counts, made.at_least, level)
     chosen = [one for one, may_be in zip(groups, possible, strict=True) if may_be]
     order = {one: number for number, one in enumerate(groups, 1)}
-    return IndelTests(counts, order, groups, _log_p(counts, groups, chosen))
+    return IndelTests(counts, order, groups, _log_p(counts, groups, chosen, tails), tails)
 
 
 def _log_p(
-    counts: IndelCounts, groups: Mapping[Indel, Groups], chosen: Sequence[Indel]
+    counts: IndelCounts, groups: Mapping[Indel, Groups], chosen: Sequence[Indel], tails: ExactTails
 ) -> dict[Indel, float]:
     """Return ln of the p-values of some indels."""
     if not chosen:
         return {}
     columns = columns_of((*groups[one], int(counts.indels[one].count.sum())) for one in chosen)
-    return dict(zip(chosen, log_tails(columns, device="native").log_tails.tolist(), strict=True))
+    return dict(zip(chosen, tails.of(columns).tolist(), strict=True))
 
 
 def indel_alleles(
@@ -181,7 +189,8 @@ def _allele(tests: IndelTests, indel: Indel, reference: NDArray[np.uint8]) -> Al
     alternative = (0, 0) if mine is None else mine.strands()
     log_p = tests.log_p.get(indel)
     if log_p is None:
-        log_p = _log_p(counts, tests.groups, [indel] if indel in tests.groups else []).get(indel, 0.0)
+        chosen = [indel] if indel in tests.groups else []
+        log_p = _log_p(counts, tests.groups, chosen, tests.tails).get(indel, 0.0)
     depth = int(counts.depth[column]) - int(counts.tails[column])
     anchor = _LETTERS[reference[position]]
     deleted = "".join(

@@ -1,19 +1,24 @@
-"""All kernels of calling on this processor; those of tails are in `host/tails/kernels.py`."""
+"""All kernels of calling; those of tails are in `host/tails/kernels.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from syclade.host.calls.alignment_quality import kernel_of
-from syclade.host.calls.banded import BANDS
+from syclade.host.calls.alignment_quality import BAQ_OF_READS
+from syclade.host.calls.banded import BANDS, banded_kernel
 from syclade.host.calls.compiled import HOST_KERNELS
-from syclade.host.calls.gap_quality import gap_kernel
+from syclade.host.calls.gap_quality import GAPS_OF_READS
 from syclade.host.compile.kernel import Kernel
 
-__all__ = ["call_kernels"]
+__all__ = ["alignment_kernels", "call_kernels"]
 
 
 def call_kernels() -> Mapping[str, Kernel]:
-    """Return the kernels, by name."""
-    banded = {one.name: one for widest in BANDS for one in (kernel_of(widest), gap_kernel(widest))}
-    return HOST_KERNELS | banded
+    """Return the kernels of this processor, by name."""
+    return HOST_KERNELS | alignment_kernels("native")
+
+
+def alignment_kernels(kind: str) -> dict[str, Kernel]:
+    """Return the kernels of alignment qualities of a kind of device, by name."""
+    found = [banded_kernel(one, widest, kind) for widest in BANDS for one in (BAQ_OF_READS, GAPS_OF_READS)]
+    return {one.name: one for one in found}

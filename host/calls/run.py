@@ -17,12 +17,14 @@ from syclade.host.calls.alleles import Allele
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
 from syclade.host.calls.kinds import KINDS, SNV, Tested
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.place import Place
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import Interval, tiles
 from syclade.host.calls.sites import Sites
 from syclade.host.calls.work import WindowResult, Worker
 from syclade.host.common.errors import ReadsError
 from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.work import WorkDone, merged_work
 
 __all__ = ["Called", "Progress", "Sample", "Variant", "call_variants", "samples_of"]
 
@@ -68,6 +70,7 @@ class Called:
         bases: reads of all positions, summed over the samples.
         records: records of the files that were read.
         empty: records without bases, which were left out.
+        work: reads and gaps aligned, and columns tested, by the devices that did it.
     """
 
     samples: tuple[Sample, ...]
@@ -79,6 +82,7 @@ class Called:
     bases: int
     records: int
     empty: int
+    work: tuple[WorkDone, ...]
 
 
 def samples_of(paths: Sequence[Path], reference: Reference) -> tuple[Sample, ...]:
@@ -114,9 +118,10 @@ def call_variants(
     *,
     sites: Sites | None = None,
     threads: int | None = None,
+    place: Place | None = None,
     progress: Progress | None = None,
 ) -> Called:
-    """Call the variants of samples. The result does not depend on the number of threads.
+    """Call the variants of samples. The result depends neither on the number of threads nor on the place.
 
     Args:
         reference: the reference.
@@ -125,11 +130,12 @@ def call_variants(
         options: what decides the records.
         sites: alleles that get records in any case.
         threads: number of threads; None: as many as there are cores.
+        place: where alignment qualities and tests are computed, by `place_of`; None: here.
         progress: called after each piece.
 
     Raises:
         ReadsError: a file is damaged, or a read cannot be used.
-        DeviceError: a kernel cannot be compiled.
+        DeviceError: a kernel cannot be compiled, or the device cannot be used.
     """
     options = options or CallOptions()
     sites = sites or {}
@@ -138,7 +144,7 @@ def call_variants(
     total = sum(piece.end - piece.begin for piece in pieces)
     gathered = _Gathered(len(samples), options, sites)
     with ExitStack() as closing:
-        pool = _Pool(samples, reference, options, threads)
+        pool = _Pool(samples, reference, options, threads, place)
         closing.callback(pool.close)
         done = 0
         for piece, windows in pool.run(pieces, sites):
@@ -147,18 +153,23 @@ def call_variants(
             done += piece.end - piece.begin
             if progress is not None:
                 progress(done, total, str(piece))
-        records, empty = pool.records, pool.empty
-    return gathered.called(tuple(samples), total, records, empty)
+        records, empty, work = pool.records, pool.empty, pool.work
+    return gathered.called(tuple(samples), total, records, empty, work)
 
 
 class _Pool:
     """Workers, one for each thread; at most a few pieces wait for those before them."""
 
     def __init__(
-        self, samples: Sequence[Sample], reference: Reference, options: CallOptions, threads: int
+        self,
+        samples: Sequence[Sample],
+        reference: Reference,
+        options: CallOptions,
+        threads: int,
+        place: Place | None,
     ) -> None:
         self._samples, self._reference, self._options = samples, reference, options
-        self._threads = threads
+        self._threads, self._place = threads, place
         self._pool = ThreadPoolExecutor(threads)
         self._local = threading.local()
         self._workers: list[Worker] = []
@@ -171,6 +182,10 @@ class _Pool:
     @property
     def empty(self) -> int:
         return sum(worker.empty for worker in self._workers)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        return merged_work(worker.work for worker in self._workers)
 
     def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
         """Yield the pieces in order, with their windows."""
@@ -206,7 +221,7 @@ class _Pool:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             paths = [sample.path for sample in self._samples]
-            worker = self._local.worker = Worker(paths, self._reference.path, self._options)
+            worker = self._local.worker = Worker(paths, self._reference.path, self._options, self._place)
             with self._lock:
                 self._workers.append(worker)
         windows: list[WindowResult] = worker.windows(piece, codes, forced)
@@ -241,7 +256,14 @@ class _Gathered:
         self._covered += window.covered
         self._bases += window.bases
 
-    def called(self, samples: tuple[Sample, ...], positions: int, records: int, empty: int) -> Called:
+    def called(
+        self,
+        samples: tuple[Sample, ...],
+        positions: int,
+        records: int,
+        empty: int,
+        work: tuple[WorkDone, ...],
+    ) -> Called:
         """Decide, now that the number of tests is known."""
         limits = tuple(limits_of(tested, self._options) for tested in self._tested)
         variants = _decided(self._alleles, limits, self._options)
@@ -255,6 +277,7 @@ class _Gathered:
             self._bases,
             records,
             empty,
+            work,
         )
 
 

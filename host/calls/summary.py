@@ -10,6 +10,8 @@ import syclade
 from syclade.host.calls.kinds import INDEL, SNV
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.run import Called
+from syclade.host.devices.device import native_device
+from syclade.host.devices.work import work_dicts
 
 __all__ = ["summary_of"]
 
@@ -56,6 +58,8 @@ def summary_of(
         "alignments": called.records,
         "alignments_without_bases": called.empty,
         "options": {name: getattr(options, name) for name in options.__dataclass_fields__},
+        "counting": native_device().filter,
+        "work": work_dicts(called.work),
         "files": [str(path) for path in files],
         "seconds": round(seconds, 3),
     }

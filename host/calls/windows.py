@@ -17,9 +17,11 @@ from syclade.host.calls.counts import Counter, Counts
 from syclade.host.calls.gap_quality import GapQuality
 from syclade.host.calls.indel_counts import IndelCounter
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.place import Place
 from syclade.host.calls.read_tags import ReadTags, TagReader
 from syclade.host.calls.stream import RawRecords
 from syclade.host.calls.taking import RAW_BYTES, Reads, Taker
+from syclade.host.devices.work import WorkDone, merged_work
 from syclade.kernels.pileup.arguments import FIELDS
 
 __all__ = ["WINDOW", "WindowCounter", "window_ends"]
@@ -49,18 +51,25 @@ class WindowCounter:
 
     Args:
         options: which reads and bases count.
+        place: where alignment qualities are computed; None: here.
     """
 
-    def __init__(self, options: CallOptions) -> None:
+    def __init__(self, options: CallOptions, place: Place | None = None) -> None:
         self._options = options
         self.stopped = False
         self._taker = Taker(compiled("records"), options, BANDS[-1])
         self._columns = compiled("columns")
-        self._quality = None if options.no_baq else AlignmentQuality(certain=0 if options.compat else 99)
+        certain = 0 if options.compat else 99
+        self._quality = None if options.no_baq else AlignmentQuality(certain=certain, place=place)
         self._tags = TagReader(options)
-        self._gaps = GapQuality()
+        self._gaps = GapQuality(place)
         self._indels: Compiled | None = None
         self.records = self.empty = 0
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """Reads and gaps whose alignment qualities were computed."""
+        return merged_work(one.work for one in (self._quality, self._gaps) if one is not None)
 
     def count(
         self,

@@ -15,11 +15,14 @@ from syclade.host.calls.alignments import Alignments
 from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
 from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
+from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
 from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
 from syclade.host.calls.options import CallOptions
+from syclade.host.calls.place import Place
 from syclade.host.calls.regions import Interval
 from syclade.host.calls.windows import WindowCounter
+from syclade.host.devices.work import WorkDone, merged_work
 
 __all__ = ["WindowResult", "Worker"]
 
@@ -55,13 +58,17 @@ class Worker:
         paths: the samples' files.
         reference: the reference's file, which CRAM needs.
         options: what decides the records.
+        place: where alignment qualities and tests are computed; None: here.
     """
 
-    def __init__(self, paths: Sequence[Path], reference: Path, options: CallOptions) -> None:
+    def __init__(
+        self, paths: Sequence[Path], reference: Path, options: CallOptions, place: Place | None
+    ) -> None:
         self._options = options
         self._open = ExitStack()
         self._files = [self._open.enter_context(Alignments(path, reference)) for path in paths]
-        self._counters = [WindowCounter(options) for _ in paths]
+        self._counters = [WindowCounter(options, place) for _ in paths]
+        self._tails = ExactTails(place)
 
     @property
     def records(self) -> int:
@@ -72,6 +79,11 @@ class Worker:
     def empty(self) -> int:
         """Records without bases."""
         return sum(counter.empty for counter in self._counters)
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """Reads and gaps aligned, and columns tested."""
+        return merged_work((*(counter.work for counter in self._counters), self._tails.work))
 
     def windows(
         self, piece: Interval, reference: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
@@ -93,7 +105,7 @@ class Worker:
         ]
         try:
             return [
-                tested_window(piece.contig, counts, reference, self._options, forced)
+                tested_window(piece.contig, counts, reference, self._options, forced, self._tails)
                 for counts in zip(*streams, strict=True)
             ]
         finally:
@@ -118,6 +130,7 @@ def tested_window(
     reference: NDArray[np.uint8],
     options: CallOptions,
     forced: Mapping[int, tuple[int, ...]],
+    tails: ExactTails,
 ) -> WindowResult:
     """Test a window of all samples.
 
@@ -127,10 +140,11 @@ def tested_window(
         reference: uint8, bases of the contig, by number.
         options: what decides the records.
         forced: numbers of the alternatives that get records in any case, by position.
+        tails: computes exact p-values.
     """
     begin, width = samples[0].begin, len(samples[0].depth)
-    snvs = _snvs(samples, reference, options, forced)
-    indels = _indels(samples, reference, options)
+    snvs = _snvs(samples, reference, options, forced, tails)
+    indels = _indels(samples, reference, options, tails)
     alleles = sorted((*indels.alleles, *snvs.alleles), key=lambda one: one[0].position)
     return WindowResult(
         Interval(contig, begin, begin + width),
@@ -153,6 +167,7 @@ def _snvs(
     reference: NDArray[np.uint8],
     options: CallOptions,
     forced: Mapping[int, tuple[int, ...]],
+    tails: ExactTails,
 ) -> _Found:
     """Test the bases of a window; see `tested_window`."""
     if options.only_indels:
@@ -166,10 +181,10 @@ def _snvs(
     wanted = np.zeros(width, dtype=bool)
     wanted[[column for column, _ in here]] = True
     level = options.sig / (options.bonf or 1)
-    tests = [run_tests(one, level, wanted) for one in columns]
+    tests = [run_tests(one, level, tails, wanted) for one in columns]
     chosen = set(here).union(*(_possible(one, level) for one in tests))
     if len(samples) > 1 and chosen:
-        tests = [_with_all(one, test, chosen, level) for one, test in zip(columns, tests, strict=True)]
+        tests = [_with_all(one, chosen, level, tails) for one in columns]
     alleles = tuple(
         tuple(allele_at(one, test, column, base) for one, test in zip(columns, tests, strict=True))
         for column, base in sorted(chosen)
@@ -177,13 +192,15 @@ def _snvs(
     return _Found(tuple(test.tested for test in tests), alleles)
 
 
-def _indels(samples: Sequence[Counts], reference: NDArray[np.uint8], options: CallOptions) -> _Found:
+def _indels(
+    samples: Sequence[Counts], reference: NDArray[np.uint8], options: CallOptions, tails: ExactTails
+) -> _Found:
     """Test the indels of a window."""
     counts = [one.indels for one in samples if one.indels is not None]
     if not options.call_indels:
         return _Found((0,) * len(samples), ())
     level = options.sig / number_of_tests(INDEL, 0, options)
-    tests = [run_indel_tests(one, reference, options, level) for one in counts]
+    tests = [run_indel_tests(one, reference, options, level, tails) for one in counts]
     alleles = tuple(indel_alleles(tests, reference, level * MARGIN))
     return _Found(tuple(len(one.order) for one in tests), alleles)
 
@@ -195,9 +212,9 @@ def _possible(tests: WindowTests, level: float) -> set[tuple[int, int]]:
 
 
 def _with_all(
-    columns: ColumnsToTest, tests: WindowTests, chosen: set[tuple[int, int]], level: float
+    columns: ColumnsToTest, chosen: set[tuple[int, int]], level: float, tails: ExactTails
 ) -> WindowTests:
     """Return the tests of a sample with exact p-values for alternatives that another sample may have."""
     wanted = np.zeros(len(columns.tested), dtype=bool)
     wanted[[column for column, _ in chosen]] = True
-    return run_tests(columns, level, wanted)
+    return run_tests(columns, level, tails, wanted)

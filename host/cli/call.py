@@ -14,7 +14,15 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.cli.progress import LINE_SECONDS, show_log
-from syclade.host.options.calls import CALL_OPTIONS, REFUSED, CallOption, call_flag
+from syclade.host.options.calls import (
+    CALL_FILES,
+    CALL_OPTIONS,
+    CALL_SHARED,
+    REFUSED,
+    CallFile,
+    CallOption,
+    call_flag,
+)
 
 if TYPE_CHECKING:
     from syclade.host.calls.options import CallOptions
@@ -28,17 +36,36 @@ __all__ = ["command"]
 STDOUT = Path("-")
 
 
-def _with_table(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the table, and those that are refused."""
+def _with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the tables, and those that are refused."""
+    for shared, changes in reversed(CALL_SHARED.items()):
+        command = options.take(shared, **changes)(command)
     for name, letter, reason in reversed(REFUSED):
         command = _refused(name, letter, reason)(command)
     for option in reversed(CALL_OPTIONS.values()):
         command = _added(option)(command)
+    for file in reversed(CALL_FILES):
+        command = _file(file)(command)
     return command
 
 
+def _flags(option: CallOption | CallFile) -> list[str]:
+    return [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
+
+
+def _file(option: CallFile) -> Callable[..., Any]:
+    return click.option(
+        *_flags(option),
+        type=click.STRING if option.metavar == "REGION" else options.INPUT_FILE,
+        required=option.required,
+        default=option.default,
+        show_default=option.default is not None,
+        metavar=option.metavar,
+        help=option.help,
+    )
+
+
 def _added(option: CallOption) -> Callable[..., Any]:
-    flags = [*([f"-{option.short}"] if option.short else []), call_flag(option.name), option.name]
     settings: dict[str, Any] = {"help": option.help, "default": option.default, "show_default": True}
     if option.default is False:
         settings |= {"is_flag": True, "show_default": False}
@@ -46,7 +73,7 @@ def _added(option: CallOption) -> Callable[..., Any]:
         settings |= {"type": click.IntRange(option.low, option.high if option.high != 2**31 - 1 else None)}
     elif option.name == "sig":
         settings |= {"type": click.FloatRange(0, 1, min_open=True)}
-    return click.option(*flags, **settings)
+    return click.option(*_flags(option), **settings)
 
 
 def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
@@ -63,25 +90,7 @@ def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
 
 @click.command("call")
 @click.argument("reads", type=options.INPUT_FILE, nargs=-1, required=True, metavar="BAM...")
-@click.option("-f", "--ref", type=options.INPUT_FILE, required=True, metavar="FASTA", help="Reference.")
-@click.option(
-    "-o", "--out", type=options.INPUT_FILE, default="-", show_default=True, metavar="VCF",
-    help="VCF to write; .vcf.gz is compressed and indexed; - is standard output.",
-)  # fmt: skip
-@click.option("-r", "--region", metavar="REGION", help="Call only this region: contig, or contig:begin-end.")
-@click.option(
-    "-l", "--bed", type=options.INPUT_FILE, metavar="FILE",
-    help="Call only these regions (BED) or positions (contig and position from 1).",
-)  # fmt: skip
-@click.option(
-    "--sites", type=options.INPUT_FILE, metavar="VCF", help="Write records of these alleles in any case, too."
-)
-@_with_table
-@options.take("threads")
-@options.take("force", help="Replace an existing VCF.")
-@options.take("json", help="Print a summary as JSON, on standard error with -o -.")
-@options.take("quiet", help="Print only warnings.")
-@options.take("verbose")
+@_with_tables
 def command(
     reads: tuple[Path, ...],
     ref: Path,
@@ -89,6 +98,7 @@ def command(
     region: str | None,
     bed: Path | None,
     sites: Path | None,
+    device: str,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -102,13 +112,16 @@ def command(
     lofreq call. Several files are samples of one VCF.
     """
     from syclade.host.calls.output import check_vcf, write_vcf
+    from syclade.host.calls.place import place_of
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of
     from syclade.host.calls.vcf import vcf_lines
+    from syclade.host.devices.cores import usable_cores
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
+    place = place_of(device, usable_cores())
     if not verbose:
         _leave_out_devices()
     begun = time.perf_counter()
@@ -120,7 +133,9 @@ def command(
     intervals = _intervals(samples[0].contigs, region, bed)
     forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
     with _progress(quiet, log) as progress:
-        called = call_variants(reference, samples, intervals, chosen, sites=forced, progress=progress)
+        called = call_variants(
+            reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
+        )
     if called.empty:
         log.tell(f"syclade: warning: {called.empty} reads without bases were left out")
     text = "".join(vcf_lines(called, ref.name, chosen))
@@ -139,7 +154,7 @@ def command(
 
 
 def _leave_out_devices() -> None:
-    """Log no choice of a device until the command ends: its user has chosen none."""
+    """Log no choice of a device until the command ends: each window of tests chooses the same one."""
     logger = logging.getLogger("syclade.devices")
     click.get_current_context().call_on_close(lambda level=logger.level: logger.setLevel(level))
     logger.setLevel(logging.WARNING)

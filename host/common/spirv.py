@@ -29,7 +29,7 @@ MAGIC = struct.pack("<I", 0x07230203)
 _HEADER_WORDS = 5
 _SPEC_ID, _LINKAGE = 1, 41  # decorations
 _LOCAL_SIZE, _SUBGROUP_SIZE = 17, 35  # execution modes
-_GROUPS, _SUBGROUP_DISPATCH = 18, 58  # capabilities
+_SUBGROUP_DISPATCH = 58  # a capability
 
 
 class Op:
@@ -148,13 +148,16 @@ def rename_entry_point(module: bytes, name: str) -> bytes:
     return module_of(header(module), body)
 
 
-def declare_group_size(module: bytes, size: int) -> bytes:
+def declare_group_size(module: bytes, size: int, *, sub_groups: bool) -> bytes:
     """Declare the number of work-items of a work-group, so that compilers need not support other sizes.
 
-    If the module uses sub-group instructions, sub-groups get the same size: a work-group is one sub-group.
+    Args:
+        module: a SPIR-V module.
+        size: the number of work-items.
+        sub_groups: whether a work-group is one sub-group. A CPU device makes one vector of it; else its
+            compiler chooses a width, and makes no vectors if that is more than `size`.
     """
     found = list(instructions(module))
-    sub_groups = any(one == Instruction(Op.CAPABILITY, (_GROUPS,)) for one in found)
     body: list[Instruction] = []
     if sub_groups:
         body.append(Instruction(Op.CAPABILITY, (_SUBGROUP_DISPATCH,)))

@@ -97,4 +97,4 @@ def translate(queue: Any, kernel: Kernel) -> Spirv:
         )
     except Exception as error:  # from numba, llvmlite or the translator to SPIR-V
         raise DeviceError(f"numba-dpex cannot compile {kernel.name}: {error}") from error
-    return Spirv(name, declare_group_size(module, kernel.lanes))
+    return Spirv(name, declare_group_size(module, kernel.lanes, sub_groups=kernel.group == "sub-group"))

@@ -8,9 +8,10 @@ from syclade.host.common.errors import DeviceError
 from syclade.host.devices.device import Device
 from syclade.host.devices.forks import note_sycl_use
 from syclade.host.devices.probe import kind_of
+from syclade.host.options import flag_of
 from syclade.host.workarounds import prepare
 
-__all__ = ["device_of", "open_queue"]
+__all__ = ["device_of", "open_queue", "require_float64"]
 
 
 def open_queue(device_filter: str, *, timed: bool = False) -> Any:
@@ -31,6 +32,20 @@ def open_queue(device_filter: str, *, timed: bool = False) -> Any:
         raise DeviceError(
             f"device {device_filter} does not open: {error}", hint="run `syclade devices` to look again"
         ) from error
+
+
+def require_float64(queue: Any) -> None:
+    """Check that a device computes with numbers of 64 bits, as kernels of probabilities do.
+
+    Raises:
+        DeviceError: it does not.
+    """
+    device = queue.sycl_device
+    if not device.has_aspect_fp64:
+        raise DeviceError(
+            f"{device.name.strip()} has no 64-bit floating-point numbers, which this kernel needs",
+            hint=f"use another device: {flag_of('device', 'cpu')}, or native",
+        )
 
 
 def device_of(queue: Any) -> Device:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from syclade.host.devices.device import Device
 
 __all__ = [
     "COLUMNS",
+    "GAPS",
     "GENERAL",
     "IMAGE",
+    "READS",
     "SPECIALISED",
     "STAGES",
     "STEPS",
@@ -26,18 +29,19 @@ __all__ = [
     "counts_of",
     "executed_on",
     "executors_of",
+    "merged_work",
     "require_all",
     "require_executor",
     "work_dicts",
 ]
 
-STEPS, SWEEPS, COLUMNS = "steps", "sweeps", "columns"
-"""Units of work: chain steps, sweeps of searches, columns of pileups."""
+STEPS, SWEEPS, COLUMNS, READS, GAPS = "steps", "sweeps", "columns", "reads", "gaps"
+"""Units of work: chain steps, sweeps of searches, columns of pileups, reads and gaps aligned."""
 
 SPECIALISED, GENERAL, IMAGE, STAGES = "specialised", "general", "image", "stages"
 """Names of kernels: for the sizes of this run, for many sizes, from an image file, one per stage."""
 
-_NAMES = {STEPS: "chain steps", SWEEPS: "sweeps", COLUMNS: "columns"}
+_NAMES = {STEPS: "chain steps", SWEEPS: "sweeps", COLUMNS: "columns", READS: "reads", GAPS: "gaps"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class WorkDone:
     Attributes:
         executor: the device that the kernel ran on.
         kernel: specialised, general, image, stages, or numpy (which has no kernels).
-        unit: STEPS, SWEEPS or COLUMNS.
-        count: number of steps or sweeps, over all chains or searches, or of columns.
+        unit: STEPS, SWEEPS, COLUMNS, READS or GAPS.
+        count: number of steps or sweeps, over all chains or searches, or of the others.
         seconds: wall time of the launches.
     """
 
@@ -138,6 +142,16 @@ def work_dicts(work: Sequence[WorkDone]) -> list[dict[str, Any]]:
         }
         for one in work
     ]
+
+
+def merged_work(parts: Iterable[Sequence[WorkDone]]) -> tuple[WorkDone, ...]:
+    """Return the work of several parts of a run: counts and seconds of the same kind are added."""
+    merged: dict[tuple[Device, str, str], WorkDone] = {}
+    for one in chain.from_iterable(parts):
+        key = one.executor, one.kernel, one.unit
+        before = merged.get(key, replace(one, count=0, seconds=0.0))
+        merged[key] = replace(one, count=before.count + one.count, seconds=before.seconds + one.seconds)
+    return tuple(merged.values())
 
 
 def executed_on(work: Sequence[WorkDone]) -> str:

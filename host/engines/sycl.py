@@ -15,7 +15,7 @@ from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.program import load_kernel
 from syclade.host.devices.device import Device
 from syclade.host.devices.forks import refuse_inherited_sycl
-from syclade.host.devices.queue import device_of, open_queue
+from syclade.host.devices.queue import device_of, open_queue, require_float64
 from syclade.host.engines.engine import Allocation, Engine
 from syclade.host.engines.huge_pages import advise_huge_pages
 from syclade.host.options import flag_of
@@ -51,6 +51,8 @@ class SyclEngine(Engine):
         timed: bool = False,
     ) -> None:
         self._queue = open_queue(device.filter, timed=timed)
+        if any(np.dtype(one.dtype) == np.float64 for one in allocation.arguments):
+            require_float64(self._queue)
         super().__init__(device_of(self._queue), allocation)
         self._image = image
         self._beside: SideBySide | None = None

@@ -1,10 +1,10 @@
-"""The table of options of `syclade call`: names and defaults are LoFreq's, with those that LoFreq lacks."""
+"""The tables of options of `syclade call`: names and defaults are LoFreq's, with those that LoFreq lacks."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["CALL_OPTIONS", "REFUSED", "CallOption", "call_flag"]
+__all__ = ["CALL_FILES", "CALL_OPTIONS", "CALL_SHARED", "REFUSED", "CallFile", "CallOption", "call_flag"]
 
 
 class CallOption(NamedTuple):
@@ -63,6 +63,53 @@ _ROWS = (
 
 CALL_OPTIONS = {option.name: option for option in _ROWS}
 """Options by name, in the order of the help."""
+
+
+class CallFile(NamedTuple):
+    """An option for a file, or for a part of the genome.
+
+    Attributes:
+        name: its name in Python.
+        short: its letter; empty without one.
+        metavar: placeholder of its value: REGION is no file.
+        default: its default; None without one.
+        required: whether it must be given.
+        help: its help.
+    """
+
+    name: str
+    short: str
+    metavar: str
+    default: str | None
+    required: bool
+    help: str
+
+
+# fmt: off
+CALL_FILES = (
+    CallFile("ref", "f", "FASTA", None, True, "Reference."),
+    CallFile("out", "o", "VCF", "-", False,
+             "VCF to write; .vcf.gz is compressed and indexed; - is standard output."),
+    CallFile("region", "r", "REGION", None, False, "Call only this region: contig, or contig:begin-end."),
+    CallFile("bed", "l", "FILE", None, False,
+             "Call only these regions (BED) or positions (contig and position from 1)."),
+    CallFile("sites", "", "VCF", None, False, "Write records of these alleles in any case, too."),
+)
+
+CALL_SHARED: dict[str, dict[str, Any]] = {
+    "device": {
+        "metavar": "auto|native|cpu|fpga-emu|numpy|FILTER",
+        "help": "Where to compute alignment qualities and tests; auto is native, this processor, which "
+                "counts bases in any case. FILTER as 'syclade devices' lists it.",
+    },
+    "threads": {},
+    "force": {"help": "Replace an existing VCF."},
+    "json": {"help": "Print a summary as JSON, on standard error with -o -."},
+    "quiet": {"help": "Print only warnings."},
+    "verbose": {},
+}
+# fmt: on
+"""Options that other commands have, too (`table.py`), with what differs here."""
 
 REFUSED = (
     ("def_alt_jq", "K", "joint qualities are not replaced"),

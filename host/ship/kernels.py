@@ -6,7 +6,8 @@ For SYCL devices, every kernel of the program is precompiled:
   and a general kernel for short chains of the maximum score;
 - on ancestor matrices, the fused kernel and the five stages;
 - for searches, one kernel per stage;
-- for tails of distributions, three kernels.
+- for tails of distributions, three kernels;
+- for calling, those of alignment qualities.
 
 Native processors have no specialisation constants: for them there are general kernels of chains, and the
 kernels of searches, of tails and of calling.
@@ -18,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from syclade.host.backends.stages.kernels import stage_kernels
-from syclade.host.calls.kernels import call_kernels
+from syclade.host.calls.kernels import alignment_kernels, call_kernels
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan, make_plan
@@ -98,10 +99,10 @@ def shipped_kernels() -> dict[str, Shipped]:
         _leaf_chains(),
         _ancestor_kernels(),
         _tails(),
+        _calls(),
     ):
         kernels |= dict(group)
-    calls = {f"calls-{name}": Shipped(one, tuple(PROCESSORS)) for name, one in call_kernels().items()}
-    return kernels | calls
+    return kernels
 
 
 def _chains() -> Iterator[tuple[str, Shipped]]:
@@ -206,6 +207,14 @@ def _tails() -> Iterator[tuple[str, Shipped]]:
     for name in KERNELS:
         yield f"tails-{name}", Shipped(tail_kernel(name), (SPIRV,))
         yield f"tails-{name}-native", Shipped(tail_kernel(name, NATIVE.lanes), tuple(PROCESSORS))
+
+
+def _calls() -> Iterator[tuple[str, Shipped]]:
+    """Yield the kernels of calling; devices have those of alignment qualities."""
+    for name, kernel in call_kernels().items():
+        yield f"calls-{name}", Shipped(kernel, tuple(PROCESSORS))
+    for name, kernel in alignment_kernels("cpu").items():
+        yield f"calls-{name}-device", Shipped(kernel, (SPIRV,))
 
 
 def _variants(

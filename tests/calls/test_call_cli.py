@@ -16,9 +16,17 @@ import pysam
 import pytest
 from click.testing import CliRunner, Result
 
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.place import place_of
+from syclade.host.calls.reference import Reference
+from syclade.host.calls.regions import whole
+from syclade.host.calls.run import call_variants, samples_of
+from syclade.host.calls.vcf import vcf_lines
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import SycladeError
+from syclade.host.devices.choice import choose_device
 from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
+from tests.support.did_all import assert_did_all
 
 FASTA, BAM = EXAMPLE / "reference.fa", EXAMPLE / "reads.bam"
 
@@ -65,6 +73,58 @@ def test_standard_output_is_the_vcf(tmp_path: Path) -> None:
     out = tmp_path / "calls.vcf"
     call("-f", FASTA, "-o", out, BAM)
     assert call("-f", FASTA, "--quiet", BAM).stdout == out.read_text()
+
+
+ON_DEVICES = [
+    "native",
+    "numpy",
+    pytest.param("cpu", marks=pytest.mark.sycl),
+    pytest.param("fpga-emu", marks=[pytest.mark.sycl, pytest.mark.emulator]),
+]
+
+
+@pytest.mark.parametrize("device", ON_DEVICES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_device_gives_the_same_records(tmp_path: Path, device: str, threads: int) -> None:
+    reference = Reference(FASTA)
+    samples = samples_of([BAM], reference)
+    options, lines = CallOptions(), []
+    for where in ("auto", device):
+        called = call_variants(
+            reference,
+            samples,
+            whole(samples[0].contigs),
+            options,
+            threads=threads,
+            place=place_of(where, threads),
+        )
+        lines.append("".join(vcf_lines(called, FASTA.name, options)))
+    assert_did_all(called, device)
+    assert {one.unit: one.count for one in called.work} == {"reads": called.records, "columns": 5}
+    assert lines[0] == lines[1]
+
+
+@pytest.mark.sycl
+def test_the_summary_names_the_devices(tmp_path: Path) -> None:
+    given = ["-f", FASTA, "-o", tmp_path / "calls.vcf", "--json", BAM]
+    result = call(*given, "--device", "cpu")
+    summary = json.loads(result.stdout)
+    device = choose_device("cpu").filter
+    assert summary["counting"] == "native"
+    assert [(one["unit"], one["device"], one["share"]) for one in summary["work"]] == [
+        ("reads", device, 1.0),
+        ("columns", device, 1.0),
+    ]
+    assert result.stderr.count("as requested") == 1
+    without = json.loads(call(*given, "--force", "-B", "--device", "cpu").stdout)
+    assert [one["unit"] for one in without["work"]] == ["columns"]
+
+
+def test_an_unknown_device_is_refused(tmp_path: Path) -> None:
+    assert "there is no device 'none'" in refused(
+        "-f", FASTA, "-o", tmp_path / "calls.vcf", "--device", "none", BAM
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_compressed_vcf_has_an_index(tmp_path: Path) -> None:

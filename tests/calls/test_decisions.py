@@ -13,6 +13,7 @@ from syclade.host.calls.columns import columns_to_test
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.decisions import Call, limits_of, may_be_called, sample_calls, thresholds_of
 from syclade.host.calls.errors_of_bases import joint_errors
+from syclade.host.calls.exact_tails import ExactTails
 from syclade.host.calls.kinds import INDEL, SNV, Kind, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.screen import may_be_significant
@@ -148,7 +149,7 @@ def test_the_screen_loses_no_significant_column(seed: int) -> None:
     level, counts = 0.2, random_counts(np.random.default_rng(seed), 300)
     counts.count[np.flatnonzero(counts.base)[:20]] *= 30
     columns = columns_to_test(counts, np.zeros(300, dtype=np.uint8), OWN)
-    every = run_tests(columns, level, np.ones(300, dtype=bool))
+    every = run_tests(columns, level, ExactTails(), np.ones(300, dtype=bool))
     possible = may_be_significant(columns, level)
     significant = {column for (column, _), log_p in every.log_p.items() if log_p <= math.log(level)}
     assert significant <= set(np.flatnonzero(possible).tolist())

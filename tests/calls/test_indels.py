@@ -12,8 +12,8 @@ import pysam
 import pytest
 
 from syclade.host.calls.alignments import open_alignments
-from syclade.host.calls.banded import BANDS
-from syclade.host.calls.gap_quality import gap_kernel
+from syclade.host.calls.banded import BANDS, banded_kernel
+from syclade.host.calls.gap_quality import GAPS_OF_READS
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.windows import WindowCounter
@@ -473,7 +473,7 @@ def test_lofreqs_places_after_long_gaps(tmp_path: Path) -> None:
 @pytest.mark.parametrize("widest", BANDS)
 def test_kernels_call_no_function_of_the_c_library(widest: int) -> None:
     """The linker of machine code does not find memset and memcpy, which LLVM makes of some loops."""
-    load_machine_code(gap_kernel(widest))
-    there = _at_hand(gap_kernel(widest))
+    load_machine_code(banded_kernel(GAPS_OF_READS, widest))
+    there = _at_hand(banded_kernel(GAPS_OF_READS, widest))
     assert there is not None
     assert not any(name in there[1] for name in (b"memset", b"memcpy", b"memmove"))

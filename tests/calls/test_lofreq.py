@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from syclade.host.cli.main import cli
+from syclade.host.devices.choice import choose_device
 
 SETS = [
     *(
@@ -53,6 +56,41 @@ def test_records_with_indels_are_lofreqs(shared_dir: Path, name: str, stored: bo
     limits = [line for line in text.splitlines() if line.startswith("##FILTER=<ID=min_")]
     assert [line for line in result.stdout.splitlines() if line.startswith("##FILTER=<ID=min_")] == limits
     assert sum("INDEL" in line for line in records(text)) > (0 if name == "hg00100" else 100)
+
+
+def on(device: str, name: str, kind: str, *, brief: bool = False) -> Any:
+    """Return a parameter of the test below; only brief ones belong to `make test`."""
+    marks = [] if brief else [pytest.mark.verification]
+    marks += [pytest.mark.sycl] if device in ("cpu", "fpga-emu") else []
+    marks += [pytest.mark.emulator] if device == "fpga-emu" else []
+    return pytest.param(device, name, kind, marks=marks, id=f"{device}-{name}.{kind}")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("device", "name", "kind"),
+    [
+        on("cpu", "hg00100", "indel", brief=True),
+        on("fpga-emu", "hg00100", "indel", brief=True),
+        on("numpy", "hg00100", "indel", brief=True),
+        on("cpu", "czb_artic1", "indel", brief=True),
+        on("fpga-emu", "czb_artic1", "indel"),
+        *(on(device, "vpipe_mt007544", "indel") for device in ("cpu", "fpga-emu", "numpy")),
+        *(on(device, name, "default") for device in ("cpu", "fpga-emu") for name in ("d1k", "a200k")),
+    ],
+)
+def test_records_of_devices_are_lofreqs(shared_dir: Path, device: str, name: str, kind: str) -> None:
+    """The device that was requested computes all alignment qualities and tests."""
+    folder = shared_dir / "variants"
+    reference = folder / ("human17.fasta" if name == "hg00100" else "MN908947.3.fasta")
+    given = ["call", "--compat", "--json", "--quiet", "-f", reference, "--device", device]
+    given += ["--call-indels"] if kind == "indel" else []
+    result = CliRunner().invoke(cli, [*map(str, given), str(folder / f"{name}.bam")], catch_exceptions=False)
+    assert records(result.stdout) == records((folder / f"{name}.{kind}.vcf").read_text())
+    work = json.loads(result.stderr)["work"]
+    units = ["reads", "gaps", "columns"] if kind == "indel" else ["reads", "columns"]
+    assert sorted(one["unit"] for one in work) == sorted(units)
+    assert {one["device"] for one in work} == {choose_device(device).filter}
 
 
 @pytest.mark.shared

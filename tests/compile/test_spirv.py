@@ -94,19 +94,18 @@ def test_two_kernels_cannot_be_renamed() -> None:
 
 
 def test_the_size_of_groups_is_declared() -> None:
-    """LocalSize (17) always, SubgroupSize (35) if the module has sub-group instructions."""
+    """LocalSize (17) always, SubgroupSize (35) if a work-group is one sub-group."""
     plain = probe_spirv()
     (kernel,) = (one.operands[1] for one in instructions(plain) if one.code == 15)
-    added = [one for one in instructions(declare_group_size(plain, 16)) if one.code == 16]
+    added = [one for one in instructions(declare_group_size(plain, 16, sub_groups=False)) if one.code == 16]
     assert added == [Instruction(16, (kernel, 17, 16, 1, 1))]
-    with_groups = module_of(header(plain), [Instruction(17, (18,)), *instructions(plain)])
-    body = list(instructions(declare_group_size(with_groups, 8)))
+    body = list(instructions(declare_group_size(plain, 8, sub_groups=True)))
     assert [one for one in body if one.code == 16] == [
         Instruction(16, (kernel, 17, 8, 1, 1)),
         Instruction(16, (kernel, 35, 8)),
     ]
     assert body[0] == Instruction(17, (58,))  # SubgroupDispatch
-    assert list(instructions(plain)) == [one for one in body[2:] if one.code != 16]
+    assert list(instructions(plain)) == [one for one in body[1:] if one.code != 16]
 
 
 def specialised_module(*ids: int) -> bytes:
