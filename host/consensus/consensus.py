@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
+from syclade.host.common.errors import MatrixError
 from syclade.host.consensus.cells import CloneCells, cells_on
 from syclade.host.consensus.clades import clone_support
 from syclade.host.consensus.clone_tree import CloneTree
@@ -19,6 +20,7 @@ from syclade.host.consensus.newick import clone_newick
 from syclade.host.consensus.prevalence import Prevalence, prevalence_of
 from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.consensus.search import find_clone_tree
+from syclade.host.consensus.seeding import seeding_probabilities
 from syclade.host.consensus.tables import cells_table, clones_table, relations_table
 from syclade.host.consensus.truth import agreement_with
 from syclade.host.input.matrix import Matrix
@@ -30,6 +32,9 @@ __all__ = ["FILES", "CloneConsensus", "consensus_tree", "find_consensus"]
 
 FILES = ("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv")
 """Names of the files."""
+
+SEEDING_TREES = 1000
+"""Most sampled trees, evenly spaced, of which probabilities of seeding are means."""
 
 CANDIDATES = 64
 """Number of sampled trees, evenly spaced, among which the search looks for its starts."""
@@ -46,7 +51,8 @@ class CloneConsensus:
         gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
         cells: the cells on the clones.
-        mutations, cell_names: names, in the order of the matrix.
+        sampled: the sampled trees.
+        matrix, rates: the observed values, and the error rates.
         truth: agreement with the true tree (`agreement_with`), if it was given.
     """
 
@@ -56,9 +62,20 @@ class CloneConsensus:
     gain: float
     support: NDArray[np.float64]
     cells: CloneCells
-    mutations: tuple[str, ...]
-    cell_names: tuple[str, ...]
+    sampled: TreeBlocks
+    matrix: Matrix
+    rates: Rates
     truth: Mapping[str, Agreement] | None = None
+
+    @property
+    def mutations(self) -> tuple[str, ...]:
+        """Names of the mutations, in the order of the matrix."""
+        return self.matrix.mutations
+
+    @property
+    def cell_names(self) -> tuple[str, ...]:
+        """Names of the cells, in the order of the matrix."""
+        return self.matrix.cells or default_cell_names(self.matrix.n_cells)
 
     @cached_property
     def prevalence(self) -> Prevalence:
@@ -81,6 +98,29 @@ class CloneConsensus:
         for name, one in (self.truth or {}).items():
             lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
         return lines
+
+    def seeding(self, cells: Collection[str]) -> dict[str, float]:
+        """Return for each mutation the probability that exactly some cells have it, by falling probability.
+
+        It is a mean over up to 1000 sampled trees (`seeding_probabilities`).
+
+        Args:
+            cells: names of cells.
+
+        Raises:
+            MatrixError: a cell is not in the matrix.
+        """
+        unknown = [cell for cell in cells if cell not in self.cell_names]
+        if unknown:
+            raise MatrixError(
+                f"the matrix has no cell {unknown[0]!r}",
+                hint="take names of cells as in the result's `cells`",
+            )
+        inside = np.isin(self.cell_names, list(cells))
+        trees = _spaced(self.sampled, self.relations.samples, SEEDING_TREES)
+        found = seeding_probabilities(trees, self.matrix, self.rates, inside)
+        order = np.argsort(-found, kind="stable").tolist()
+        return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""
@@ -154,8 +194,9 @@ def find_consensus(
         gain=gain,
         support=clone_support(tree, blocks),
         cells=cells_on(tree, matrix, rates),
-        mutations=matrix.mutations,
-        cell_names=matrix.cells or default_cell_names(matrix.n_cells),
+        sampled=blocks,
+        matrix=matrix,
+        rates=rates,
         truth=None if true is None else agreement_with(tree, true),
     )
 
@@ -170,16 +211,16 @@ def consensus_tree(
         relations: relations in the same samples.
     """
     gains = gains_of(relations, thresholds)
-    tree = find_clone_tree([best, *_spaced(blocks, relations.samples)], gains)
+    tree = find_clone_tree([best, *_spaced(blocks, relations.samples, CANDIDATES)], gains)
     return tree, gain_of(tree, gains) / (1000 * relations.samples)
 
 
-def _spaced(blocks: TreeBlocks, samples: int) -> Sequence[NDArray[np.int32]]:
-    """Return up to `CANDIDATES` sampled trees, evenly spaced."""
-    wanted = {number * samples // CANDIDATES for number in range(CANDIDATES)}
+def _spaced(blocks: TreeBlocks, samples: int, most: int) -> Sequence[NDArray[np.int32]]:
+    """Return at most `most` of the sampled trees, evenly spaced."""
+    wanted = sorted({number * samples // most for number in range(most)})
     found: list[NDArray[np.int32]] = []
     first = 0
     for trees in blocks():
-        found += [trees[at - first] for at in sorted(wanted) if first <= at < first + len(trees)]
+        found += [trees[at - first] for at in wanted if first <= at < first + len(trees)]
         first += len(trees)
     return found
