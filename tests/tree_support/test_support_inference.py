@@ -69,6 +69,7 @@ def test_the_tree_is_that_without_support(result: syclade.Result) -> None:
     assert without.support is None
     told = result.summary()
     assert told.pop("support")["enough"] is support_of(result).enough
+    assert told.pop("consensus")["clones"] > 0
     assert told == without.summary()
     assert without.to_newick() == result.to_newick()
     steps, less = (sum(one.count for one in each.work if one.unit == STEPS) for each in (result, without))
