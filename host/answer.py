@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import state_at
+from syclade.host.common.errors import SycladeError
 from syclade.host.model.problem import make_problem, problem_at
 from syclade.host.output.compose import make_result
 from syclade.host.request import Request
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from syclade.host.support.stage import SupportPlan
 
 __all__ = ["answer"]
+
+logger = logging.getLogger("syclade.support")
 
 
 def answer(asked: Request, task: Task) -> Result:
@@ -77,7 +81,10 @@ def _with_consensus(result: Result, asked: Request, trees: TreeBlocks) -> Result
 
 
 def _with_support(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
-    """Return the result with its support; progress shows the best tree of the result meanwhile."""
+    """Return the result with its support; progress shows the best tree of the result meanwhile.
+
+    If the chains cannot run, such as for want of memory, the tree is not lost: a warning gives the reason.
+    """
     from syclade.host.support.stage import with_support
 
     best = asked.plan.problem.from_nats(result.log_likelihood)
@@ -85,15 +92,19 @@ def _with_support(planned: SupportPlan, asked: Request, result: Result, found: F
     def report(state: Progress) -> None:
         task.report(replace(state, best_score=best))
 
-    return with_support(
-        planned,
-        result,
-        found.trees or found.outcome.trees,
-        device=asked.device,
-        encoding=asked.encoding,
-        slots=asked.slots,
-        task=Task(report, stop=task.stop),
-    )
+    try:
+        return with_support(
+            planned,
+            result,
+            found.trees or found.outcome.trees,
+            device=asked.device,
+            encoding=asked.encoding,
+            slots=asked.slots,
+            task=Task(report, stop=task.stop),
+        )
+    except SycladeError as error:
+        logger.warning("the tree has no support: %s", error)
+        return result
 
 
 def _by_search(asked: Request, task: Task) -> Found:

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 __all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "support_level"]
 
 
+MOST_BY_DEFAULT = 2000
+"""Most mutations of a matrix whose tree has support by default."""
+
+
 class Learning(NamedTuple):
     """Options of learned rates, as for `infer`."""
 
@@ -295,20 +299,23 @@ def _support(
 ) -> SupportPlan | None:
     """Return the chains that sample trees for support; None where they are not wanted.
 
+    By default they are not for a matrix of more than `MOST_BY_DEFAULT` mutations: the samples are judged by
+    tables of all pairs.
+
     Raises:
         MatrixError: support was asked for, and the matrix is too large for its score.
     """
-    level = support_level(given)
-    if level == "none":
+    level, by_default = support_level(given), given["support"] is None
+    if level == "none" or (by_default and observed.n_mutations > MOST_BY_DEFAULT):
         return None
     from syclade.host.support.stage import make_support_plan
 
     try:
         return make_support_plan(level, observed, rates, doublets)
     except MatrixError:
-        if given["support"] is not None:
-            raise
-        return None
+        if by_default:
+            return None
+        raise
 
 
 def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:

@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host import request
 from syclade.host.chains.scores import all_attachments
 from syclade.host.cli.main import cli
-from syclade.host.common.errors import MatrixError, OptionError, OutputError
+from syclade.host.common.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.devices.work import STEPS
 from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
@@ -68,6 +69,7 @@ def test_the_tree_is_that_without_support(result: syclade.Result) -> None:
     assert without.support is None
     told = result.summary()
     assert told.pop("support")["enough"] is support_of(result).enough
+    assert told.pop("consensus")["clones"] > 0
     assert told == without.summary()
     assert without.to_newick() == result.to_newick()
     steps, less = (sum(one.count for one in each.work if one.unit == STEPS) for each in (result, without))
@@ -156,6 +158,25 @@ def test_where_there_is_no_support(options: dict[str, Any]) -> None:
 def test_an_unknown_level_is_refused() -> None:
     with pytest.raises(OptionError, match="--support is 'much'"):
         infer(support="much")
+
+
+def test_a_matrix_of_many_mutations_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request, "MOST_BY_DEFAULT", 5)
+    assert infer().support is None
+    assert infer(support="quick").support is not None
+
+
+def test_a_tree_is_not_lost_if_its_support_fails(
+    result: syclade.Result, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_given: object, **_named: object) -> None:
+        raise DeviceMemoryError("there is too little memory")
+
+    monkeypatch.setattr(stage, "run_plan", fail)
+    found = infer()
+    assert (found.support, found.interrupted) == (None, False)
+    assert found.parents.tolist() == result.parents.tolist()
+    assert "the tree has no support: there is too little memory" in caplog.text
 
 
 def test_a_matrix_that_is_too_large_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
