@@ -131,7 +131,7 @@ def infer(
             by how much that raises the log-likelihood. "all" infers a tree without, and then tests each
             mutation (`Result.recurrences`).
         method: search (docs/search.md), chain, anneal (search, then annealed chains), or auto. With auto,
-            chains run if an option is given that only chains have (such as chains, steps, gamma, samples, the
+            chains run if an option is given that only chains have (such as chains, steps, image, samples, the
             sum score or learned rates), or if the device cannot search; else searches run, and, with doublets
             or cell trees, anneal.
         chains: number of independent chains, each from a uniform random tree. Default: 16.

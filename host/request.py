@@ -190,8 +190,7 @@ def make_request(
         "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "doublets": doublets,
         "recurrent": recurrent, "method": method, "start": start, "stages": stages, "trace": trace,
         "device": device, "encoding": encoding, "image": image, "chains": chains, "steps": steps,
-        "samples": samples, "support": support, "max_trees": max_trees, "gamma": gamma,
-        "move_probabilities": move_probabilities, **learning._asdict(),
+        "samples": samples, "support": support, "max_trees": max_trees, **learning._asdict(),
     }  # fmt: skip
     for name in ("score", "doublets", "method", "start", "stages", "support"):
         checked(name, given[name])

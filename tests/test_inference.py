@@ -243,18 +243,6 @@ def test_progress() -> None:
     assert all(state.steps_per_second > 0 for state in seen)
 
 
-@pytest.mark.parametrize("given", [{"gamma": 2.0}, {"move_probabilities": (0.5, 0.3, 0.2)}], ids=str)
-def test_options_of_chains_alone_choose_chains(given: dict[str, Any]) -> None:
-    assert syclade.infer(MADE, **RATES, device="native", **given).searches == ()
-    with pytest.raises(OptionError, match="--method search"):
-        syclade.infer(MADE, **RATES, method="search", **given)
-
-
-def test_annealing_changes_gamma_itself() -> None:
-    with pytest.raises(OptionError, match="--gamma does not go with --method anneal"):
-        syclade.infer(MADE, **RATES, method="anneal", gamma=2.0)
-
-
 @pytest.mark.parametrize("options", [{"score": "sum"}, {"tree": "leaf"}, {"learn_fn": 0.2}])
 def test_progress_of_searches_before_chains_has_their_scores(options: dict[str, Any]) -> None:
     """The scores of searches and of these chains have other units."""

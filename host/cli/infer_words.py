@@ -45,8 +45,7 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         f"{len(result.parents)} {place}s, {tied} of them with more than one equally good {place}"
     )
     if result.estimated_rates:
-        rates = " ".join(flag_of(name, f"{getattr(result.rates, name):g}") for name in result.estimated_rates)
-        click.echo(f"error rates estimated from the matrix: {rates}")
+        click.echo(f"error rates estimated from the matrix: {_estimated(result)}")
     if result.learned is not None:
         click.echo(_rates(result.learned))
     if (calls := result.assignment.doublets) is not None:
@@ -106,6 +105,19 @@ def _pace(result: Result) -> str:
     if result.searches:
         return f"the best tree by {result.agreeing} of them"
     return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
+
+
+def _estimated(result: Result) -> str:
+    """Return the estimated rates, with their intervals where there are some."""
+    found = None if result.support is None else result.support.rates
+    words = []
+    for name in result.estimated_rates:
+        rate = flag_of(name, f"{getattr(result.rates, name):g}")
+        if found is not None:
+            one = found.intervals[name]
+            rate += f" (90 %: {one.low:.2g} to {one.high:.2g})"
+        words.append(rate)
+    return ", ".join(words)
 
 
 def misfit_of(result: Result, name: str) -> str:

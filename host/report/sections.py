@@ -159,11 +159,16 @@ def _support(result: Result) -> Section | None:
         for edge, clade, node in shares
     ]
     chains, samples = found.sampled.log_likelihoods.shape
-    words = (
+    words: tuple[str, ...] = (
         f"{found.words[0].upper()}{found.words[1:]}.",
         f"Shares of {chains * samples} trees, sampled by {chains} chains after the search. The least sure "
         "edges come first.",
     )
+    if found.rates is not None:
+        words += tuple(
+            f"{name}: mean {one.mean:.3g}, 90 % interval {one.low:.3g} to {one.high:.3g} (estimated)."
+            for name, one in found.rates.intervals.items()
+        )
     head = ("mutation", "parent", "P(parent)", "P(clade)")
     return Section("Support", words, _cut(head, rows), tuple(found.warnings))
 

@@ -21,6 +21,7 @@ from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_posterior import rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Task
@@ -172,7 +173,9 @@ def _support(
 ) -> Support:
     """Return the support of a result by the samples of a round."""
     sampled, trees = judged.sampled, _trees_of(judged.sampled.store)
-    node = result.assignment.node
+    node, rates = result.assignment.node, None
+    if result.estimated_rates and result.observed is not None:
+        rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
     return Support(
         level=planned.level,
         steps=judged.steps,
@@ -184,6 +187,7 @@ def _support(
         clades=clade_shares(result.parents, trees),
         cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
         trees=trees,
+        rates=rates,
     )
 
 

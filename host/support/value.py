@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.trees.tree import node_labels
@@ -45,6 +46,7 @@ class Support:
         clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
         cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`).
         trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
+        rates: posterior of the error rates that were estimated; None if none was.
     """
 
     level: str
@@ -57,6 +59,7 @@ class Support:
     clades: NDArray[np.float64]
     cells: NDArray[np.float64]
     trees: NDArray[np.int32]
+    rates: RatePosterior | None = None
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
@@ -100,6 +103,11 @@ class Support:
             )
         if not self.enough:
             found.append(self._shortage)
+        if self.rates is not None and self.rates.rough:
+            found.append(
+                f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "
+                f"{self.rates.worth:.1f}"
+            )
         return found
 
     @property
@@ -125,6 +133,7 @@ class Support:
             **told,
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
+            **({} if self.rates is None else {"rates": self.rates.to_dict()}),
         }
 
     def table(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:

@@ -98,8 +98,12 @@ def _ranks(
         for name, rates in samples.rates.items():
             values[name] = (float(getattr(drawn.rates, name)), spread_out(rates))
     else:
-        truth = summed_log_likelihood(drawn.matrix, setting.inferred_with, drawn.parents)
-        values["log-likelihood"] = (truth, spread_out(samples.log_likelihoods))
+        # The chain's own scores are rounded, so a sample of the true tree would not be equal to it.
+        truth, *others = (
+            summed_log_likelihood(drawn.matrix, setting.inferred_with, tree)
+            for tree in (drawn.parents, *trees)
+        )
+        values["log-likelihood"] = (truth, np.array(others))
     return {name: rank_of(truth, draws, rng) for name, (truth, draws) in values.items()}
 
 

@@ -1,0 +1,237 @@
+"""Posterior of error rates that were estimated: intervals, from trees sampled under the estimates.
+
+Trees T are sampled from p(T | D, r₀), where r₀ are the estimated rates. For other rates r,
+
+    p(r | D) ∝ p(r) · mean over T of L(T, r) / L(T, r₀)
+
+with L the likelihood of a tree with its cells at all nodes, each equally probable a priori. So no chain has to
+move the rates (importance sampling). The prior is uniform over both rates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.path_counts import path_counts
+from syclade.host.model.rate_fit import expected_counts
+from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import scored_values
+
+__all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
+
+INTERVAL = (0.05, 0.95)
+"""Quantiles at the ends of an interval."""
+
+_NAMES = ("fp_rate", "fn_rate")
+_COARSE, _FINE, _DEGREE = 9, 201, 6
+"""Points of each rate at which likelihoods are computed; points between them; degree of the polynomial."""
+
+_WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 4
+"""Half the width of the grid, in standard deviations of a known tree; its growth while it is too narrow."""
+
+_OUTSIDE = 1e-3
+"""Largest density at the ends of the grid, relative to the highest one."""
+
+_LEAST, _MOST = 1e-9, 0.5
+"""Rates outside are not considered."""
+
+_FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
+"""Numbers of trees that are used: as many as have so many exponentials."""
+
+
+_LEAST_WORTH = 10.0
+"""Effective number of trees below which intervals are rough."""
+
+
+class RateInterval(NamedTuple):
+    """Posterior of a rate.
+
+    Attributes:
+        mean: its mean.
+        low, high: ends of the central 90 %.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+class RatePosterior(NamedTuple):
+    """Posterior of the estimated rates.
+
+    Attributes:
+        intervals: by the name of the rate.
+        trees: number of trees that were used.
+        worth: effective number of trees; if it is small, the intervals are rough.
+    """
+
+    intervals: dict[str, RateInterval]
+    trees: int
+    worth: float
+
+    @property
+    def rough(self) -> bool:
+        """True if few of the trees count: they were sampled under rates that are too different."""
+        return self.worth < _LEAST_WORTH
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for summary.json, with six digits."""
+        told = {
+            name: {key: float(f"{value:.6g}") for key, value in one._asdict().items()}
+            for name, one in self.intervals.items()
+        }
+        return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}")}
+
+
+def rate_posterior(
+    matrix: Matrix, rates: Rates, trees: NDArray[np.int32], names: Sequence[str]
+) -> RatePosterior:
+    """Return the posterior of estimated rates, each with the other rates.
+
+    Args:
+        matrix: the observed values.
+        rates: the error rates that the trees were sampled under, without rates for zygosity.
+        trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        names: the estimated rates: fp_rate, fn_rate or both. The others are taken as exact.
+
+    Raises:
+        MatrixError: there are homozygous mutations and they are not merged.
+
+    Source: docs/model.md, "Estimated error rates".
+    """
+    values = scored_values(matrix, rates)
+    work = _COARSE ** len(names) * (values.shape[0] + 1) * values.shape[1]
+    used = min(len(trees), max(_FEWEST_TREES, min(_MOST_TREES, int(_WORK / work))))
+    some = trees[np.arange(used) * len(trees) // used]
+    center, spread = _about(matrix, rates, some[0], names)
+    for _ in range(_MOST_ROUNDS):
+        axes = [_axis(name, center[name], spread[name]) for name in names]
+        gains = _gains(values, rates, some, names, axes)
+        found = _read(names, axes, gains)
+        if found.inside:
+            break
+        spread = {name: _WIDER * width for name, width in spread.items()}
+    weights = np.exp(gains - gains.max()).reshape(used, -1) @ found.prior
+    return RatePosterior(found.intervals, used, float(weights.sum() ** 2 / (weights**2).sum()))
+
+
+class _Read(NamedTuple):
+    """Intervals; the prior density at the coarse points, flat; and whether the grid is wide enough."""
+
+    intervals: dict[str, RateInterval]
+    prior: NDArray[np.float64]
+    inside: bool
+
+
+def _about(
+    matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return where the posterior is on the scales of `_to_scale`, if the tree were known: center and width."""
+    (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[:2].tolist()
+    errors = {"fp_rate": (wrong + 1.0, right + 1.0), "fn_rate": (missed + 1.0, seen + 1.0)}
+    center = {name: math.log(errors[name][0] / errors[name][1]) for name in names}
+    spread = {name: _WIDTH * math.sqrt(1.0 / errors[name][0] + 1.0 / errors[name][1]) for name in names}
+    return center, spread
+
+
+def _axis(name: str, center: float, width: float) -> NDArray[np.float64]:
+    """Return the ends of a rate's grid, in log odds, with points at equal distances: shape (_COARSE,)."""
+    lowest, highest = math.log(_LEAST), math.log(_MOST / (1.0 - _MOST)) - (0.01 if name == "fp_rate" else 0.0)
+    return np.linspace(max(lowest, center - width), min(highest, center + width), _COARSE)
+
+
+def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rates with these log odds."""
+    return np.asarray(1.0 / (1.0 + np.exp(-scale)))
+
+
+def _gains(
+    values: NDArray[np.uint8],
+    rates: Rates,
+    trees: NDArray[np.int32],
+    names: Sequence[str],
+    axes: Sequence[NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return log L(T, r) - log L(T, r₀): float64, shape (trees, points of the grid, flat)."""
+    own = {name: np.array(getattr(rates, name)) for name in _NAMES}
+    grid = np.meshgrid(*(_rate(axis) for axis in axes), indexing="ij")
+    points = own | {name: part.ravel() for name, part in zip(names, grid, strict=True)}
+    fp, fn = np.broadcast_arrays(points["fp_rate"], points["fn_rate"])
+    fp, fn = np.append(fp, rates.fp_rate), np.append(fn, rates.fn_rate)  # the last point is r₀
+    weights = np.stack([np.log(fn) - np.log1p(-fp), np.log1p(-fn) - np.log(fp)], axis=1)
+    zeros, ones = float((values == 0).sum()), float((values == 1).sum())
+    base = zeros * np.log1p(-fp) + ones * np.log(fp)
+    found = np.array([base + _summed(values, tree, weights) for tree in trees])
+    return np.asarray(found[:, :-1] - found[:, -1:])
+
+
+def _summed(
+    values: NDArray[np.uint8], tree: NDArray[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return Σ over cells of log Σ over nodes of exp(weights · counts): float64, shape (points,).
+
+    Args:
+        values: uint8, shape (mutations, cells).
+        tree: int32, shape (mutations + 1,).
+        weights: float64, shape (points, 2): weights of an observed 0 and 1 on the path to a node.
+    """
+    best, at_best = np.full(values.shape[1], -np.inf), np.zeros((2, values.shape[1]))
+    for counts in path_counts(values, tree):
+        score = weights[-1] @ counts[:2]
+        higher = score > best
+        best = np.where(higher, score, best)
+        at_best = np.where(higher, counts[:2], at_best)
+    sums = np.zeros((len(weights), values.shape[1]))
+    for counts in path_counts(values, tree):
+        sums += np.exp(weights @ (counts[:2] - at_best))
+    return np.asarray((np.log(sums) + weights @ at_best).sum(axis=1))
+
+
+def _read(names: Sequence[str], axes: Sequence[NDArray[np.float64]], gains: NDArray[np.float64]) -> _Read:
+    """Return the intervals: a polynomial through the log density gives it at the fine points."""
+    shape = (_COARSE,) * len(axes)
+    peak = gains.max()
+    log_mean = (np.log(np.exp(gains - peak).mean(axis=0)) + peak).reshape(shape)
+    prior = _density(axes)
+    fine = [np.linspace(axis[0], axis[-1], _FINE) for axis in axes]
+    log_density = _interpolated(log_mean) + np.log(_density(fine))
+    density = np.exp(log_density - log_density.max())
+    intervals, inside = {}, True
+    for at, (name, axis) in enumerate(zip(names, fine, strict=True)):
+        marginal = density.sum(axis=tuple(other for other in range(len(axes)) if other != at))
+        rate, share = _rate(axis), marginal / marginal.sum()
+        low, high = np.interp(INTERVAL, np.cumsum(share) - share / 2.0, rate).tolist()
+        intervals[name] = RateInterval(float(rate @ share), low, high)
+        ends_free = (axis[0] > math.log(_LEAST), axis[-1] < -0.02)
+        too_high = (marginal[0] > _OUTSIDE * marginal.max(), marginal[-1] > _OUTSIDE * marginal.max())
+        inside = inside and not any(free and high for free, high in zip(ends_free, too_high, strict=True))
+    return _Read(intervals, prior.ravel() / prior.sum(), inside)
+
+
+def _density(axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the uniform prior's density of the log odds, on the grid: float64, one dimension per axis."""
+    density = np.ones(())
+    for axis in axes:
+        rate = _rate(axis)
+        density = np.multiply.outer(density, rate * (1.0 - rate))
+    return np.asarray(density)
+
+
+def _interpolated(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a polynomial through values on a coarse grid, at the fine points between its ends.
+
+    Args:
+        values: float64, `_COARSE` values along each dimension.
+    """
+    coarse, fine = np.linspace(-1.0, 1.0, _COARSE), np.linspace(-1.0, 1.0, _FINE)
+    vandermonde = np.polynomial.chebyshev.chebvander
+    through = vandermonde(fine, _DEGREE) @ np.linalg.pinv(vandermonde(coarse, _DEGREE))
+    for at in range(values.ndim):
+        values = np.moveaxis(np.tensordot(through, values, axes=(1, at)), 0, at)
+    return values
