@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from syclade.kernels.scores.octaves import capped, carried, scaled, upper_of_sum
 from syclade.kernels.scores.powers import FRACTION_BITS, POWER, logarithm_of_two, power_of_two
 
-CELLS = 20_000
+CELLS = 2_000
 FORMS = [(16, 0, 7), (16, 0, 64), (13, 2, 201), (4, 3, 501), (16, 4, 1024)]
 """Fraction bits, spare bits, number of terms."""
 
@@ -36,7 +36,8 @@ def total(scores: NDArray[np.int32], octave: NDArray[np.int32], fraction: int, s
     return power_of_two(scores, octave, int32(fraction), int32(spare)).sum(axis=0, dtype=np.int32)
 
 
-def octaves_of(scores: NDArray[np.int32], fraction: int) -> NDArray[np.int32]:
+def octaves_of(scores: NDArray[np.int32], fraction: int) -> Any:
+    """Return the whole octave of each cell's best score, int32, shape (CELLS,)."""
     return scores.max(axis=0) >> int32(fraction)
 
 

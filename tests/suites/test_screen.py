@@ -16,6 +16,8 @@ from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.kernels.preorder.screened import encoding as screened
+from syclade.kernels.preorder.screened.bound import make_bound
+from syclade.kernels.preorder.screened.exact import make_exact
 from tests.support.backends import (
     BACKENDS,
     Backend,
@@ -109,7 +111,6 @@ def test_most_proposals_need_neither_exact_scores_nor_all_positions(
     With `few` = 100, the terms of all shifted positions are added up at once, and never bounded.
     """
     calls: Counter[str] = Counter()
-    make_exact, make_bound = screened.make_exact, screened.make_bound
 
     def counted(name: str, function: Any) -> Any:
         def call(*arguments: Any) -> Any:

@@ -1,7 +1,7 @@
 """Script that builds a kernel with the CPU device's compiler, which reports scalar loops on standard error.
 
-Arguments: an encoding, cells, mutations and, unless it is max, the score; or `control`, a kernel that is known
-not to be vectorised.
+Arguments: an encoding, cells, mutations and, unless it is max, the score; or `control`, a kernel that is
+known not to be vectorised.
 """
 
 from __future__ import annotations
