@@ -39,12 +39,14 @@ class Encoding(ABC):
         constants: constants that the kernel is specialised for.
         event_rates: argument of the ring of events for learned rates.
         learned_rates: number of rates that its kernels can learn.
+        steps: `module:function` that composes the chain of the parts.
     """
 
     name: ClassVar[str]
     group: ClassVar[str]
     event_rates: ClassVar[Argument] = EVENT_RATES
     learned_rates: ClassVar[int] = RATES
+    steps: str = "syclade.kernels.chain.steps:make_chain_steps"
     device: str
     arguments: tuple[Argument, ...]
     constants: dict[str, int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from syclade.host.encodings.base import Encoding, round_up
 from syclade.host.encodings.column_order import like_columns_together
 from syclade.host.model.problem import Problem, SlotRates
 from syclade.host.trees.tree import preorder
+from syclade.kernels.arguments import Argument
 from syclade.kernels.preorder.arguments import LEARNED, NARROW, WIDE
+from syclade.kernels.preorder.screened.arguments import SCREENED
 from syclade.kernels.preorder.shape import Shape, count_panels, padded_cells
 from syclade.kernels.preorder.sizes import make_variant
 from syclade.kernels.preorder.tables.layout import LARGEST_TABLES, make_layout
@@ -31,13 +33,9 @@ class PreorderEncoding(Encoding):
         super().__init__(problem, traits)
         self.shape = self.shape_for(problem, traits)
         self.wide = bool(self.shape.subtrees)
-        width = "wide" if self.wide else "narrow"
-        arguments = WIDE if self.wide else NARROW
-        wide_sums = self._most_of_a_lane(problem.rates) >= 2**31
-        self.device, self.arguments, wide_sums = self.by_rates(
-            (f"syclade.kernels.preorder.{width}.encoding:ENCODING", arguments, wide_sums),
-            ("syclade.kernels.preorder.narrow.learned:ENCODING", LEARNED, True),
-        )
+        tables = _tables_for(problem, self.wide)
+        self.device, self.arguments, self.steps = tables.device, tables.arguments, tables.steps
+        wide_sums = problem.learns or self._most_of_a_lane(problem.rates) >= 2**31
         self.variant = make_variant(self.shape, int(problem.multiplicity.max() > 1), int(wide_sums))
         self.constants = self.shape._asdict() | {
             "classes": problem.classes,
@@ -128,6 +126,33 @@ class PreorderEncoding(Encoding):
         by_lane = np.zeros(self.traits.lanes, dtype=np.int64)
         np.add.at(by_lane, np.arange(len(best)) % self.traits.lanes, best)
         return int(by_lane.max())
+
+
+class _Tables(NamedTuple):
+    """Tables of a kernel, and the composition of its chains; see `Encoding`."""
+
+    device: str
+    arguments: tuple[Argument, ...]
+    steps: str = Encoding.steps
+
+
+_NARROW = _Tables("syclade.kernels.preorder.narrow.encoding:ENCODING", NARROW)
+_WIDE = _Tables("syclade.kernels.preorder.wide.encoding:ENCODING", WIDE)
+_LEARNED = _Tables("syclade.kernels.preorder.narrow.learned:ENCODING", LEARNED)
+_SCREENED = _Tables(
+    "syclade.kernels.preorder.screened.encoding:ENCODING",
+    SCREENED,
+    "syclade.kernels.chain.screened_steps:make_chain_steps",
+)
+
+
+def _tables_for(problem: Problem, wide: bool) -> _Tables:
+    """Return the tables for a problem; scores in octaves are those of all attachments."""
+    if problem.learns:
+        return _LEARNED
+    if problem.octaves:
+        return _SCREENED
+    return _WIDE if wide else _NARROW
 
 
 def shape_of(problem: Problem, traits: Traits, panel_rounds: int | None = None) -> Shape:

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 
 from syclade.host.chains.kernel import chain_kernel
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.all_attachments import all_attachments
 from syclade.host.common.cache import cache_folder
 from syclade.host.compile import sources as module
 from syclade.host.compile import translate
 from syclade.host.compile.kernel import Kernel
 from syclade.host.compile.sources import code_of, digest_of, digest_of_files, modules_of
 from syclade.host.encodings import make_encoding
+from syclade.host.input.matrix import matrix_from_array
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
 from syclade.host.ship.kernels import shipped_kernels
 from syclade.kernels.target.sycl_traits import TRAITS
 from tests.support.backends import Case
@@ -27,23 +32,34 @@ def kernel(encoding: str, case: Case = NARROW) -> Kernel:
     return chain_kernel(plan, make_encoding(encoding)(plan.problem, TRAITS))
 
 
+def kernel_of_sums() -> Kernel:
+    problem = make_problem(matrix_from_array(NARROW.values), Rates(0.02, 0.2), octaves=True)
+    plan = make_plan(problem, score=all_attachments(problem))
+    return chain_kernel(plan, make_encoding("preorder")(problem, TRAITS))
+
+
 KERNELS = {
     "ancestor": kernel("ancestor"),
     "narrow": kernel("preorder"),
     "wide": kernel("preorder", WIDE),
+    "screened": kernel_of_sums(),
 }
+EVERY = set(KERNELS)
 
 
 @pytest.mark.parametrize(
     ("changed", "matters_to"),
     [
-        ("kernels/chain/steps.py", {"ancestor", "narrow", "wide"}),
-        ("kernels/chain/philox.py", {"ancestor", "narrow", "wide"}),
-        ("kernels/moves/swap_labels.py", {"ancestor", "narrow", "wide"}),
+        ("kernels/chain/steps.py", EVERY),
+        ("kernels/chain/philox.py", EVERY),
+        ("kernels/moves/swap_labels.py", EVERY),
+        ("kernels/chain/screened_steps.py", {"screened"}),
         ("kernels/scores/best_attachment.py", {"ancestor", "narrow", "wide"}),
+        ("kernels/scores/all_attachments.py", {"screened"}),
         ("kernels/ancestor/tree_update.py", {"ancestor"}),
-        ("kernels/preorder/tables/rebuild.py", {"narrow", "wide"}),
-        ("kernels/preorder/narrow/score_mapping.py", {"narrow"}),
+        ("kernels/preorder/tables/rebuild.py", {"narrow", "wide", "screened"}),
+        ("kernels/preorder/narrow/score_mapping.py", {"narrow", "screened"}),
+        ("kernels/preorder/screened/bound.py", {"screened"}),
         ("kernels/preorder/wide/sketches.py", {"wide"}),
         ("kernels/recorders/every.py", set()),
         ("kernels/target/sycl.py", set()),

@@ -1,6 +1,7 @@
 """Script that builds a kernel with the CPU device's compiler, which reports scalar loops on standard error.
 
-Arguments: an encoding, cells and mutations; or `control`, a kernel that is known not to be vectorised.
+Arguments: an encoding, cells, mutations and, unless it is max, the score; or `control`, a kernel that is
+known not to be vectorised.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def main(arguments: list[str]) -> None:
     else:
         from syclade.host.chains.kernel import chain_kernel
         from syclade.host.chains.plan import make_plan
+        from syclade.host.chains.scores.named import score_named
         from syclade.host.encodings import make_encoding
         from syclade.host.model.problem import make_problem
         from syclade.host.model.rates import Rates
@@ -71,8 +73,10 @@ def main(arguments: list[str]) -> None:
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
             kernel = chain_kernel(make_leaf_plan(leaf), CladeEncoding(leaf, TRAITS))
         else:
-            problem = make_problem(matrix, Rates(1e-6, 0.25))
-            kernel = chain_kernel(make_plan(problem), make_encoding(encoding)(problem, TRAITS))
+            score = arguments[3] if len(arguments) > 3 else "max"
+            problem = make_problem(matrix, Rates(1e-6, 0.25), octaves=score == "sum")
+            plan = make_plan(problem, score=score_named(score, problem))
+            kernel = chain_kernel(plan, make_encoding(encoding)(problem, TRAITS))
     dpctl.program.create_program_from_spirv(queue, spirv_of(queue, kernel).module)
 
 

@@ -1,0 +1,25 @@
+"""Arguments of the kernels on preorder intervals with sums of subtrees, in order."""
+
+from syclade.kernels.arguments import SCRATCH, Argument
+from syclade.kernels.preorder.arguments import NARROW
+
+ROWS = 3
+"""Rows of the argument `proposed`."""
+
+SCREENED = (
+    *NARROW,
+    Argument(
+        "subtree_sums",
+        SCRATCH,
+        "int32",
+        ("slots", "nodes", "cells"),
+        "sum of the terms of each subtree, at its score row",
+    ),
+    Argument(
+        "proposed",
+        SCRATCH,
+        "int32",
+        ("slots", ROWS, "cells"),
+        "after the proposal: best scores, totals, and whether the octave changes",
+    ),
+)
