@@ -4,8 +4,8 @@ Trees T are sampled from p(T | D, r₀), where r₀ are the estimated rates. For
 
     p(r | D) ∝ p(r) · mean over T of L(T, r) / L(T, r₀)
 
-with L the likelihood of a tree with its cells at all nodes, each equally probable a priori. So no chain has to
-move the rates (importance sampling). The prior is uniform over both rates.
+with L the likelihood of a tree with its cells at all nodes, each equally probable a priori. So no chain has
+to move the rates (importance sampling). The prior is uniform over both rates.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class _Read(NamedTuple):
 def _about(
     matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return where the posterior is on the scales of `_to_scale`, if the tree were known: center and width."""
+    """Return where the posterior would be if the tree were known, in log odds: center and half width."""
     (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[:2].tolist()
     errors = {"fp_rate": (wrong + 1.0, right + 1.0), "fn_rate": (missed + 1.0, seen + 1.0)}
     center = {name: math.log(errors[name][0] / errors[name][1]) for name in names}
@@ -229,9 +229,11 @@ def _interpolated(values: NDArray[np.float64]) -> NDArray[np.float64]:
     Args:
         values: float64, `_COARSE` values along each dimension.
     """
-    coarse, fine = np.linspace(-1.0, 1.0, _COARSE), np.linspace(-1.0, 1.0, _FINE)
-    vandermonde = np.polynomial.chebyshev.chebvander
-    through = vandermonde(fine, _DEGREE) @ np.linalg.pinv(vandermonde(coarse, _DEGREE))
+    coarse, fine = (
+        np.cos(np.outer(np.arccos(np.linspace(-1.0, 1.0, points)), np.arange(_DEGREE + 1)))  # Chebyshev's
+        for points in (_COARSE, _FINE)
+    )
+    through = fine @ np.linalg.pinv(coarse)
     for at in range(values.ndim):
         values = np.moveaxis(np.tensordot(through, values, axes=(1, at)), 0, at)
     return values

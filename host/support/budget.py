@@ -14,9 +14,9 @@ __all__ = ["CHAINS", "Budget", "budget_for"]
 CHAINS = 4
 """Chains: as many as R-hat needs, because each has a burn-in of its own."""
 
-_STEPS_OF_SQUARE, _LEAST_STEPS = 400, 300_000
-"""Steps of each chain per mutation squared, and besides: after these, half of them burn-in, the chains of
-simulated matrices of 6 to 64 mutations had about 400 effective samples of the log-likelihood."""
+_STEPS_OF_SQUARE, _LEAST_STEPS = 800, 300_000
+"""Steps of each chain per mutation squared, and besides: after half of these, half of them burn-in, the
+chains of simulated matrices of 6 to 64 mutations had 300 to 400 effective samples of the log-likelihood."""
 
 _FULL_FACTOR = 64
 """Chains for full support may do this many times as many steps."""
@@ -24,11 +24,9 @@ _FULL_FACTOR = 64
 _FROM_RANDOM = 50
 """Steps per mutation squared that a chain needs to come from a random tree, half of them before samples."""
 
-_STEP_SECONDS, _ENTRY_SECONDS = 0.25e-6, 1.2e-10
-"""Time of a step of the sum score on two cores, and the additional time per mutation and distinct column."""
-
-_DOUBLETS_FACTOR = 5
-"""Time of a step of the score with doublets, relative to the sum score."""
+_SUM_SECONDS, _DOUBLETS_SECONDS = (0.15e-6, 1.2e-11), (1.25e-6, 6e-10)
+"""Time of a step on two cores, and the additional time per mutation and distinct column: of the sum score,
+and of the score with doublets."""
 
 _FULL_SECONDS = 3600.0
 
@@ -68,7 +66,8 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     """
     samples = 4096 if mutations <= 128 else 1024
     entries = mutations * columns
-    step = (_STEP_SECONDS + _ENTRY_SECONDS * entries) * (_DOUBLETS_FACTOR if doublets else 1)
+    alone, of_entry = _DOUBLETS_SECONDS if doublets else _SUM_SECONDS
+    step = alone + of_entry * entries
     wanted, seconds, doublings = _STEPS_OF_SQUARE * mutations**2 + _LEAST_STEPS, _quick_seconds(entries), 4
     if level == "full":
         wanted, seconds, doublings = wanted * _FULL_FACTOR, _FULL_SECONDS, 12

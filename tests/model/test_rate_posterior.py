@@ -49,7 +49,7 @@ def sampled_trees(matrix: Matrix, rates: Rates, count: int) -> NDArray[np.int32]
     logs = likelihoods(matrix, rates)
     weights = np.exp(logs - logs.max())
     drawn = np.random.default_rng(1).choice(len(TREES), count, p=weights / weights.sum())
-    return np.array(TREES, dtype=np.int32)[drawn]
+    return np.asarray(np.array(TREES, dtype=np.int32)[drawn])
 
 
 @pytest.mark.parametrize("center", [CENTER, Rates(0.02, 0.2)], ids=str)

@@ -27,7 +27,7 @@ def test_rounds_of_a_budget(mutations: int, columns: int, level: str, doublets: 
 def test_budgets_are_those_of_every_machine() -> None:
     """A change of these numbers changes the support of all runs."""
     assert budget_for("quick", 6, 5, doublets=False) == Budget(4096, 20480, 4, True)
-    assert budget_for("quick", 200, 200, doublets=False) == Budget(1024, 15360, 4, False)
+    assert budget_for("quick", 200, 200, doublets=False) == Budget(1024, 118784, 4, False)
 
 
 @pytest.mark.parametrize(("mutations", "columns"), SIZES[1:-1])
@@ -38,7 +38,7 @@ def test_full_and_fewer_pairs_take_more_steps(mutations: int, columns: int) -> N
 
 
 def test_small_matrices_take_few_steps() -> None:
-    for mutations, columns, most in ((6, 5, 2e6), (40, 40, 2e6), (63, 64, 6e6)):
+    for mutations, columns, most in ((6, 5, 2e6), (40, 40, 5e6), (63, 64, 1.5e7)):
         assert CHAINS * budget_for("quick", mutations, columns, doublets=False).most < most
 
 
