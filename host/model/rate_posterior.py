@@ -25,8 +25,8 @@ from syclade.host.model.zygosity import scored_values
 
 __all__ = ["RateInterval", "RatePosterior", "rate_posterior"]
 
-INTERVAL = (0.05, 0.95)
-"""Quantiles at the ends of an interval."""
+INSIDE = 0.9
+"""Probability of an interval."""
 
 _NAMES = ("fp_rate", "fn_rate")
 _COARSE, _FINE, _DEGREE = 9, 201, 6
@@ -38,8 +38,8 @@ _WIDTH, _WIDER, _MOST_ROUNDS = 4.0, 1.6, 4
 _OUTSIDE = 1e-3
 """Largest density at the ends of the grid, relative to the highest one."""
 
-_LEAST, _MOST = 1e-9, 0.5
-"""Rates outside are not considered."""
+_LOWEST, _HIGHEST = math.log(1e-9), -0.01
+"""Log odds of the rates that are considered: up to nearly a half."""
 
 _FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
 """Numbers of trees that are used: as many as have so many exponentials."""
@@ -54,7 +54,7 @@ class RateInterval(NamedTuple):
 
     Attributes:
         mean: its mean.
-        low, high: ends of the central 90 %.
+        low, high: ends of the shortest interval with 90 %; it begins near 0 if there may be no error.
     """
 
     mean: float
@@ -109,41 +109,33 @@ def rate_posterior(
     work = _COARSE ** len(names) * (values.shape[0] + 1) * values.shape[1]
     used = min(len(trees), max(_FEWEST_TREES, min(_MOST_TREES, int(_WORK / work))))
     some = trees[np.arange(used) * len(trees) // used]
-    center, spread = _about(matrix, rates, some[0], names)
+    errors = _errors(matrix, rates, some[0], names)
+    ends = [_ends(one) for one in errors]
     for _ in range(_MOST_ROUNDS):
-        axes = [_axis(name, center[name], spread[name]) for name in names]
+        axes = [np.linspace(low, high, _COARSE) for low, high in ends]
         gains = _gains(values, rates, some, names, axes)
-        found = _read(names, axes, gains)
-        if found.inside:
+        intervals, wider = _read(names, axes, gains, errors)
+        if wider == ends:
             break
-        spread = {name: _WIDER * width for name, width in spread.items()}
-    weights = np.exp(gains - gains.max()).reshape(used, -1) @ found.prior
-    return RatePosterior(found.intervals, used, float(weights.sum() ** 2 / (weights**2).sum()))
+        ends = wider
+    weights = np.exp(gains - gains.max()) @ _density(axes).ravel()
+    return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()))
 
 
-class _Read(NamedTuple):
-    """Intervals; the prior density at the coarse points, flat; and whether the grid is wide enough."""
-
-    intervals: dict[str, RateInterval]
-    prior: NDArray[np.float64]
-    inside: bool
-
-
-def _about(
+def _errors(
     matrix: Matrix, rates: Rates, tree: NDArray[np.int32], names: Sequence[str]
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Return where the posterior would be if the tree were known, in log odds: center and half width."""
+) -> list[tuple[float, float]]:
+    """Return the expected numbers of errors and of right observations that each rate is the share of."""
     (right, missed), (wrong, seen) = expected_counts(matrix, rates, tree)[:2].tolist()
-    errors = {"fp_rate": (wrong + 1.0, right + 1.0), "fn_rate": (missed + 1.0, seen + 1.0)}
-    center = {name: math.log(errors[name][0] / errors[name][1]) for name in names}
-    spread = {name: _WIDTH * math.sqrt(1.0 / errors[name][0] + 1.0 / errors[name][1]) for name in names}
-    return center, spread
+    errors = {"fp_rate": (wrong, right), "fn_rate": (missed, seen)}
+    return [errors[name] for name in names]
 
 
-def _axis(name: str, center: float, width: float) -> NDArray[np.float64]:
-    """Return the ends of a rate's grid, in log odds, with points at equal distances: shape (_COARSE,)."""
-    lowest, highest = math.log(_LEAST), math.log(_MOST / (1.0 - _MOST)) - (0.01 if name == "fp_rate" else 0.0)
-    return np.linspace(max(lowest, center - width), min(highest, center + width), _COARSE)
+def _ends(errors: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a rate's grid, in log odds, from where it would be if the tree were known."""
+    wrong, right = (number + 1.0 for number in errors)
+    center, width = math.log(wrong / right), _WIDTH * math.sqrt(1.0 / wrong + 1.0 / right)
+    return max(_LOWEST, center - width), min(_HIGHEST, center + width)
 
 
 def _rate(scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -193,25 +185,50 @@ def _summed(
     return np.asarray((np.log(sums) + weights @ at_best).sum(axis=1))
 
 
-def _read(names: Sequence[str], axes: Sequence[NDArray[np.float64]], gains: NDArray[np.float64]) -> _Read:
-    """Return the intervals: a polynomial through the log density gives it at the fine points."""
-    shape = (_COARSE,) * len(axes)
-    peak = gains.max()
-    log_mean = (np.log(np.exp(gains - peak).mean(axis=0)) + peak).reshape(shape)
-    prior = _density(axes)
+def _read(
+    names: Sequence[str],
+    axes: Sequence[NDArray[np.float64]],
+    gains: NDArray[np.float64],
+    errors: Sequence[tuple[float, float]],
+) -> tuple[dict[str, RateInterval], list[tuple[float, float]]]:
+    """Return the intervals, and the ends of the grid, wider where the density does not vanish.
+
+    With fixed numbers of errors the likelihood would be known at every point. What remains is smooth: a
+    polynomial through it gives the density at the fine points.
+    """
+    peak = gains.max(axis=0)
+    log_mean = (np.log(np.exp(gains - peak).mean(axis=0)) + peak).reshape((_COARSE,) * len(axes))
     fine = [np.linspace(axis[0], axis[-1], _FINE) for axis in axes]
-    log_density = _interpolated(log_mean) + np.log(_density(fine))
+    smooth = _interpolated(log_mean - _known(axes, errors))
+    log_density = smooth + _known(fine, errors) + np.log(_density(fine))
     density = np.exp(log_density - log_density.max())
-    intervals, inside = {}, True
+    intervals, wider = {}, []
     for at, (name, axis) in enumerate(zip(names, fine, strict=True)):
         marginal = density.sum(axis=tuple(other for other in range(len(axes)) if other != at))
         rate, share = _rate(axis), marginal / marginal.sum()
-        low, high = np.interp(INTERVAL, np.cumsum(share) - share / 2.0, rate).tolist()
-        intervals[name] = RateInterval(float(rate @ share), low, high)
-        ends_free = (axis[0] > math.log(_LEAST), axis[-1] < -0.02)
-        too_high = (marginal[0] > _OUTSIDE * marginal.max(), marginal[-1] > _OUTSIDE * marginal.max())
-        inside = inside and not any(free and high for free, high in zip(ends_free, too_high, strict=True))
-    return _Read(intervals, prior.ravel() / prior.sum(), inside)
+        intervals[name] = RateInterval(float(rate @ share), *_shortest(rate, share))
+        more, least = (_WIDER - 1.0) * (axis[-1] - axis[0]) / 2.0, _OUTSIDE * marginal.max()
+        first, last = axis[0] - more * (marginal[0] > least), axis[-1] + more * (marginal[-1] > least)
+        wider.append((max(_LOWEST, float(first)), min(_HIGHEST, float(last))))
+    return intervals, wider
+
+
+def _shortest(rate: NDArray[np.float64], share: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the shortest interval with a probability of `INSIDE`."""
+    below = np.linspace(0.0, 1.0 - INSIDE, _FINE)
+    sums = np.cumsum(share) - share / 2.0
+    low, high = np.interp(below, sums, rate), np.interp(below + INSIDE, sums, rate)
+    best = int((high - low).argmin())
+    return float(low[best]), float(high[best])
+
+
+def _known(axes: Sequence[NDArray[np.float64]], errors: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    """Return the log-likelihood of these numbers of errors, on the grid: float64, one dimension per axis."""
+    total = np.zeros(())
+    for axis, (wrong, right) in zip(axes, errors, strict=True):
+        rate = _rate(axis)
+        total = np.add.outer(total, wrong * np.log(rate) + right * np.log1p(-rate))
+    return np.asarray(total)
 
 
 def _density(axes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

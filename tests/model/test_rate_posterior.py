@@ -32,14 +32,18 @@ def likelihoods(matrix: Matrix, rates: Rates) -> NDArray[np.float64]:
 
 @cache
 def exact_intervals() -> dict[str, tuple[float, float]]:
-    """Central 90 % of both rates of MADE, from all trees and a grid of rates with a uniform prior."""
+    """Shortest 90 % of both rates of MADE, from all trees and a grid of rates with a uniform prior."""
     fp, fn = np.linspace(0.001, 0.15, 40), np.linspace(0.02, 0.5, 40)
     logs = np.array([[likelihoods(MADE, Rates(a, b)) for b in fn] for a in fp])
     density = np.exp(logs - logs.max()).sum(axis=2)
-    found = {}
+    found: dict[str, tuple[float, float]] = {}
     for name, rates, marginal in zip(BOTH, (fp, fn), (density.sum(axis=1), density.sum(axis=0)), strict=True):
         sums = (np.cumsum(marginal) - marginal / 2) / marginal.sum()
-        low, high = np.interp((0.05, 0.95), sums, rates).tolist()
+        ends = [
+            (float(np.interp(below, sums, rates)), float(np.interp(below + 0.9, sums, rates)))
+            for below in np.linspace(0, 0.1, 51)
+        ]
+        low, high = min(ends, key=lambda end: float(end[1] - end[0]))
         found[name] = (low, high)
     return found
 
@@ -82,13 +86,13 @@ def test_a_rate_without_any_error_has_an_interval_that_ends_above_0() -> None:
     made = simulate(200, 3, 1e-7, 0.2, 0.1, 2).matrix
     found = rate_posterior(made, Rates(1e-3, 0.2), sampled_trees(made, Rates(1e-3, 0.2), 200), BOTH)
     interval = found.intervals["fp_rate"]
-    assert 0 < interval.low < interval.mean < interval.high < 0.05
+    assert 0 < interval.low < 1e-4 < interval.mean < interval.high < 0.05
 
 
 @pytest.fixture(scope="module")
 def inferred() -> list[RatePosterior]:
     found = []
-    for seed in range(40):
+    for seed in range(24):
         matrix = simulate(40, 10, 0.02, 0.2, 0.1, seed).matrix
         result = syclade.infer(matrix, fn_rate=0.2, device="native")
         assert result.support is not None
@@ -100,7 +104,7 @@ def inferred() -> list[RatePosterior]:
 @pytest.mark.statistical
 def test_intervals_contain_the_true_rate_nine_times_in_ten(inferred: list[RatePosterior]) -> None:
     intervals = [one.intervals["fp_rate"] for one in inferred]
-    assert 0.8 <= np.mean([one.low <= 0.02 <= one.high for one in intervals]) <= 1.0
+    assert 0.75 <= np.mean([one.low <= 0.02 <= one.high for one in intervals]) <= 1.0
     # Control: half as wide, they contain it too rarely.
     halves = [
         (one.mean + 0.3 * (one.low - one.mean), one.mean + 0.3 * (one.high - one.mean)) for one in intervals
