@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.common.errors import MatrixError
+from syclade.host.devices.choice import choose_device
 from syclade.host.estimated_rates import AskedRates, Estimated, Report
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
@@ -25,7 +27,7 @@ from syclade.host.model.rate_model import (
 )
 from syclade.host.model.rates import Rates
 from syclade.host.model.recurrence import recurrent_mutation, with_copy
-from syclade.host.options import checked
+from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import ALL_MUTATIONS, DEFAULT_CHAINS, DEFAULT_SUPPORT
 from syclade.host.runs.task import Stop
 from syclade.host.supported import check_together, excluded_by
@@ -47,6 +49,8 @@ __all__ = ["Learning", "Request", "make_request", "names_told", "sampling_of", "
 
 MOST_BY_DEFAULT = 2000
 """Most mutations of a matrix whose tree has support by default."""
+
+logger = logging.getLogger("syclade.support")
 
 
 class Learning(NamedTuple):
@@ -298,14 +302,18 @@ def _support(
 ) -> SupportPlan | None:
     """Return the chains that sample trees for support; None where they are not wanted.
 
-    By default they are not for a matrix of more than `MOST_BY_DEFAULT` mutations: the samples are judged by
-    tables of all pairs.
+    By default they are not for a matrix of more than `MOST_BY_DEFAULT` mutations, since the samples are
+    judged by tables of all pairs; nor on numpy, where they take minutes.
 
     Raises:
         MatrixError: support was asked for, and the matrix is too large for its score.
+        DeviceError: the requested device cannot be used.
     """
     level, by_default = support_level(given), given["support"] is None
     if level == "none" or (by_default and observed.n_mutations > MOST_BY_DEFAULT):
+        return None
+    if by_default and choose_device(given["device"]).kind == "numpy":
+        logger.info("no support on numpy, where it takes minutes: %s samples", flag_of("support", "quick"))
         return None
     from syclade.host.support.stage import make_support_plan
 

@@ -96,11 +96,15 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
 
 def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2, True))
-    one, other = (infer(device=device) for device in ("native", "numpy"))
+    one, other = (infer(device=device, support="quick") for device in ("native", "numpy"))
     assert_did_all(other, "numpy")
     assert support_of(one).steps == 4 * 128
     np.testing.assert_array_equal(support_of(one).trees, support_of(other).trees)
     assert one.summary() == other.summary()
+
+
+def test_numpy_has_none_by_default() -> None:
+    assert infer(device="numpy").support is None
 
 
 def test_slots_agree(result: syclade.Result) -> None:
