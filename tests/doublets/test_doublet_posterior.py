@@ -29,7 +29,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 @pytest.mark.parametrize(
     ("device", "samples"),
     [
-        ("numpy", 3000),
+        ("numpy", 1000),
         ("native", 100_000),
         pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
         pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),

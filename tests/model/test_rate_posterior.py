@@ -92,7 +92,7 @@ def test_a_rate_without_any_error_has_an_interval_that_ends_above_0() -> None:
 @pytest.fixture(scope="module")
 def inferred() -> list[RatePosterior]:
     found = []
-    for seed in range(24):
+    for seed in range(16):
         matrix = simulate(40, 10, 0.02, 0.2, 0.1, seed).matrix
         result = syclade.infer(matrix, fn_rate=0.2, device="native")
         assert result.support is not None

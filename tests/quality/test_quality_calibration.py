@@ -129,7 +129,7 @@ def studied() -> CalibrationResult:
     """A small study: one setting that fits, and two that do not."""
     wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.01))
     wrong_trees = replace(SMALL, name="wrong trees", mutations=12, trees="recursive")
-    return calibration((SMALL, wrong_rates, wrong_trees), inputs=80, device="native")
+    return calibration((SMALL, wrong_rates, wrong_trees), inputs=48, device="native")
 
 
 @pytest.mark.statistical
