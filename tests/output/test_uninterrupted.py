@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import itertools
 import os
 import signal
@@ -27,6 +28,15 @@ def _interrupted_by_ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _no_garbage_of_other_tests() -> Iterator[None]:
+    """Collect no garbage meanwhile: its finalizers would be among the lines that a signal is sent at."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture
