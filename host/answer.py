@@ -17,10 +17,10 @@ from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
-    from syclade.host.consensus.relations import TreeBlocks
     from syclade.host.output.result import Result
     from syclade.host.runs.found import Found
     from syclade.host.runs.pipeline import Progress
+    from syclade.host.samples.sampled import Sampled
     from syclade.host.support.stage import SupportPlan
 
 __all__ = ["answer"]
@@ -58,11 +58,11 @@ def answer(asked: Request, task: Task) -> Result:
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
-        result = _with_consensus(replace(result, samples=judged), asked, found.samples.trees)
+        result = _with_consensus(replace(result, samples=judged), asked, judged)
     if asked.support is not None and not task.stop.wanted:
         result = _with_support(asked.support, asked, result, found, task)
         if result.support is not None:
-            result = _with_consensus(result, asked, result.support.sampled.store.trees)
+            result = _with_consensus(result, asked, result.support.sampled)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
@@ -74,9 +74,9 @@ def answer(asked: Request, task: Task) -> Result:
     return replace(result, co_optimal=co_optimal, interrupted=result.interrupted or stopped)
 
 
-def _with_consensus(result: Result, asked: Request, trees: TreeBlocks) -> Result:
-    """Return the result with the consensus of sampled trees, if these trees have one."""
-    consensus = asked.kind.consensus(trees, result.parents, asked.observed, result.rates, asked.true_tree)
+def _with_consensus(result: Result, asked: Request, samples: Sampled) -> Result:
+    """Return the result with the consensus of samples, if their trees have one."""
+    consensus = asked.kind.consensus(samples, result.parents, asked.observed, result.rates, asked.true_tree)
     return replace(result, consensus=consensus)
 
 

@@ -1,4 +1,8 @@
-"""Support of clones: how many sampled trees have the same mutations below one node."""
+"""Support of clades and clones: how many sampled trees have the same mutations below one node.
+
+Sets of mutations are compared by the sums of 64-bit random keys of their mutations: two different sets have
+equal sums with probability 2^-64.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import TreeBlocks
 
-__all__ = ["clone_support"]
+__all__ = ["clade_support", "clone_support"]
 
 _TOGETHER = 512
 """Number of trees that are climbed at once."""
@@ -17,37 +21,70 @@ _KEYS = 20260
 """Seed of the mutations' keys."""
 
 
+def clade_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[np.float64]:
+    """Return the share of sampled trees that have each clade of a tree.
+
+    A clade is a mutation and all mutations below it, as a set, whichever of them is above the others.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        blocks: the sampled trees, at least one.
+
+    Returns:
+        float64, shape (n,): by the mutation at the top of the clade in the tree.
+    """
+    keys = _keys(len(parents) - 1)
+    return _shares(_subtree_keys(parents[None], keys)[0], keys, blocks)
+
+
 def clone_support(tree: CloneTree, blocks: TreeBlocks) -> NDArray[np.float64]:
     """Return the share of sampled trees that have each clone with all that is below it, and no more.
 
     A sampled tree has a clone if the mutations at and below one of its nodes are exactly those of the clone
-    and of all clones below it. Sets are compared by the sum of 64-bit random keys of their mutations.
+    and of all clones below it.
 
     Args:
         tree: the clone tree.
-        blocks: the sampled trees.
+        blocks: the sampled trees, at least one.
 
     Returns:
         float64, shape (clones,); 1 for the root.
     """
-    keys = np.random.Generator(np.random.PCG64(_KEYS)).integers(0, 2**64, len(tree.clone_of), dtype=np.uint64)
+    keys = _keys(len(tree.clone_of))
     own = np.zeros(tree.clones, dtype=np.uint64)
     np.add.at(own, tree.clone_of, keys)
     running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(own, dtype=np.uint64)))
-    wanted = running[tree.ends] - running[:-1]
-    order = np.argsort(wanted[1:], kind="stable") + 1
-    counts, samples = np.zeros(tree.clones, dtype=np.int64), 0
+    below = running[tree.ends] - running[:-1]
+    return np.concatenate(([1.0], _shares(below[1:], keys, blocks)))
+
+
+def _keys(mutations: int) -> NDArray[np.uint64]:
+    """Return the keys of the mutations: uint64, shape (n,)."""
+    return np.random.Generator(np.random.PCG64(_KEYS)).integers(0, 2**64, mutations, dtype=np.uint64)
+
+
+def _shares(wanted: NDArray[np.uint64], keys: NDArray[np.uint64], blocks: TreeBlocks) -> NDArray[np.float64]:
+    """Return the share of sampled trees with a node whose own and lower mutations are each wanted set.
+
+    Args:
+        wanted: uint64, shape (sets,): sum of the keys of each set, all different.
+        keys: uint64, shape (n,): keys of the mutations.
+        blocks: the sampled trees, at least one.
+
+    Returns:
+        float64, shape (sets,).
+    """
+    order = np.argsort(wanted, kind="stable")
+    ascending = wanted[order]
+    counts, samples = np.zeros(len(wanted), dtype=np.int64), 0
     for trees in blocks():
         samples += len(trees)
         for first in range(0, len(trees), _TOGETHER):
             found = _subtree_keys(trees[first : first + _TOGETHER], keys).ravel()
-            at = np.searchsorted(wanted[order], found)
-            inside = np.minimum(at, len(order) - 1)
-            has = wanted[order][inside] == found
-            counts += np.bincount(order[inside[has]], minlength=tree.clones)
-    shares = counts / samples
-    shares[0] = 1.0
-    return np.asarray(shares)
+            at = np.minimum(np.searchsorted(ascending, found), len(order) - 1)
+            has = ascending[at] == found
+            counts += np.bincount(order[at[has]], minlength=len(wanted))  # a tree has each set once
+    return np.asarray(counts / samples)
 
 
 def _subtree_keys(trees: NDArray[np.int32], keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -170,6 +170,7 @@ def find_consensus(
     rates: Rates,
     true: NDArray[np.int32] | None = None,
     thresholds: Thresholds = THRESHOLDS,
+    relations: Relations | None = None,
 ) -> CloneConsensus | None:
     """Return the consensus of sampled mutation trees; None if there are no samples.
 
@@ -182,10 +183,12 @@ def find_consensus(
         rates: the error rates, for the cells.
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
         thresholds: the least probabilities of claims that pay.
+        relations: relations in these trees, if they are known; counted otherwise.
     """
     if not any(len(trees) for trees in blocks()):
         return None
-    relations = count_relations(blocks)
+    if relations is None:
+        relations = count_relations(blocks)
     tree, gain = consensus_tree(blocks, best, relations, thresholds)
     return CloneConsensus(
         tree=tree,

@@ -27,7 +27,6 @@ from syclade.host.trees.tree import ancestor_matrix, node_labels, preorder
 
 if TYPE_CHECKING:
     from syclade.host.consensus.consensus import CloneConsensus
-    from syclade.host.consensus.relations import TreeBlocks
     from syclade.host.samples.sampled import Sampled
     from syclade.host.samples.sampling import Sampling
     from syclade.host.samples.store import SampleStore
@@ -93,11 +92,13 @@ def _judge(
 
 
 def _consensus(
-    trees: TreeBlocks, best: NDArray[np.int32], matrix: Matrix, rates: Rates, true: NDArray[np.int32] | None
+    samples: Sampled, best: NDArray[np.int32], matrix: Matrix, rates: Rates, true: NDArray[np.int32] | None
 ) -> CloneConsensus | None:
     from syclade.host.consensus.consensus import find_consensus
+    from syclade.host.samples.mutation_trees import SampledMutationTrees
 
-    return find_consensus(trees, best, matrix, rates, true)
+    assert isinstance(samples, SampledMutationTrees)
+    return find_consensus(samples.store.trees, best, matrix, rates, true, relations=samples.relations)
 
 
 MUTATION = TreeKind(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
+from syclade.host.consensus.relations import Relations
 from syclade.host.cooptimal.consensus import Consensus
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
@@ -46,6 +47,12 @@ class SampledMutationTrees(Sampled):
     spread_name = "ancestor_spread"
     spread_of = "who is above whom"
     dimension = "mutation"
+
+    @property
+    def relations(self) -> Relations:
+        """Relations of all pairs of mutations: the counts that `posterior` has as shares."""
+        samples = self.posterior.trees
+        return Relations(samples, np.rint(self.posterior.ancestors * samples).astype(np.int64))
 
     @property
     def numbers(self) -> dict[str, float]:

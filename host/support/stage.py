@@ -15,6 +15,7 @@ from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.compile import machine_code
+from syclade.host.consensus.clades import clade_support
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device, native_device
 from syclade.host.encodings import choose_encoding
@@ -30,7 +31,6 @@ from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
 from syclade.host.support.budget import CHAINS, Budget, budget_for
 from syclade.host.support.cells import cell_shares
-from syclade.host.support.clades import clade_shares
 from syclade.host.support.rounds import Judged, SupportRounds
 from syclade.host.support.starts import spread_out
 from syclade.host.support.value import Support
@@ -184,7 +184,7 @@ def _support(
         seconds=seconds,
         sampled=sampled,
         edges=np.array(sampled.posterior.of_edges(result.parents, range(len(result.mutations)))),
-        clades=clade_shares(result.parents, trees),
+        clades=clade_support(result.parents, lambda: [trees]),
         cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
         trees=trees,
         rates=rates,
@@ -193,6 +193,6 @@ def _support(
 
 def _trees_of(store: SampleStore) -> NDArray[np.int32]:
     """Return the sampled trees, chain by chain, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
-    parts = [records["parents"] for chain in store.chains for records in store.of_chain(chain)]
+    parts = list(store.trees())
     stride = -(-sum(part.nbytes for part in parts) // _TREES_BYTES)
     return np.asarray(np.concatenate(parts)[::stride], dtype=np.int32)

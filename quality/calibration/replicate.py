@@ -80,8 +80,7 @@ def replicate(setting: Setting, seed: int, device: str) -> Replicate:
 
 def _trees(samples: SampledMutationTrees) -> NDArray[np.int32]:
     """Return the sampled trees of all chains, one chain after the other: int32, shape (samples, n + 1)."""
-    store = samples.store
-    return np.concatenate([one["parents"] for chain in store.chains for one in store.of_chain(chain)])
+    return np.concatenate(list(samples.store.trees()))
 
 
 def _ranks(

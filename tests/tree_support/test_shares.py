@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from syclade.host.consensus.clades import clade_support
 from syclade.host.model.assignment import attach
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.model.summed import attachment_posteriors
 from syclade.host.support.cells import cell_shares
-from syclade.host.support.clades import clade_shares
 from syclade.host.support.levels import levels_of
 from syclade.host.support.starts import spread_out
 from syclade.host.trees.clones import clones_of
@@ -46,12 +46,12 @@ def test_clades_are_counted_as_sets(n: int) -> None:
     sets = [set(clades_of(tree)) for tree in trees]
     for parents in trees[:5]:
         counted = [np.mean([clade in one for one in sets]) for clade in clades_of(parents)]
-        np.testing.assert_allclose(clade_shares(parents, trees), counted)
+        np.testing.assert_allclose(clade_support(parents, lambda: [trees]), counted)
 
 
 def test_a_clade_does_not_depend_on_the_order_within() -> None:
     one, other = np.array([3, 0, 3, 3], np.int32), np.array([1, 3, 3, 3], np.int32)
-    np.testing.assert_array_equal(clade_shares(one, other[None]), [1, 0, 1])
+    np.testing.assert_array_equal(clade_support(one, lambda: [other[None]]), [1, 0, 1])
 
 
 @pytest.mark.parametrize("zygosity", [False, True])
