@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.read_only import freeze_arrays
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import preorder
@@ -45,12 +46,7 @@ class Assignment:
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
-        for name in ("node", "ties", "log_likelihood", "posterior"):
-            given = getattr(self, name)
-            if given is not None:
-                own = given.copy()
-                own.flags.writeable = False
-                object.__setattr__(self, name, own)
+        freeze_arrays(self, ("node", "ties", "log_likelihood", "posterior"))
 
 
 def attach(problem: Problem, rates: Rates, parents: NDArray[np.int32]) -> Assignment:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import OutputError
 from syclade.host.common.files import write_files
+from syclade.host.common.read_only import freeze_arrays
 from syclade.host.common.values import path_of
 from syclade.host.devices.work import WithWork, WorkDone, executed_on
 from syclade.host.input.matrix import Matrix
@@ -142,10 +143,7 @@ class Result(WithWork):
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
-        for name in _ARRAYS:
-            own = getattr(self, name).copy()
-            own.flags.writeable = False
-            object.__setattr__(self, name, own)
+        freeze_arrays(self, _ARRAYS)
 
     def __repr__(self) -> str:
         """Return a summary in one line, without the arrays."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.read_only import freeze_arrays
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
@@ -63,10 +64,7 @@ class Support:
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
-        for name in _ARRAYS:
-            own = getattr(self, name).copy()
-            own.flags.writeable = False
-            object.__setattr__(self, name, own)
+        freeze_arrays(self, _ARRAYS)
 
     @property
     def before(self) -> NDArray[np.float64]:
