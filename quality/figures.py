@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from syclade.quality.extras import require_extras
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["drawn_figure", "new_figure", "write_figure"]
+__all__ = ["Drawn", "new_figure", "write_figure"]
 
 DOTS_PER_INCH = 150
 
@@ -53,14 +53,25 @@ def write_figure(figure: Figure, path: Path, force: bool = True) -> None:
     write_files(path.parent, {path.name: picture.getvalue()}, force)
 
 
-def drawn_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None, force: bool) -> Figure:
-    """Draw a figure, write it if a path is given (see `write_figure`), and return it.
+class Drawn(ABC):
+    """Result of a check that has a figure."""
 
-    Raises:
-        OptionError: matplotlib is not installed.
-        OutputError: the path is invalid, or see `write_figure`.
-    """
-    figure = draw()
-    if path is not None:
-        write_figure(figure, path_of("the figure", path, OutputError), force)
-    return figure
+    @abstractmethod
+    def figure(self) -> Figure:
+        """Draw the figure."""
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
+        """Draw the figure, and write it if a path is given.
+
+        Args:
+            path: a PNG file.
+            force: replace an existing file.
+
+        Raises:
+            OptionError: matplotlib is not installed (the extra `quality`).
+            OutputError: the file exists and `force` is not set, or it cannot be written.
+        """
+        figure = self.figure()
+        if path is not None:
+            write_figure(figure, path_of("the figure", path, OutputError), force)
+        return figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from syclade.quality.arithmetic.plot import arithmetic_figure
 from syclade.quality.arithmetic.scores import own_scores
 from syclade.quality.arithmetic.steps import StepCost, slope_of
 from syclade.quality.arithmetic.table import Published, Row
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.text_table import text_table
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _STEPS = ("mutations", "cells", "us a step", "accepted", "visited", "ns per visi
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ArithmeticResult:
+class ArithmeticResult(Drawn):
     """Outcome of `arithmetic`.
 
     Attributes:
@@ -96,18 +95,9 @@ class ArithmeticResult:
         yield text_table(_STEPS, [_cost_row(cost, self.cycle) for cost in (*self.linear, *self.others)])
         yield f"the time of a step grows with the number of nodes to the power {slope_of(self.linear):.2f}"
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw errors against cycles, and the time of a step against the number of mutations.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
-        """
-        return drawn_figure(lambda: arithmetic_figure(self.rows, self.linear), path, force)
+    def figure(self) -> Figure:
+        """Draw errors against cycles, and the time of a step against the number of mutations."""
+        return arithmetic_figure(self.rows, self.linear)
 
 
 def _cost_dict(cost: StepCost) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from syclade.quality.calibration.ranks import DRAWS, uniformity
 from syclade.quality.calibration.reliability import Reliability, together
 from syclade.quality.calibration.replicate import Replicate
 from syclade.quality.calibration.settings import Setting
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.text_table import text_table
 from syclade.quality.work import mean_work
 
@@ -89,7 +88,7 @@ class OfSetting:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationResult:
+class CalibrationResult(Drawn):
     """Outcome of `calibration`.
 
     Attributes:
@@ -158,15 +157,6 @@ class CalibrationResult:
             f"{'rejected' if rejected else 'calibrated'}{expected}",
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw reliability and ranks.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
-        """
-        return drawn_figure(lambda: calibration_figure(self.settings), path, force)
+    def figure(self) -> Figure:
+        """Draw reliability and ranks."""
+        return calibration_figure(self.settings)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from syclade.quality.doublets.optima import TIMES, Compared, counts
-from syclade.quality.figures import drawn_figure, new_figure
+from syclade.quality.figures import Drawn, new_figure
 from syclade.quality.text_table import text_table
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _COLOURS = {"equal": "#8c8c8c", "better": "#4c72b0", "worse": "#c44e52"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OptimaResult:
+class OptimaResult(Drawn):
     """Outcome of `optima`.
 
     Attributes:
@@ -91,20 +90,8 @@ class OptimaResult:
             f"the default against chains of {TIMES} times its steps, {len(rows)} inputs: {told}",
         ]
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw the difference of every input against its number of mutations.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
-        """
-        return drawn_figure(self._figure, path, force)
-
-    def _figure(self) -> Figure:
+    def figure(self) -> Figure:
+        """Draw the difference of every input against its number of mutations."""
         figure = new_figure(5.5, 3.8)
         axes = figure.add_subplot()
         for verdict, count in counts(self.compared).items():

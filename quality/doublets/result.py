@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from syclade.quality.doublets.arms import MAX, SUM, Arm, Method
 from syclade.quality.doublets.plot import recovery_figure
 from syclade.quality.doublets.recovery import Recovery
 from syclade.quality.doublets.summary import Spread, calls_of, change, comes_back, spread, summarise
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.text_table import text_table
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _CALLS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecoveryResult:
+class RecoveryResult(Drawn):
     """Outcome of `recovery`.
 
     Attributes:
@@ -144,15 +143,6 @@ class RecoveryResult:
         for name, value in self.auroc().items():
             yield f"AUROC of {_CALLS[name]}: mean {value.mean:.3f}, median {value.median:.3f}"
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw precision by arm, and the areas under the ROC curves.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
-        """
-        return drawn_figure(lambda: recovery_figure(self.doublets, self.singles), path, force)
+    def figure(self) -> Figure:
+        """Draw precision by arm, and the areas under the ROC curves."""
+        return recovery_figure(self.doublets, self.singles)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.posterior.plot import posterior_figure
 from syclade.quality.posterior.report import posterior_lines, posterior_report
 
@@ -20,7 +19,7 @@ __all__ = ["PosteriorResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PosteriorResult:
+class PosteriorResult(Drawn):
     """Outcome of `syclade.quality.posterior`.
 
     Attributes:
@@ -66,18 +65,10 @@ class PosteriorResult:
         """Return the outcome as lines of text, as the command prints it."""
         return posterior_lines(self)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
+    def figure(self) -> Figure:
         """Draw visit frequencies against the exact posterior, and their deviations in standard errors.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
 
         Returns:
             A matplotlib figure without a window, with one column of two panels per size.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
         """
-        return drawn_figure(lambda: posterior_figure(self.cases), path, force)
+        return posterior_figure(self.cases)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.scaling.model import Model
 from syclade.quality.scaling.plot import scaling_figure
 from syclade.quality.scaling.published import Speedups, StoredSpeed
@@ -68,7 +67,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScalingResult:
+class ScalingResult(Drawn):
     """Outcome of `scaling`.
 
     Attributes:
@@ -145,18 +144,9 @@ class ScalingResult:
                 ],
             )
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
-        """Draw measured and modelled speedups beside the published ones.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
-        """
-        return drawn_figure(lambda: scaling_figure(self.cases, self.published, CORES), path, force)
+    def figure(self) -> Figure:
+        """Draw measured and modelled speedups beside the published ones."""
+        return scaling_figure(self.cases, self.published, CORES)
 
 
 def _speed_rows(each: CaseResult) -> list[list[str]]:

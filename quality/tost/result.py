@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from syclade.quality.figures import drawn_figure
+from syclade.quality.figures import Drawn
 from syclade.quality.tost.plot import tost_figure
 from syclade.quality.tost.report import tost_lines, tost_report
 from syclade.quality.work import mean_work
@@ -22,7 +21,7 @@ __all__ = ["TostResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TostResult:
+class TostResult(Drawn):
     """Outcome of `syclade.quality.tost`.
 
     Attributes:
@@ -72,19 +71,11 @@ class TostResult:
         """Return the outcome as lines of text, as the command prints it."""
         return tost_lines(self)
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> Figure:
+    def figure(self) -> Figure:
         """Draw the number of inputs by difference, as in figure 4.2 of the ffSCITE thesis.
-
-        Args:
-            path: also write the figure to this PNG file.
-            force: replace an existing file.
 
         Returns:
             A matplotlib figure without a window; x is our log-likelihood minus SCITE's in bit flips, y the
             number of inputs.
-
-        Raises:
-            OptionError: matplotlib is not installed (the extra `quality`).
-            OutputError: the file exists and `force` is not set, or it cannot be written.
         """
-        return drawn_figure(lambda: tost_figure(self.test, self.comparisons), path, force)
+        return tost_figure(self.test, self.comparisons)
