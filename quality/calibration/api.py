@@ -35,7 +35,7 @@ def calibration(
     Equal arguments give equal results on every device.
 
     Args:
-        settings: sizes, noise, and what the inference is told.
+        settings: sizes, noise, and what the inference is given.
         inputs: inputs of each setting, at least `BINS`; their seeds are `seed` and following.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         seed: seed of the first input of each setting, and of its chains.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.input.matrix import Matrix, matrix_from_array
+from syclade.host.model import zygosity
 from syclade.host.model.rate_model import RateGrid, RateModel, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import observe, random_parents
@@ -18,8 +19,6 @@ __all__ = ["LEARN", "Drawn", "draw"]
 
 LEARN = 0.1
 """Probability that a step of a chain changes a rate, for each learned rate."""
-
-_MISSING_VALUE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ def draw(setting: Setting, seed: int) -> Drawn:
     nodes = rng.integers(0, n + 1, m)
     truth = ancestor_matrix(parents)[:n, nodes].astype(bool)
     values = observe(truth, rates, rng.random((n, m)))
-    values[rng.random((n, m)) < MISSING] = _MISSING_VALUE
+    values[rng.random((n, m)) < MISSING] = zygosity.MISSING
     return Drawn(matrix_from_array(values), parents, rates)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the study: sizes, noise, and what the inference is told or not told about them."""
+"""Settings of the study: sizes, noise, and what the inference is given of them."""
 
 from __future__ import annotations
 

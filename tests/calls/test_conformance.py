@@ -27,14 +27,8 @@ from syclade.kernels.pileup.arguments import FIELDS
 from tests.calls.test_baq import random_read, reads_of
 from tests.calls.test_gap_quality import made as reads_with_gaps
 from tests.support.did_all import assert_did_all
+from tests.support.on_devices import on_every_device
 
-DEVICES = [
-    "numpy",
-    "native",
-    pytest.param("cpu", marks=pytest.mark.sycl),
-    pytest.param("fpga-emu", marks=[pytest.mark.sycl, pytest.mark.emulator]),
-]
-on_every_device = pytest.mark.parametrize("device", DEVICES)
 CONTRACTION_OFF = 31  # execution mode
 
 

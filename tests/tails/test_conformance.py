@@ -13,16 +13,10 @@ from syclade.host.devices.work import COLUMNS
 from syclade.host.tails import Columns, Tails, columns_of, log_tails
 from syclade.host.tails.kernels import KERNELS
 from tests.support.did_all import assert_did_all
+from tests.support.on_devices import on_every_device
 from tests.support.tails import Case, error_of, random_case
 
 BLOCK = 100
-DEVICES = [
-    "numpy",
-    "native",
-    pytest.param("cpu", marks=pytest.mark.sycl),
-    pytest.param("fpga-emu", marks=[pytest.mark.sycl, pytest.mark.emulator]),
-]
-on_every_device = pytest.mark.parametrize("device", DEVICES)
 with_every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 
 
