@@ -67,14 +67,14 @@ def offered_to(take: Callable[[int], bool]) -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _seen, _last, _again, _looking
-    if not _looking:
+    delayed, _looking = _looking, False
+    if not delayed:
         if time.monotonic() - _last < REPEAT:
             return
         _last, _again = time.monotonic(), _seen != 0
-    _looking = False
-    if _take is not None and _take(number):
-        _seen = 0
-        return
+        if _take is not None and _take(number):
+            _seen = 0
+            return
     _seen = number
     if _again or not _importing(frame):
         raise KeyboardInterrupt

@@ -59,6 +59,36 @@ def test_an_import_is_not_interrupted(module: str, times: int) -> None:
     assert done.stderr.strip() in ("", "syclade: interrupted")
 
 
+# A run that would take signals begins right after an import that was interrupted.
+RUN_AFTER_IMPORT = """
+import os, signal, sys, time
+from syclade.host.cli.interrupts import handle_interrupts, offered_to
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "colorsys":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+handle_interrupts()
+import colorsys
+with offered_to(lambda number: True):
+    time.sleep(2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
+def test_a_run_does_not_take_a_signal_from_before_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_AFTER_IMPORT],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.returncode == -signal.SIGINT
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 def test_a_job_that_ignores_the_signal_goes_on() -> None:
     done = subprocess.run(
