@@ -2,6 +2,7 @@
 # make test   runs all tests but those of make verify, which repeat at length what others show
 # make quick  runs a sample of them, some from each file      make verify  runs the long ones
 # make quality  compares trees with SCITE's and checks the posterior, in about two minutes: quality-out/
+# make workflows  runs the example for Snakemake, which it installs
 # make lint   checks format, style, types and layers      make format   rewrites the format
 # make kernels  compiles the kernels that come with the package
 # make lock   resolves the versions anew, keeping those that still fit (LOCK_ARGS=--upgrade: the newest)
@@ -21,7 +22,7 @@ EXAMPLE := host/data/example
 # An activated environment, or a path of the user's, must not leak into ours.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: help demo test quick verify quality lint format kernels lock clean
+.PHONY: help demo test quick verify workflows quality lint format kernels lock clean
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
@@ -41,6 +42,12 @@ quick: $(VENV)/.dev
 
 verify: $(VENV)/.dev
 	$(PYTEST) -m verification $(PYTEST_ARGS)
+
+# Snakemake pins versions of its own, so it has its own environment; it finds syclade by PATH.
+workflows: $(VENV)/.dev
+	[ -x $(VENV)/snakemake/bin/snakemake ] || { $(PYTHON) -m venv $(VENV)/snakemake && \
+		$(VENV)/snakemake/bin/pip --disable-pip-version-check install --quiet 'snakemake>=9'; }
+	PATH="$(CURDIR)/$(VENV)/snakemake/bin:$$PATH" $(BIN)/python -m pytest -m snakemake $(PYTEST_ARGS) tests/workflows
 
 quality: $(VENV)/.dev
 	$(BIN)/syclade quality all --out quality-out --force

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import platform
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = {}
     if not SHARED.is_dir() and not os.environ.get("CI"):
         absent["shared"] = "no folder ../shared beside the checkout"
+    if shutil.which("snakemake") is None:
+        absent["snakemake"] = "Snakemake is not installed: `make workflows` does that"
     if not HAS_SYCL_WHEELS:
         absent["sycl"] = "the SYCL stack has no wheels for this platform"
     if not HAS_PINNED_STACK:
