@@ -218,7 +218,7 @@ def test_the_check_of_suites_finds_another_executor(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("device", "case"),
     [
-        ("native", CASE),
+        pytest.param("native", CASE, marks=pytest.mark.verification),
         pytest.param("cpu", CASE, marks=pytest.mark.sycl),
         pytest.param("cpu", Case(12, 150), marks=pytest.mark.sycl),
         pytest.param("cpu", Case(12, 900), marks=pytest.mark.sycl),

@@ -72,7 +72,9 @@ def test_a_signal_ends_a_run_with_its_best_tree(
     start: Start, matrix: Path, tmp_path: Path, number: signal.Signals, status: int
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "run"
-    process = start(matrix, "--steps", 10**10, "--out", out, "--checkpoint", kept, "--checkpoint-every", 0)
+    # More steps would be worth a kernel of their own, for which numba would need half a minute.
+    long = ["--steps", 10**8, "--threads", 1]
+    process = start(matrix, *long, "--out", out, "--checkpoint", kept, "--checkpoint-every", 0)
     wait_for(kept, process)
     process.send_signal(number)
     _, told = process.communicate(timeout=WAIT)

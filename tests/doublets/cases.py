@@ -27,17 +27,21 @@ def _compiles(backend: LeafBackend) -> bool:
     return backend.device == "native" and not backend.general
 
 
-def by_backend_and_name(names: Collection[str], everywhere: Collection[str]) -> pytest.MarkDecorator:
+def by_backend_and_name(
+    names: Collection[str], everywhere: Collection[str], compiled: Collection[str] = ()
+) -> pytest.MarkDecorator:
     """Parametrise a test by `backend` and `name` of a case.
 
     Args:
         names: names of the cases.
         everywhere: those that `make test` also runs where a kernel has to be compiled.
+        compiled: those for which the package has no kernel of this processor at all.
     """
     found: list[Any] = []
     for name in names:
         for backend in LEAF_BACKENDS:
-            apart = _compiles(backend) and name not in everywhere
+            compiles = _compiles(backend) or (backend.device == "native" and name in compiled)
+            apart = compiles and name not in everywhere
             one = marked(backend, None, *([pytest.mark.verification] if apart else []))
             found.append(pytest.param(backend, name, id=f"{one.id}-{name}", marks=one.marks))
     return pytest.mark.parametrize(("backend", "name"), found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -17,9 +18,9 @@ pytestmark = pytest.mark.statistical
 MUTATIONS, GAMMA, RATE = 4, 1.5, 0.25
 
 
-@pytest.fixture(scope="module")
-def target() -> Target:
-    return make_target(small_plan(MUTATIONS, GAMMA, doublets=RATE))
+@cache
+def target_of(mutations: int) -> Target:
+    return make_target(small_plan(mutations, GAMMA, doublets=RATE))
 
 
 def check(target: Target, device: str, samples: int) -> PosteriorCase:
@@ -27,22 +28,22 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 
 
 @pytest.mark.parametrize(
-    ("device", "samples"),
+    ("device", "samples", "mutations"),
     [
-        ("numpy", 1000),
-        ("native", 100_000),
-        pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
-        pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        ("numpy", 1000, 3),
+        ("native", 100_000, MUTATIONS),
+        pytest.param("cpu", 100_000, MUTATIONS, marks=pytest.mark.sycl),
+        pytest.param("fpga-emu", 50_000, MUTATIONS, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )
-def test_the_chain_samples_its_posterior(target: Target, device: str, samples: int) -> None:
-    assert check(target, device, samples).holds
+def test_the_chain_samples_its_posterior(device: str, samples: int, mutations: int) -> None:
+    assert check(target_of(mutations), device, samples).holds
 
 
 @pytest.mark.parametrize("other", [{"doublets": 0.9}, {"score": "sum"}, {}], ids=["rate", "sum", "max"])
-def test_the_chain_of_another_model_does_not(target: Target, other: dict[str, float]) -> None:
+def test_the_chain_of_another_model_does_not(other: dict[str, float]) -> None:
     """The check rejects another rate of doublets, and models without."""
     plan = small_plan(MUTATIONS, GAMMA, **other)  # type: ignore[arg-type]
-    found = check(replace(target, plan=plan), QUICKEST, 100_000)
+    found = check(replace(target_of(MUTATIONS), plan=plan), QUICKEST, 100_000)
     assert not found.holds
     assert not found.visits.holds

@@ -110,7 +110,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     [
         pytest.param("numpy", 2000, 3, marks=pytest.mark.verification),
         ("native", 100_000, 3),
-        pytest.param("cpu", 100_000, 3, marks=pytest.mark.sycl),
+        pytest.param("cpu", 100_000, 3, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", 50_000, 3, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("native", 200_000, 4, marks=pytest.mark.verification),
     ],

@@ -123,7 +123,7 @@ def numpy_chains(case: Case) -> list[Seen]:
     return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
 
 
-@by_backend_and_case(WITH_GENERAL, LARGE, everywhere=["64x64", "199x16"], compiles=is_built_apart)
+@by_backend_and_case(WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart)
 def test_large_trees(backend: Backend, case: Case) -> None:
     plan = case.plan()
     with backend.runner(plan, 2, case.seed) as runner:

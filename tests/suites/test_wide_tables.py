@@ -73,7 +73,7 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
 }
 
 
-BUILT = ("usual", "several panels")
+BUILT = ("several panels",)
 """Cases that `make test` runs on every device; kernels for this processor take 20 s each to compile."""
 
 
