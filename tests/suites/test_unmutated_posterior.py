@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,41 +97,56 @@ def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
 MATRIX = simulate(cells=40, mutations=9, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=3, doublets=0.2).matrix
 
 
+MODELS: dict[str, dict[str, Any]] = {
+    "doublets": {"doublets": "learn", "learn_fn": 0.2},
+    "sum": {"score": "sum"},
+    "max": {},
+}
+APART = [("native", "sum"), ("native", "max"), ("fpga-emu", "sum")]
+"""The package has no kernels of `sum` and `max` for processors; the emulator runs the CPU device's kernel."""
+
+
 def every_device() -> list[Any]:
-    """Return all devices with each model; the package has no kernels of `sum` and `max` for processors."""
-    models: dict[str, dict[str, Any]] = {
-        "doublets": {"doublets": "learn", "learn_fn": 0.2},
-        "sum": {"score": "sum"},
-        "max": {},
-    }
+    """Return all devices with the name of each model, with their marks."""
     return [
         pytest.param(
             device,
-            options,
-            id=f"{device}-{name}",
+            name,
             marks=[
                 *([] if device == "native" else [pytest.mark.sycl]),
                 *([pytest.mark.verification] if (device, name) in APART else []),
             ],
         )
         for device in DEVICES
-        for name, options in models.items()
+        for name in MODELS
     ]
 
 
-APART = [("native", "sum"), ("native", "max"), ("fpga-emu", "sum")]
+@cache
+def sampled(device: str, name: str, counts: tuple[int, int] | None = (2000, 30)) -> syclade.Result:
+    return syclade.infer(
+        MATRIX,
+        device=device,
+        fp_rate=0.01,
+        fn_rate=0.2,
+        learn_fp=0.2,
+        unmutated_counts=counts,
+        chains=2,
+        steps=1000,
+        samples=50,
+        **MODELS[name],
+    )
 
 
-@pytest.mark.parametrize(("device", "options"), every_device())
-def test_every_device_has_the_same_bits(device: str, options: dict[str, Any]) -> None:
-    asked: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2, "learn_fp": 0.2, "unmutated_counts": (2000, 30)}
-    asked |= {"chains": 2, "steps": 1000, "samples": 50, **options}
-    one, other = (syclade.infer(MATRIX, device=name, **asked) for name in (device, "numpy"))
+def lines_of(result: syclade.Result) -> list[str]:
+    assert result.samples is not None
+    return list(result.samples.lines())
+
+
+@pytest.mark.parametrize(("device", "name"), every_device())
+def test_every_device_has_the_same_bits(device: str, name: str) -> None:
+    one, other = sampled(device, name), sampled("numpy", name)
     assert_did_all(one, device)
     assert one.learned == other.learned
-    assert one.samples is not None
-    assert other.samples is not None
-    assert list(one.samples.lines()) == list(other.samples.lines())
-    plain = syclade.infer(MATRIX, device="numpy", **{**asked, "unmutated_counts": None})
-    assert plain.samples is not None
-    assert list(one.samples.lines()) != list(plain.samples.lines())
+    assert lines_of(one) == lines_of(other)
+    assert lines_of(one) != lines_of(sampled("numpy", name, None))
