@@ -2,9 +2,10 @@
 
 Run as `python -m syclade.host.ship.make [--all | --check]`. Each kernel is compiled in a subprocess, so
 that the same sources and versions always give the same bytes. Existing kernels of the same sources and
-versions are reused, unless `--all` is given. `--check` compiles all kernels, compares them with the existing
-ones, and reports for which the code differs, for which only names differ, and for which only the key differs
-(their sources changed without effect).
+versions are reused, unless `--all` is given. Each is written when it is compiled, so that an interrupted run
+can go on. `--check` compiles all kernels, compares them with the existing ones, and reports for which the
+code differs, for which only names differ, and for which only the key differs (their sources changed without
+effect).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Collection
+import threading
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
@@ -68,23 +70,31 @@ def compile_apart(name: str, made_for: str) -> tuple[str, bytes]:
     return entry_point.decode(), content
 
 
-def _make_all(kept: dict[str, Any]) -> list[tuple[dict[str, Any], bytes]]:
-    """Return (entry of the manifest, content) of every kernel.
+def _make_all(
+    kept: dict[str, Any], keep: Callable[[dict[str, Any], bytes], None] | None = None
+) -> list[tuple[dict[str, Any], bytes]]:
+    """Return (entry of the manifest, content) of every kernel. One compiler runs per core.
 
-    Kernels that are up to date in `kept`, a manifest, are reused. One compiler runs per core.
+    Args:
+        kept: a manifest, whose kernels are reused where they are up to date.
+        keep: called with each kernel that was compiled.
     """
     here = {entry["file"]: entry for entry in kept.get("kernels", []) if kept["versions"] == _versions()}
     wanted = [
-        (name, shipped.kernel, made_for, here)
+        (name, shipped.kernel, made_for)
         for name, shipped in shipped_kernels().items()
         for made_for in shipped.made_for
     ]
     with ThreadPoolExecutor(usable_cores()) as pool:
-        return list(pool.map(lambda one: _make(*one), wanted))
+        return list(pool.map(lambda one: _make(one[0], one[1], one[2], here, keep), wanted))
 
 
 def _make(
-    name: str, kernel: Kernel, made_for: str, kept: dict[str, dict[str, Any]]
+    name: str,
+    kernel: Kernel,
+    made_for: str,
+    kept: dict[str, dict[str, Any]],
+    keep: Callable[[dict[str, Any], bytes], None] | None,
 ) -> tuple[dict[str, Any], bytes]:
     """Return (entry of the manifest, content) of a kernel; reuse that of `kept` for the same sources."""
     file, key = f"{name}.{made_for}.xz", ship_key(kernel, made_for)
@@ -103,6 +113,8 @@ def _make(
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     print(f"{entry['file']}: {len(content)} bytes", flush=True)
+    if keep is not None:
+        keep(entry, content)
     return entry, content
 
 
@@ -173,7 +185,7 @@ def main(arguments: list[str]) -> int:
     path = FOLDER / MANIFEST
     nothing: dict[str, Any] = {"versions": {}, "kernels": []}
     there = json.loads(path.read_text(encoding="utf-8")) if path.exists() else nothing
-    made = _make_all(nothing if arguments else there)
+    made = _make_all(nothing if arguments else there, None if arguments == ["--check"] else _keeper(there))
     manifest = {"versions": _versions(), "kernels": [entry for entry, _ in made]}
     if arguments == ["--check"]:
         renamed = {entry["file"] for entry, content in made if _is_renamed(FOLDER / entry["file"], content)}
@@ -184,12 +196,42 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _keeper(there: dict[str, Any]) -> Callable[[dict[str, Any], bytes], None]:
+    """Return a function, for threads, that writes a kernel and adds it to the manifest `there`."""
+    entries = {entry["file"]: entry for entry in there["kernels"]} if there["versions"] == _versions() else {}
+    one_at_a_time = threading.Lock()
+
+    def keep(entry: dict[str, Any], content: bytes) -> None:
+        with one_at_a_time:
+            entries[entry["file"]] = entry
+            _write_kernel(entry, content)
+            _write_manifest({"versions": _versions(), "kernels": list(entries.values())})
+
+    return keep
+
+
+def _write_kernel(entry: dict[str, Any], content: bytes) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+    _replace(FOLDER / entry["file"], packed)
+
+
+def _write_manifest(manifest: dict[str, Any]) -> None:
+    _replace(FOLDER / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Replace a file in one step, so that an interruption leaves the old one or the new one."""
+    passing = path.with_name(f".{path.name}.tmp")
+    passing.write_bytes(content)
+    passing.replace(path)
+
+
 def _write(manifest: dict[str, Any], made: list[tuple[dict[str, Any], bytes]]) -> None:
     """Write the kernels, then the manifest, and delete files that it does not list."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for entry, content in made:
-        (FOLDER / entry["file"]).write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
-    (FOLDER / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        _write_kernel(entry, content)
+    _write_manifest(manifest)
     listed = {MANIFEST, *(entry["file"] for entry, _ in made)}
     for path in FOLDER.iterdir():
         if path.name not in listed:

@@ -130,6 +130,30 @@ def test_kernels_of_the_same_sources_are_not_compiled_again(monkeypatch: pytest.
     assert len(compiled) == len(there["kernels"])
 
 
+def test_an_interrupted_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    two = dict(list(shipped_kernels().items())[:2])
+    names = [(name, made_for) for name, one in two.items() for made_for in one.made_for]
+    compiled: list[tuple[str, str]] = []
+    most = 3
+
+    def compile_some(name: str, made_for: str) -> tuple[str, bytes]:
+        if len(compiled) == most:
+            raise KeyboardInterrupt
+        compiled.append((name, made_for))
+        return "entry", b"code"
+
+    monkeypatch.setattr(ship, "FOLDER", tmp_path)
+    monkeypatch.setattr(ship, "compile_apart", compile_some)
+    monkeypatch.setattr(ship, "shipped_kernels", lambda: two)
+    monkeypatch.setattr(ship, "usable_cores", lambda: 1)
+    with pytest.raises(KeyboardInterrupt):
+        ship.main([])
+    assert len(json.loads((tmp_path / MANIFEST).read_text())["kernels"]) == most
+    most = 100
+    assert ship.main([]) == 0
+    assert sorted(compiled) == sorted(names), "each of them once"
+
+
 def test_an_option_that_there_is_not_compiles_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert ship.main(["--chek"]) == 2
     assert "usage:" in capsys.readouterr().err
