@@ -15,7 +15,6 @@ from syclade.host.cli.delivery import deliver
 from syclade.host.cli.infer_words import doubt_of, misfit_of
 from syclade.host.cli.progress import progress_bar, show_log
 from syclade.host.cli.stopping import stopped_by_signals
-from syclade.host.common.errors import OptionError
 from syclade.host.options import OPTIONS
 from syclade.host.options.defaults import ALL_MUTATIONS
 from syclade.host.supported import check_together
@@ -58,7 +57,7 @@ def command(
     """
     from syclade.host.checkpoints.in_use import checkpoint_in_use
     from syclade.host.inference import infer
-    from syclade.host.kinds.named import kind_named
+    from syclade.host.kinds.named import kind_named, weights_of
 
     given = click.get_current_context().params
     check_together(given)
@@ -77,7 +76,7 @@ def command(
                 matrix,
                 names=names,
                 tree=tree,
-                move_probabilities=_weights(kind, move_probabilities),
+                move_probabilities=weights_of(kind, move_probabilities),
                 progress=progress,
                 stop=stop,
                 force=force,
@@ -159,20 +158,3 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
     if given["max_trees"] is not None:
         names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
     return names
-
-
-def _weights(kind: TreeKind, given: tuple[float, ...] | None) -> tuple[float, ...] | None:
-    """Return the weights of the moves that these trees have.
-
-    Raises:
-        OptionError: a move has a weight that these trees do not have.
-    """
-    if given is None:
-        return None
-    moves = len(kind.move_probabilities)
-    if any(given[moves:]):
-        raise OptionError(
-            f"{kind.title} have no swaps of subtrees",
-            hint="give --move-probs P L 0: weights of prune and reattach, and of swaps of leaves",
-        )
-    return given[:moves]

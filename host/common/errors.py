@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 __all__ = [
+    "BusyError",
     "CheckpointError",
     "DeviceError",
     "DeviceMemoryError",
@@ -17,6 +18,7 @@ __all__ = [
     "RatesError",
     "ReadsError",
     "SycladeError",
+    "TableError",
     "TreeError",
 ]
 
@@ -104,6 +106,16 @@ class ReadsError(_FileError):
     """
 
 
+class TableError(_FileError):
+    """A table of matrices cannot be used.
+
+    Attributes:
+        path: the file.
+        line: line of the file, from 1, or None.
+        column: column of the text in that line (characters, from 1), or None.
+    """
+
+
 class CheckpointError(_FileError):
     """A checkpoint cannot be used: it is damaged or belongs to another inference.
 
@@ -130,6 +142,10 @@ class DeviceMemoryError(DeviceError):
 
 class OutputError(SycladeError):
     """A result cannot be written."""
+
+
+class BusyError(OutputError):
+    """Another run writes to the same place now."""
 
 
 def _shortened(message: str) -> str:

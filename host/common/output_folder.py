@@ -12,7 +12,7 @@ from typing import Any
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.closing import closed_at_exit
-from syclade.host.common.errors import OutputError
+from syclade.host.common.errors import BusyError, OutputError
 from syclade.host.common.files import check_output, move_files
 from syclade.host.common.lock import locked
 from syclade.host.common.places import refuse_same
@@ -107,11 +107,12 @@ def output_folder(
         apart: files that the run reads, or writes elsewhere; see `refuse_same`.
 
     Raises:
-        OutputError: another run writes there now; or the files cannot be written, or would overwrite others.
+        BusyError: another run writes there now.
+        OutputError: the files cannot be written, or would overwrite others.
     """
     path = path_of("the directory", directory, OutputError)
     made = [one for one in (path, *path.parents) if not os.path.lexists(one)]
-    busy = OutputError(
+    busy = BusyError(
         f"another run is writing to {path}", hint="wait for its end, or choose another directory"
     )
     with closed_at_exit() as stack:

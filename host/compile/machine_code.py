@@ -11,6 +11,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from syclade.host.common.cache import how_often, read_checked, write_checked
@@ -52,7 +53,7 @@ def load_machine_code(kernel: Kernel) -> Callable[..., None]:
 
 def is_at_hand(kernel: Kernel) -> bool:
     """Return whether the kernel is cached or precompiled, so that it can be loaded without numba."""
-    if read_checked(_cache_name(kernel)) is not None:
+    if kernel.key(_translation()) in _loaded or read_checked(_cache_name(kernel)) is not None:
         return True
     processor = own_processor()
     return processor is not None and is_shipped(kernel, processor)
@@ -79,8 +80,14 @@ def _translation() -> list[str]:
     except Exception as error:  # a shared library may be missing, or damaged
         raise _broken("llvmlite", error) from error
     versions = [f"{name} {version_of(name)}" for name in ("numba", "llvmlite")]
-    processor = [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
-    return [*versions, *processor, digest_of((__name__, "syclade.kernels.target.native.compiler"))]
+    compiler = digest_of((__name__, "syclade.kernels.target.native.compiler"))
+    return [*versions, *_processor(binding), compiler]
+
+
+@cache
+def _processor(binding: Any) -> tuple[str, str]:
+    """Return name and features of this processor, as LLVM knows them."""
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
 def _compile(kernel: Kernel) -> tuple[str, bytes]:

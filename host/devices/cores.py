@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from syclade.host.common.errors import OptionError
 
-__all__ = ["DRIVERS_VARIABLE", "THREADS_VARIABLE", "limit_drivers", "usable_cores"]
+__all__ = [
+    "DRIVERS_VARIABLE", "THREADS_VARIABLE", "cores_of_process", "limit_drivers", "take_share",
+    "usable_cores",
+]  # fmt: skip
 
 THREADS_VARIABLE = "SYCLADE_THREADS"
 """Environment variable with the user's number of threads; ``--threads`` sets it."""
@@ -19,7 +23,29 @@ The drivers ignore a container's quota.
 """
 
 
+_share = threading.local()
+
+
+def take_share(cores: int) -> None:
+    """Let this thread use a part of the process's cores, since runs side by side share them.
+
+    Args:
+        cores: number of cores, from 1 to those of the process.
+    """
+    _share.cores = cores
+
+
 def usable_cores() -> int:
+    """Return the number of cores that this thread may use: those of the process, or its share of them.
+
+    Raises:
+        OptionError: as for `cores_of_process`.
+    """
+    share: int | None = getattr(_share, "cores", None)
+    return cores_of_process() if share is None else share
+
+
+def cores_of_process() -> int:
     """Return the number of cores that this process may use.
 
     This is SYCLADE_THREADS if it is set, else the container's CPU quota, rounded up, if there is one. It
@@ -38,8 +64,8 @@ def usable_cores() -> int:
 
 
 def limit_drivers() -> None:
-    """Limit OpenCL's drivers to `usable_cores`, unless the user has set a limit. Call it before they load."""
-    cores = usable_cores()
+    """Limit OpenCL's drivers to the process's cores, unless the user has set a limit, before they load."""
+    cores = cores_of_process()
     if DRIVERS_VARIABLE not in os.environ and cores < _allowed():
         os.environ[DRIVERS_VARIABLE] = str(cores)
 

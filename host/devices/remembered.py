@@ -17,7 +17,7 @@ from typing import Any
 
 from syclade.host.common.cache import forget_cached, read_cached, write_cached
 from syclade.host.common.distributions import version_of
-from syclade.host.devices.cores import usable_cores
+from syclade.host.devices.cores import cores_of_process
 from syclade.host.devices.device import Device
 from syclade.host.devices.survey import Survey
 
@@ -73,7 +73,7 @@ def remember(versions: Sequence[str], found: Survey) -> None:
 
 def _name(versions: Sequence[str]) -> str:
     """Return the file's name, with a digest of everything that the content is valid for."""
-    here = [platform.node(), platform.machine(), usable_cores()]
+    here = [platform.node(), platform.machine(), cores_of_process()]
     selection = [os.environ.get(name) for name in SELECTING]
     identity = json.dumps([*versions, sys.executable, sys.version, here, selection])
     return f"devices-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json"

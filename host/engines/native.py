@@ -37,7 +37,9 @@ class NativeEngine(LocalEngine):
     def launch(self, kernels: Sequence[int | None]) -> None:
         """See `Engine.launch`."""
         waiting = iter(self._order)
-        for thread in [self._pool.submit(self._run, kernels, waiting) for _ in range(self._threads)]:
+        others = [self._pool.submit(self._run, kernels, waiting) for _ in range(1, self._threads)]
+        self._run(kernels, waiting)
+        for thread in others:
             thread.result()
 
     def _run(self, kernels: Sequence[int | None], waiting: Iterator[int]) -> None:

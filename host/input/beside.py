@@ -8,7 +8,7 @@ from pathlib import Path
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.names import match_names, read_names
 
-__all__ = ["names_beside"]
+__all__ = ["beside", "names_beside"]
 
 logger = logging.getLogger("syclade.input")
 
@@ -28,18 +28,28 @@ def names_beside(path: Path, shape: tuple[int, ...], what: str) -> tuple[str, tu
     Returns:
         The path of the file and the names; None if there is no usable file.
     """
-    stem = path.with_suffix("") if path.suffix == ".gz" else path
-    beside = stem.with_suffix(_ENDINGS[what])
-    try:
-        if beside == path or not beside.is_file():
-            return None
-    except OSError:  # such as a name that is too long
+    found = beside(path, what)
+    if found is None:
         return None
     try:
-        names = read_names(beside, what)
-        match_names(names, shape[0], shape[1], beside, what)
+        names = read_names(found, what)
+        match_names(names, shape[0], shape[1], found, what)
     except MatrixError as error:
         logger.warning("%s: %s; the %ss are numbered", error.location(), error.message, what)
         return None
-    logger.info("names of the %ss: %s", what, beside)
-    return str(beside), names
+    logger.info("names of the %ss: %s", what, found)
+    return str(found), names
+
+
+def beside(path: Path, what: str) -> Path | None:
+    """Return the name file beside a matrix; None if there is none.
+
+    Args:
+        path, what: as for `names_beside`.
+    """
+    stem = path.with_suffix("") if path.suffix == ".gz" else path
+    try:
+        place = stem.with_suffix(_ENDINGS[what])
+        return None if place == path or not place.is_file() else place
+    except (OSError, ValueError):  # such as a name that is too long, or none
+        return None

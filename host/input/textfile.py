@@ -6,7 +6,7 @@ import codecs
 import os
 from typing import IO, Any
 
-from syclade.host.common.errors import MatrixError, TreeError
+from syclade.host.common.errors import MatrixError, TableError, TreeError
 from syclade.host.common.values import path_of
 from syclade.host.input.bounded import chunks
 
@@ -18,7 +18,7 @@ GZIP = b"\x1f\x8b"
 MOST_LINE = 2**23
 """Longest line, 8 MiB: a row of four million cells, or a tree of some hundred thousand nodes."""
 
-FileErrorType = type[MatrixError] | type[TreeError]
+FileErrorType = type[MatrixError] | type[TreeError] | type[TableError]
 
 
 def excerpt(text: str, most: int = 60) -> str:

@@ -12,7 +12,7 @@ from syclade.host.chains.leaf_plan import make_leaf_plan
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.scores import Score
 from syclade.host.input.matrix import Matrix
-from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind
+from syclade.host.kinds.kind import PlanOptions, Tree, TreeKind, no_consensus
 from syclade.host.kinds.placements import format_placements
 from syclade.host.model.assignment import Assignment, attach
 from syclade.host.model.leaf_problem import LeafProblem, make_leaf_problem
@@ -21,7 +21,7 @@ from syclade.host.model.problem import Problem, problem_at
 from syclade.host.model.rate_model import RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.options.defaults import DEFAULT_LEAF_MOVE_PROBABILITIES
-from syclade.host.trees.clones import clones_of_cell_tree
+from syclade.host.trees.clones import Clone, clones_of_cell_tree
 from syclade.host.trees.leaf import canonical, clades, leaf_tree_of
 from syclade.host.trees.leaf_formats import leaf_labels, to_leaf_graphviz, to_leaf_newick
 from syclade.host.trees.tree import preorder
@@ -59,6 +59,26 @@ def _table(tree: Tree) -> str:
     return format_placements(tree.assignment, clades(tree.parents), tree.mutations, tree.cells)
 
 
+def _labels(_mutations: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return leaf_labels(cells)
+
+
+def _newick(tree: Tree, _attach: bool) -> str:
+    return to_leaf_newick(tree.parents, tree.cells)
+
+
+def _graphviz(tree: Tree, _attach: bool) -> str:
+    return to_leaf_graphviz(tree.parents, tree.cells, tree.mutations, tree.assignment.node)
+
+
+def _genotypes(tree: Tree) -> NDArray[np.bool_]:
+    return clades(tree.parents)[tree.assignment.node]
+
+
+def _clones(tree: Tree) -> list[Clone]:
+    return clones_of_cell_tree(tree.parents, tree.assignment.node)
+
+
 def _cell_order(tree: Tree) -> NDArray[np.int64]:
     order = preorder(tree.parents)
     return order[order < len(tree.cells)].astype(np.int64)
@@ -85,16 +105,14 @@ CELL = TreeKind(
     from_mutation_tree=_from_mutation_tree,
     canonical=canonical,
     assign=_assign,
-    labels=lambda _mutations, cells: leaf_labels(cells),
-    newick=lambda tree, _attach: to_leaf_newick(tree.parents, tree.cells),
-    graphviz=lambda tree, _attach: to_leaf_graphviz(
-        tree.parents, tree.cells, tree.mutations, tree.assignment.node
-    ),
+    labels=_labels,
+    newick=_newick,
+    graphviz=_graphviz,
     table=_table,
-    genotypes=lambda tree: clades(tree.parents)[tree.assignment.node],
+    genotypes=_genotypes,
     cell_order=_cell_order,
-    clones=lambda tree: clones_of_cell_tree(tree.parents, tree.assignment.node),
+    clones=_clones,
     judge=_judge,
-    consensus=lambda *_: None,
+    consensus=no_consensus,
 )
 """Binary trees whose leaves are the cells (SCITE's -transpose)."""

@@ -1,4 +1,7 @@
-"""Kind of trees: a value with what inferences of mutation trees and of cell trees do differently."""
+"""Kind of trees: a value with what inferences of mutation trees and of cell trees do differently.
+
+Its functions are functions of modules, and no lambdas, so that results can be pickled.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from syclade.host.support.value import Support
     from syclade.host.trees.clones import Clone
 
-__all__ = ["PlanOptions", "Tree", "TreeKind"]
+__all__ = ["PlanOptions", "Tree", "TreeKind", "no_consensus"]
 
 Parents = NDArray[np.int32]
 
@@ -117,3 +120,7 @@ class TreeKind:
     def file_names(self) -> tuple[str, ...]:
         """Names of the files of every answer."""
         return ("tree.newick", "tree.gv", self.table_name, "summary.json", "run.json")
+
+
+def no_consensus(*_: object) -> None:
+    """Return None: these trees have no consensus."""

@@ -47,6 +47,18 @@ def _make_plan(matrix: Matrix, model: RateModel, options: PlanOptions) -> Plan:
     )
 
 
+def _from_mutation_tree(_problem: Problem, _rates: Rates, parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return parents
+
+
+def _canonical(parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    return parents
+
+
+def _labels(mutations: Sequence[str], _cells: Sequence[str]) -> list[str]:
+    return node_labels(mutations)
+
+
 def _assign(
     matrix: Matrix, rates: Rates, problem: Problem, parents: NDArray[np.int32], score: Score
 ) -> tuple[Assignment, float]:
@@ -57,6 +69,10 @@ def _assign(
 def _attached(tree: Tree, attach: bool) -> list[list[str]] | None:
     """Return the names of the cells attached to each node, or None to leave out the cells."""
     return attached_cells(tree.assignment.node.tolist(), tree.cells, tree.mutations) if attach else None
+
+
+def _newick(tree: Tree, attach: bool) -> str:
+    return to_newick(tree.parents, tree.mutations, _attached(tree, attach))
 
 
 def _graphviz(tree: Tree, attach: bool) -> str:
@@ -111,11 +127,11 @@ MUTATION = TreeKind(
     consensus_names=("consensus.newick", "clones.tsv", "relations.tsv", "cells.tsv"),
     move_probabilities=DEFAULT_MOVE_PROBABILITIES,
     make_plan=_make_plan,
-    from_mutation_tree=lambda _problem, _rates, parents: parents,
-    canonical=lambda parents: parents,
+    from_mutation_tree=_from_mutation_tree,
+    canonical=_canonical,
     assign=_assign,
-    labels=lambda mutations, _cells: node_labels(mutations),
-    newick=lambda tree, attach: to_newick(tree.parents, tree.mutations, _attached(tree, attach)),
+    labels=_labels,
+    newick=_newick,
     graphviz=_graphviz,
     table=_table,
     genotypes=_genotypes,

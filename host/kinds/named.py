@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from syclade.host.common.errors import OptionError
 from syclade.host.kinds.kind import TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
-from syclade.host.options import checked
+from syclade.host.options import checked, flag_of
 
-__all__ = ["kind_named"]
+__all__ = ["kind_named", "weights_of"]
 
 
 def kind_named(name: str) -> TreeKind:
@@ -16,3 +19,25 @@ def kind_named(name: str) -> TreeKind:
     from syclade.host.kinds.cell_trees import CELL  # only where it is needed: it imports eight modules
 
     return CELL
+
+
+def weights_of(kind: TreeKind, given: Sequence[float] | None) -> tuple[float, ...] | None:
+    """Return the weights of the moves that these trees have.
+
+    Args:
+        kind: the kind of trees.
+        given: weights as commands take them: as many for all kinds of trees; None for the default.
+
+    Raises:
+        OptionError: a move has a weight that these trees do not have.
+    """
+    if given is None:
+        return None
+    moves = len(kind.move_probabilities)
+    if any(given[moves:]):
+        raise OptionError(
+            f"{kind.title} have no swaps of subtrees",
+            hint=f"give {flag_of('move_probabilities', 'P L 0')}: weights of prune and reattach, and of swaps "
+            "of leaves",
+        )
+    return tuple(given[:moves])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from syclade.host.chains.scores import Score
 from syclade.host.input.matrix import Matrix
-from syclade.host.kinds.kind import Tree, TreeKind
+from syclade.host.kinds.kind import Tree, TreeKind, no_consensus
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.copy_scores import attach_with_copy, with_best_copy
@@ -29,7 +29,7 @@ def recurrent_kind(mutation: int) -> TreeKind:
         assign=partial(_assign, mutation),
         genotypes=partial(_genotypes, mutation),
         consensus_names=(),
-        consensus=lambda *_: None,
+        consensus=no_consensus,
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
-__all__ = ["multiqc_of"]
+__all__ = ["multiqc_of", "multiqc_row", "multiqc_table"]
 
 
 def multiqc_of(result: Result, sample: str) -> str:
@@ -18,16 +19,12 @@ def multiqc_of(result: Result, sample: str) -> str:
         result: the result of an inference.
         sample: name of the row; "syclade" if empty.
     """
+    return multiqc_table({sample or "syclade": multiqc_row(result)}, result.kind.title)
+
+
+def multiqc_row(result: Result) -> dict[str, Any]:
+    """Return the row of a result, by the names of the columns."""
     found = len(result.searches) or result.chains
-    headers = {
-        "mutations": {"title": "Mutations", "format": "{:,.0f}"},
-        "cells": {"title": "Cells", "format": "{:,.0f}"},
-        "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},
-        "log_likelihood": {"title": "Log-likelihood", "description": "of the best tree, natural log"},
-        "agreeing": {"title": "Agreeing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.0f}",
-                     "description": "searches, or chains, that found the best score"},
-        "converged": {"title": "Converged", "description": "whether they agree"},
-    }  # fmt: skip
     values = {
         "mutations": len(result.mutations),
         "cells": result.n_cells,
@@ -37,14 +34,32 @@ def multiqc_of(result: Result, sample: str) -> str:
     }
     if result.observed is not None:
         values["missing"] = 100.0 * float((result.observed.values == 3).mean())
-    title = result.kind.title.capitalize()
+    return values
+
+
+def multiqc_table(rows: Mapping[str, Mapping[str, Any]], trees: str) -> str:
+    """Return the text of the file.
+
+    Args:
+        rows: rows (`multiqc_row`) by their names.
+        trees: kind of the trees, in the plural.
+    """
+    headers = {
+        "mutations": {"title": "Mutations", "format": "{:,.0f}"},
+        "cells": {"title": "Cells", "format": "{:,.0f}"},
+        "missing": {"title": "Missing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.1f}"},
+        "log_likelihood": {"title": "Log-likelihood", "description": "of the best tree, natural log"},
+        "agreeing": {"title": "Agreeing", "suffix": " %", "max": 100, "min": 0, "format": "{:,.0f}",
+                     "description": "searches, or chains, that found the best score"},
+        "converged": {"title": "Converged", "description": "whether they agree"},
+    }  # fmt: skip
     told = {
         "id": "syclade",
         "section_name": "syclade",
-        "description": f"{title} of single cells, the most likely ones that were found.",
+        "description": f"{trees.capitalize()} of single cells, the most likely ones that were found.",
         "plot_type": "table",
-        "pconfig": {"id": "syclade_table", "title": f"syclade: {result.kind.title}"},
+        "pconfig": {"id": "syclade_table", "title": f"syclade: {trees}"},
         "headers": headers,
-        "data": {sample or "syclade": values},
+        "data": dict(rows),
     }
     return json.dumps(told, indent=2) + "\n"

@@ -145,6 +145,11 @@ class Result(WithWork):
         """Replace the arrays by read-only copies."""
         freeze_arrays(self, _ARRAYS)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled result; its arrays are read-only again."""
+        self.__dict__.update(state)
+        freeze_arrays(self, _ARRAYS)
+
     def __repr__(self) -> str:
         """Return a summary in one line, without the arrays."""
         ended = "converged" if self.converged else "not converged"

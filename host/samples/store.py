@@ -203,6 +203,18 @@ class SampleStore:
             except OSError as problem:
                 self._leave(problem)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickle, with the content of the file in place of the file."""
+        self._write_waiting()
+        self._file.seek(0)
+        return {**self.__dict__, "_path": None, "_file": self._file.read(self._end)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled store, in a temporary file."""
+        self.__dict__.update(state)
+        self._attach(_temporary_file())
+        self._file.write(state["_file"])
+
     def close(self) -> None:
         """Close the file; a temporary one is removed."""
         self._file.close()
