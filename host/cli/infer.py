@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.output.result import Result
 
-__all__ = ["command"]
+__all__ = ["command", "require_libraries"]
 
 
 @click.command("infer")
@@ -63,7 +63,7 @@ def command(
     check_together(given)
     also = {"report": report, "netcdf": netcdf, "multiqc": multiqc}
     kind = kind_named(tree)
-    _require_libraries(also)
+    require_libraries(also)
     log = show_log(quiet, verbose)
     with (
         stopped_by_signals() as stop,
@@ -128,7 +128,7 @@ def _warnings(result: Result) -> list[str]:
     return found
 
 
-def _require_libraries(also: Mapping[str, bool]) -> None:
+def require_libraries(also: Mapping[str, bool]) -> None:
     """Check that the libraries for additional files are installed; raise an OptionError if one is not."""
     if also["report"]:
         from syclade.host.report.page import require_report

@@ -20,6 +20,9 @@ __all__ = ["cli", "main"]
 # A command's module is imported only when the command runs, so that help and errors appear quickly.
 _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
+    "batch": ("syclade.host.cli.batch", "Infer the trees of many matrices, side by side."),
+    "run": ("syclade.host.cli.run", "Run a part of a prepared batch, such as in a job array."),
+    "gather": ("syclade.host.cli.gather", "Write the tables of a batch that ran in parts."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),
     "compare": ("syclade.host.cli.compare", "Compare a tree with another, such as the true one."),
     "call": ("syclade.host.cli.call", "Call the variants of aligned reads, by LoFreq's model."),
@@ -82,7 +85,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit status is 0 on success, 2 for an error (reported on standard error), 130 after Ctrl-C and 143
+    The exit status is 0 on success, 1 if some matrices of a batch have no result, 2 for an error (reported on standard error), 130 after Ctrl-C and 143
     after SIGTERM. An interrupted run that returned the best tree so far also exits with 130 or 143.
 
     Args:

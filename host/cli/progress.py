@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from syclade.host.inference import InferenceProgress
 
-__all__ = ["Show", "now_and_then", "progress_bar", "show_log", "time_left"]
+__all__ = ["Log", "Show", "at_intervals", "now_and_then", "progress_bar", "show_log", "time_left"]
 
 LINE_SECONDS = 30.0
 """Seconds between two progress lines without a terminal."""
@@ -24,7 +24,7 @@ WIDE = 180
 Show = Callable[["InferenceProgress"], None]
 
 
-class _ToStderr(logging.Handler):
+class Log(logging.Handler):
     """Log handler for standard error; a visible progress bar replaces `tell` to print above itself."""
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ class _ToStderr(logging.Handler):
             self.tell(f"syclade: {message}")
 
 
-def show_log(quiet: bool, verbose: bool) -> _ToStderr:
+def show_log(quiet: bool, verbose: bool) -> Log:
     """Show the log on standard error: the chosen device, and slow operations; only warnings when quiet."""
-    handler = _ToStderr()
+    handler = Log()
     logger = logging.getLogger("syclade")
     logger.handlers = [handler]
     logger.setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
@@ -53,7 +53,7 @@ def show_log(quiet: bool, verbose: bool) -> _ToStderr:
 
 
 @contextmanager
-def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
+def progress_bar(quiet: bool, log: Log) -> Iterator[Show | None]:
     """Show a progress bar on standard error; without a terminal, print a line from time to time."""
     if quiet:
         yield None
@@ -83,15 +83,27 @@ def progress_bar(quiet: bool, log: _ToStderr) -> Iterator[Show | None]:
 
 def now_and_then(tell: Callable[[str], None], every: float = LINE_SECONDS) -> Show:
     """Return a callback that reports progress as a line, at most once per `every` seconds, not at once."""
-    last = time.monotonic()
+    due = at_intervals(every)
 
     def show(state: InferenceProgress) -> None:
-        nonlocal last
-        if time.monotonic() - last >= every:
-            last = time.monotonic()
+        if due():
             tell(f"syclade: {_in_words(state)}{_accepted(state)}")
 
     return show
+
+
+def at_intervals(every: float) -> Callable[[], bool]:
+    """Return a function that is true at most once per `every` seconds, and not at once."""
+    last = time.monotonic()
+
+    def due() -> bool:
+        nonlocal last
+        if time.monotonic() - last < every:
+            return False
+        last = time.monotonic()
+        return True
+
+    return due
 
 
 def _in_words(state: InferenceProgress) -> str:

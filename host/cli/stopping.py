@@ -13,16 +13,21 @@ from syclade.host.runs.task import Stop
 __all__ = ["SignalStop", "stopped_by_signals"]
 
 
+BEST_SO_FAR = "stopping with the best tree so far; once more stops at once"
+
+
 class SignalStop(Stop):
     """A stop request set by a signal.
 
     Attributes:
         number: number of the signal; 0 before any.
+        message: what the first signal does.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, message: str = BEST_SO_FAR) -> None:
         super().__init__()
         self.number = 0
+        self.message = message
 
     @property
     def status(self) -> int:
@@ -34,17 +39,20 @@ class SignalStop(Stop):
         if self.wanted or not self.begun:
             return False
         self.number, self.wanted = number, True
-        click.echo("syclade: stopping with the best tree so far; once more stops at once", err=True)
+        click.echo(f"syclade: {self.message}", err=True)
         return True
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[SignalStop]:
+def stopped_by_signals(message: str = BEST_SO_FAR) -> Iterator[SignalStop]:
     """Turn the first SIGINT or SIGTERM of a run into a stop request.
 
     Before the first launch ends, no run can see the request: a signal then ends the program, as every signal
     after the first does. The context must last until the result is written.
+
+    Args:
+        message: what the first signal does, for standard error.
     """
-    stop = SignalStop()
+    stop = SignalStop(message)
     with offered_to(stop.take):
         yield stop

@@ -15,7 +15,7 @@ from syclade.host.options import OPTIONS, flag_of
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
-__all__ = ["files_of", "folder_of_result", "inputs_of", "netcdf_of"]
+__all__ = ["RECORD", "files_of", "folder_of_result", "inputs_of", "netcdf_of"]
 
 RECORD = "run.json"
 """The file that names all files of the result."""

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # a checker takes it for typing's, which is slow to impor
 if TYPE_CHECKING:
     from syclade import quality
     from syclade.host.backends.stages.access import prepare_sycl, stage_kernel, stage_problem
+    from syclade.host.batch.many import infer_many
     from syclade.host.common.errors import SycladeError
     from syclade.host.inference import infer, infer_leaf
     from syclade.host.input.door import read_matrix
@@ -27,6 +28,7 @@ __all__ = [
     "__version__",
     "infer",
     "infer_leaf",
+    "infer_many",
     "prepare_sycl",
     "quality",
     "read_matrix",
@@ -42,6 +44,7 @@ _HOME = {
     "SycladeError": "syclade.host.common.errors",
     "infer": "syclade.host.inference",
     "infer_leaf": "syclade.host.inference",
+    "infer_many": "syclade.host.batch.many",
     "prepare_sycl": "syclade.host.backends.stages.access",
     "read_matrix": "syclade.host.input.door",
     "score": "syclade.host.scoring",

@@ -1,0 +1,37 @@
+"""Checks of the options of a matrix, before anything runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syclade.host.batch.task import COLUMNS
+from syclade.host.common.errors import OptionError
+from syclade.host.estimated_rates import AskedRates
+from syclade.host.kinds.named import kind_named, weights_of
+from syclade.host.options import OPTIONS, checked
+from syclade.host.supported import check_together
+
+__all__ = ["check_options"]
+
+_RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Check the values of options, and that they go together, as far as that needs no matrix.
+
+    Args:
+        options: options by their names; those that are missing have their default.
+
+    Raises:
+        OptionError: an option is not one of a batch, has a bad value, or does not go with another.
+    """
+    for name, value in options.items():
+        if name not in COLUMNS:
+            raise OptionError(f"{name} is no option of a matrix of a batch")
+        checked(name, value)
+    given = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
+    check_together({**given, "out": "."})
+    rates = AskedRates(**{name: given[name] for name in _RATES})
+    rates.first()
+    rates.check(doublets=given["doublets"], device=given["device"])
+    weights_of(kind_named(given["tree"]), given["move_probabilities"])

@@ -1,0 +1,183 @@
+"""Folder of a batch: its tasks in batch.json, a folder for the result of each, and tables of all of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from syclade.host.batch.checks import check_options
+from syclade.host.batch.each import AHEAD, call_each
+from syclade.host.batch.line import Line, table_of
+from syclade.host.batch.names import check_name
+from syclade.host.batch.page import page_of
+from syclade.host.batch.run_task import Place, known_line, run_task
+from syclade.host.batch.task import Task
+from syclade.host.common.errors import BusyError, OptionError, TableError
+from syclade.host.common.files import check_output, write_files
+from syclade.host.common.lock import locked
+from syclade.host.input.textfile import read_text
+from syclade.host.output.multiqc import multiqc_table
+
+__all__ = ["TASKS", "Batch", "gather", "part_of", "read_batch", "run_batch", "run_tasks", "write_batch"]
+
+TASKS = "batch.json"
+_FORM = 1
+_EVERY = 1.0
+"""Seconds between two versions of results.tsv while tasks run."""
+
+Told = Callable[[Line], None]
+
+
+class Batch(NamedTuple):
+    """Many inferences whose results go to one folder.
+
+    Attributes:
+        folder: the folder.
+        tasks: the tasks, in the order of the table.
+        report: whether there is a page that links to the reports of all results.
+        multiqc: whether there is a table for MultiQC.
+    """
+
+    folder: Path
+    tasks: tuple[Task, ...]
+    report: bool = False
+    multiqc: bool = False
+
+
+def write_batch(batch: Batch) -> None:
+    """Make the folder, and write its tasks in place of earlier ones.
+
+    Raises:
+        OutputError: they cannot be written; BusyError: another process runs this batch.
+    """
+    check_output(batch.folder, ())
+    with _locked(batch.folder):
+        _write_tasks(batch)
+
+
+def _write_tasks(batch: Batch) -> None:
+    told = {
+        "form": _FORM,
+        "report": batch.report,
+        "multiqc": batch.multiqc,
+        "tasks": [task._asdict() for task in batch.tasks],
+    }
+    write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True)
+
+
+def read_batch(folder: Path) -> Batch:
+    """Return the batch of a folder.
+
+    Raises:
+        TableError: there is none, or its tasks are damaged.
+    """
+    path = folder / TASKS
+    text = read_text(path, TableError)
+    try:
+        told: Any = json.loads(text)
+        if told["form"] != _FORM:
+            raise TableError("this is of another version of syclade", path=path)
+        tasks = tuple(
+            Task(check_name(one["name"]), str(one["matrix"]), dict(one["options"])) for one in told["tasks"]
+        )
+        for task in tasks:
+            check_options(task.options)
+        return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]))
+    except (ValueError, TypeError, KeyError, RecursionError, OptionError) as error:
+        raise TableError(
+            f"the tasks are damaged: {error}", path=path, hint="prepare the folder again"
+        ) from None
+
+
+def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead: int = AHEAD) -> list[Line]:
+    """Run the tasks of a batch that are not done, and write its tables.
+
+    Args:
+        batch: the batch.
+        executor: where the tasks run.
+        place: where results are written.
+        told: called with the line of each task as it ends.
+        ahead: as for `call_each`.
+
+    Returns:
+        The line of every task.
+
+    Raises:
+        BusyError: another process runs this batch.
+        OutputError: the tables cannot be written.
+    """
+    check_output(batch.folder, ())
+    with _locked(batch.folder):
+        _write_tasks(batch)
+        lines = [known_line(batch.folder, task) for task in batch.tasks]
+        numbers = {task.name: number for number, task in enumerate(batch.tasks)}
+        written = -_EVERY
+
+        def note(line: Line) -> None:
+            nonlocal written
+            lines[numbers[line["name"]]] = line
+            told(line)
+            if time.monotonic() - written >= _EVERY:
+                _write_table(batch, lines)
+                written = time.monotonic()
+
+        try:
+            left = [task for task, line in zip(batch.tasks, lines, strict=True) if line["state"] != "done"]
+            run_tasks(left, executor, place, note, ahead)
+        finally:
+            _write_tables(batch, lines)
+    return lines
+
+
+def run_tasks(
+    tasks: Sequence[Task], executor: Executor, place: Place, told: Told, ahead: int = AHEAD
+) -> list[Line]:
+    """Run tasks, and return their lines as they end; arguments as for `run_batch`."""
+    lines = []
+    for _, future in call_each(partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop):
+        lines.append(future.result())
+        told(lines[-1])
+    return lines
+
+
+def part_of(batch: Batch, part: int, parts: int) -> list[Task]:
+    """Return the tasks of one of several parts, numbered from 1: every task belongs to one of them."""
+    return list(batch.tasks[part - 1 :: parts])
+
+
+def gather(batch: Batch) -> list[Line]:
+    """Write the tables of a batch from the folders of its results; return the line of every task.
+
+    Raises:
+        BusyError: another process runs this batch.
+        OutputError: the tables cannot be written.
+    """
+    with _locked(batch.folder):
+        lines = [known_line(batch.folder, task) for task in batch.tasks]
+        _write_tables(batch, lines)
+    return lines
+
+
+def _locked(folder: Path) -> AbstractContextManager[None]:
+    busy = BusyError(f"another process runs the batch in {folder}", hint="wait for its end")
+    return locked(folder / f".{TASKS}.lock", busy)
+
+
+def _write_table(batch: Batch, lines: Sequence[Line]) -> None:
+    write_files(batch.folder, {"results.tsv": table_of(lines)}, force=True)
+
+
+def _write_tables(batch: Batch, lines: Sequence[Line]) -> None:
+    files = {"results.tsv": table_of(lines)}
+    if batch.multiqc:
+        rows = {line["name"]: line["multiqc"] for line in lines if line["state"] == "done"}
+        files["syclade_mqc.json"] = multiqc_table(rows, "trees")
+    if batch.report:
+        files["report.html"] = page_of(lines)
+    write_files(batch.folder, files, force=True)

@@ -1,0 +1,97 @@
+"""Task of a batch: the inference of one matrix, as a value that can be pickled and written as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from syclade.host.common.errors import MatrixError
+from syclade.host.input.beside import beside
+from syclade.host.input.source import Source
+from syclade.host.options import OPTIONS
+from syclade.host.options.table import GROUPS
+
+__all__ = ["CODING", "COLUMNS", "FILES", "Task", "digest_of", "given_only"]
+
+CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
+"""Options of `read_matrix`; the others are those of `infer`."""
+
+FILES = ("report", "netcdf")
+"""Options for more files of a result."""
+
+_OF_THE_BATCH = (
+    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "multiqc", "out", "force", "json", "quiet",
+    "verbose",
+)  # fmt: skip
+
+COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)
+"""Options that each matrix of a batch may have; the others belong to the batch, or to single runs."""
+
+_SAME_FILES = ("device", "encoding", "image", "slots", "stages")
+"""Options that do not change the files of a result, but for times and devices."""
+
+_PATHS = ("names", "tree")
+"""Types of options whose files are read."""
+
+
+class Task(NamedTuple):
+    """The inference of one matrix.
+
+    Attributes:
+        name: name of the matrix, and of the folder of its results.
+        matrix: path of the matrix; in Python any matrix of `infer`.
+        options: values of `COLUMNS` by their names, without those that have their default.
+    """
+
+    name: str
+    matrix: Any
+    options: dict[str, Any]
+
+
+def given_only(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that do not have their default."""
+    return {name: value for name, value in options.items() if value != OPTIONS[name].default}
+
+
+def digest_of(task: Task) -> str:
+    """Return a digest of all that decides the files of the results: options, and the content of files.
+
+    Args:
+        task: the task; its matrix is a path.
+
+    Raises:
+        MatrixError: a file cannot be read.
+    """
+    decides = {name: value for name, value in task.options.items() if name not in _SAME_FILES}
+    read = {f"{what} beside the matrix": place for what, place in _beside(task)}
+    for name in [name for name in decides if OPTIONS[name].type.name in _PATHS]:
+        read[name] = decides.pop(name)
+    contents = {name: _content_of(place) for name, place in {"matrix": task.matrix, **read}.items()}
+    text = json.dumps([sorted(decides.items()), sorted(contents.items())])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _beside(task: Task) -> Iterator[tuple[str, Path]]:
+    """Yield the kind and the path of each name file beside the matrix."""
+    for what in ("mutation", "cell"):
+        place = beside(Path(task.matrix), what)
+        if place is not None:
+            yield what, place
+
+
+def _content_of(place: str | os.PathLike[str]) -> str:
+    """Return the digest of a file or folder.
+
+    Raises:
+        MatrixError: it cannot be read.
+    """
+    try:
+        return Source.of(place).whole()[1]
+    except (OSError, ValueError) as problem:
+        raise MatrixError(
+            f"cannot be read: {getattr(problem, 'strerror', None) or problem}", path=str(place)
+        ) from None

@@ -1,0 +1,111 @@
+"""``syclade batch``: infer the trees of many matrices, side by side in one process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.host.options import OPTIONS
+
+if TYPE_CHECKING:
+    from syclade.host.batch.task import Task
+
+__all__ = ["JOBS", "command"]
+
+_SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace")
+"""Options of single runs."""
+
+JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(1, 2**15),
+    default=None,
+    metavar="N",
+    help="Matrices at a time, which share the cores evenly; by default one on each core.",
+)
+
+
+@click.command("batch")
+@click.argument("inputs", nargs=-1, required=True, metavar="TABLE|MATRIX...", type=click.STRING)
+@options.take(*(name for name in OPTIONS if name not in (*_SINGLE, "out")))
+@options.take("out", required=True, help="Directory for the batch; created if necessary.")
+@JOBS
+@click.option(
+    "--prepare", is_flag=True, help="Only check, and write DIR/batch.json, for `syclade run DIR --part K/N`."
+)
+def command(
+    inputs: tuple[str, ...],
+    out: Path,
+    multiqc: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    jobs: int | None,
+    prepare: bool,
+    **settings: Any,
+) -> int:
+    """Infer the trees of many matrices, each as 'syclade infer' does, side by side.
+
+    TABLE has a line for each matrix (TSV or CSV), with a column `matrix` (relative to the table), a column
+    `name`, and a column for any option that differs, such as fn_rate. Instead, give matrices: files, folders
+    of files, or a pattern in quotes. Options of the command hold for all matrices that have none of their own.
+
+    DIR/NAME gets the files of each matrix, DIR results.tsv with a line for each; with --report and --multiqc
+    also a page that links to the reports, and one table. A matrix that fails stops no other. Given again,
+    the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some have none,
+    2 if nothing was run.
+    """
+    from syclade.host.batch.each import jobs_for, own_threads
+    from syclade.host.batch.folder import Batch, run_batch, write_batch
+    from syclade.host.batch.run_task import Place
+    from syclade.host.cli.batch_words import ending, progress_of_batch
+    from syclade.host.cli.infer import require_libraries
+    from syclade.host.cli.progress import show_log
+    from syclade.host.cli.stopping import stopped_by_signals
+
+    require_libraries({"report": settings["report"], "netcdf": settings["netcdf"]})
+    tasks = _tasks(inputs, settings)
+    batch = Batch(out, tuple(tasks), settings["report"], multiqc)
+    if prepare:
+        write_batch(batch)
+        if not quiet:
+            click.echo(f"wrote {len(tasks)} matrices to {out}: run parts, then gather")
+        return 0
+    log = show_log(not verbose, verbose)
+    at_once = jobs_for(len(tasks), jobs)
+    with (
+        stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
+        progress_of_batch(len(tasks), quiet, log) as told,
+        own_threads(at_once) as pool,
+    ):
+        stop.begun = True
+        lines = run_batch(batch, pool, Place(out, force, stop), told, 2 * at_once)
+    return stop.status or ending(lines, out, quiet=quiet, as_json=as_json)
+
+
+def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
+    """Return the tasks of a table, or of matrices.
+
+    Raises:
+        TableError, OptionError: the table, an option or a name is invalid.
+    """
+    from syclade.host.batch.checks import check_options
+    from syclade.host.batch.names import matrices_of, named
+    from syclade.host.batch.table import is_table, read_table
+    from syclade.host.batch.task import Task, given_only
+
+    common = given_only({name: _plain(value) for name, value in settings.items()})
+    if len(inputs) == 1 and is_table(Path(inputs[0])):
+        return read_table(Path(inputs[0]), common)
+    check_options(common)
+    return [Task(name, str(path), common) for name, path in named(matrices_of(inputs)).items()]
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an option as JSON has it; paths become absolute."""
+    if isinstance(value, Path):
+        return str(value.absolute())
+    return list(value) if isinstance(value, tuple) else value
