@@ -95,8 +95,7 @@ def infer_task(task: Task, stop: Stop | None = None) -> Result:
     coding = {name: options.pop(name) for name in CODING if name in options}
     matrix = task.matrix
     if coding:
-        names = {"names": options.get("names"), "cell_names": options.get("cell_names")}
-        matrix = read_matrix(matrix, **names, **coding)
+        matrix = read_matrix(matrix, options.get("names"), cell_names=options.get("cell_names"), **coding)
     if "move_probabilities" in options:
         kind = kind_named(options.get("tree", OPTIONS["tree"].default))
         options["move_probabilities"] = weights_of(kind, options["move_probabilities"])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from syclade.host.common.errors import OptionError
@@ -15,6 +14,7 @@ from syclade.host.common.values import shown
 __all__ = ["check_name", "matrices_of", "named", "stem_of"]
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
+_MAGIC = re.compile(r"[*?[]")
 _MOST = 200
 """Bytes of a name; file systems have 255, and names of files beside it are a little longer."""
 
@@ -59,15 +59,21 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
         path = Path(one)
         if path.is_dir():
             files = sorted(file for file in path.iterdir() if file.is_file() and _may_be_matrix(file))
-        elif not path.exists() and glob.has_magic(one):
-            files = [file for file in map(Path, sorted(glob.glob(one, recursive=True))) if file.is_file()]
-            files = [file for file in files if _may_be_matrix(file)]
+        elif not path.exists() and _MAGIC.search(one):
+            files = sorted(file for file in _matching(path) if file.is_file() and _may_be_matrix(file))
         else:
             files = [path]
         if not files:
             raise OptionError(f"there are no matrices in {one}", hint="give files, folders or a pattern")
         found += files
     return list(dict.fromkeys(file.absolute() for file in found))
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    """Yield the paths that match a pattern: its first parts without one are the folder to look in."""
+    parts = pattern.parts
+    first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+    return Path(*parts[:first]).glob("/".join(parts[first:]))
 
 
 def _may_be_matrix(file: Path) -> bool:
@@ -98,6 +104,6 @@ def named(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _with_folders(path: Path) -> str:
-    """Return the name of a file with its folders: a file of the usual name `matrix` has that of its folder."""
+    """Return the name of a file with its folders; `matrix` is left out, as `simulate` names all files."""
     parts = [*path.parent.parts, stem_of(path)]
     return "_".join(parts[:-1] if parts[-1] == "matrix" and parts[:-1] else parts)

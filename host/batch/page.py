@@ -2,57 +2,49 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
-from typing import Any
-from urllib.parse import quote
+from typing import NamedTuple
 
 from syclade.host.batch.line import Line
+from syclade.host.report.page import require_report, template
 
 __all__ = ["page_of"]
 
-_COLUMNS = {
-    "name": "Name", "mutations": "Mutations", "cells": "Cells", "log_likelihood": "Log-likelihood",
-    "fp_rate": "FP rate", "fn_rate": "FN rate", "agreeing": "Agreeing", "certainty": "Certainty",
-    "seconds": "Seconds", "error": "Error",
-}  # fmt: skip
-_FORMS = {
-    "log_likelihood": "{:.4f}",
-    "fp_rate": "{:.3g}",
-    "fn_rate": "{:.3g}",
-    "certainty": "{:.0%}",
-    "seconds": "{:.2f}",
-}
-_NUMBERS = ("mutations", "cells", "agreeing", *_FORMS)
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>syclade: {title}</title>
-<style>
-body {{ font: 14px/1.45 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto; padding: 16px; max-width: 1240px; }}
-h1 {{ font-size: 22px; margin: 0 0 4px; }}
-p {{ margin: 4px 0 8px; }}
-.wide {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; }}
-th, td {{ text-align: left; padding: 2px 14px 2px 0; border-bottom: 1px solid #eee; vertical-align: top; }}
-th {{ font-weight: 600; }}
-.number {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-.failed td {{ color: #a33c00; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>Each matrix has a report of its own. Agreeing: searches, or chains, that found the best score. Certainty: mean probability of the tree's edges among sampled trees.</p>
-<div class="wide" tabindex="0" role="region" aria-label="Results"><table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-"""
+class _Column(NamedTuple):
+    """A column of the page.
 
-_FOOT = "</tbody>\n</table></div>\n</body>\n</html>\n"
+    Attributes:
+        name: its name in the lines.
+        title: its title.
+        form: format of its numbers; empty for texts.
+        of: column with the number that this one is a part of.
+    """
+
+    name: str
+    title: str
+    form: str = ""
+    of: str = ""
+
+    def text(self, line: Line) -> str:
+        """Return the text of a cell."""
+        value = line.get(self.name)
+        text = "" if value is None else (self.form or "{}").format(value)
+        return f"{text} of {line[self.of]}" if text and self.of else text
+
+
+_COLUMNS = (
+    _Column("name", "Name"),
+    _Column("mutations", "Mutations", "{}"),
+    _Column("cells", "Cells", "{}"),
+    _Column("log_likelihood", "Log-likelihood", "{:.4f}"),
+    _Column("fp_rate", "False positives", "{:.3g}"),
+    _Column("fn_rate", "False negatives", "{:.3g}"),
+    _Column("agreeing", "Agreeing", "{}", "runs"),
+    _Column("certainty", "Certainty", "{:.0%}"),
+    _Column("seconds", "Seconds", "{:.2f}"),
+    _Column("error", "Error"),
+)
 
 
 def page_of(lines: Sequence[Line]) -> str:
@@ -60,29 +52,11 @@ def page_of(lines: Sequence[Line]) -> str:
 
     Args:
         lines: the lines of all matrices; those that are done have report.html in their folders.
+
+    Raises:
+        OptionError: jinja2 or matplotlib is not installed.
     """
+    require_report()
     done = sum(line["state"] == "done" for line in lines)
-    title = f"{len(lines)} matrices" + ("" if done == len(lines) else f", {done} of them done")
-    head = "".join(f"<th{_class(name)}>{title}</th>" for name, title in _COLUMNS.items())
-    return _HEAD.format(title=title, head=head) + "".join(map(_row, lines)) + _FOOT
-
-
-def _row(line: Line) -> str:
-    cells = "".join(f"<td{_class(name)}>{_cell(line, name)}</td>" for name in _COLUMNS)
-    return f"<tr{'' if line['state'] == 'done' else ' class=failed'}>{cells}</tr>\n"
-
-
-def _class(name: str) -> str:
-    return " class=number" if name in _NUMBERS else ""
-
-
-def _cell(line: Line, name: str) -> str:
-    value: Any = line.get(name)
-    if value is None:
-        return ""
-    if name == "agreeing":
-        return f"{value} of {line['runs']}"
-    text = html.escape(_FORMS[name].format(value) if name in _FORMS else str(value))
-    if name == "name" and line["state"] == "done":
-        return f'<a href="{html.escape(quote(value))}/report.html">{text}</a>'
-    return text
+    page: str = template("batch.html").render(lines=lines, columns=_COLUMNS, done=done)
+    return page

@@ -159,8 +159,8 @@ def _has_files(folder: Path) -> bool:
 
 def _other_options(folder: Path) -> _OtherFiles:
     return _OtherFiles(
-        f"{folder} has a result of other options or of another matrix: choose another name, or replace it with "
-        f"{flag_of('force')}"
+        f"{folder} has a result of other options or of another matrix: choose another name, or replace it "
+        f"with {flag_of('force')}"
     )
 
 

@@ -24,8 +24,8 @@ FILES = ("report", "netcdf")
 """Options for more files of a result."""
 
 _OF_THE_BATCH = (
-    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "multiqc", "out", "force", "json", "quiet",
-    "verbose",
+    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "multiqc", "out", "force", "json",
+    "quiet", "verbose",
 )  # fmt: skip
 
 COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)

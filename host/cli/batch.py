@@ -50,13 +50,14 @@ def command(
     """Infer the trees of many matrices, each as 'syclade infer' does, side by side.
 
     TABLE has a line for each matrix (TSV or CSV), with a column `matrix` (relative to the table), a column
-    `name`, and a column for any option that differs, such as fn_rate. Instead, give matrices: files, folders
-    of files, or a pattern in quotes. Options of the command hold for all matrices that have none of their own.
+    `name`, and a column for any option that differs, such as fn_rate. Instead, give matrices: files,
+    folders of files, or a pattern in quotes. Options of the command hold for all matrices that have none of
+    their own.
 
     DIR/NAME gets the files of each matrix, DIR results.tsv with a line for each; with --report and --multiqc
     also a page that links to the reports, and one table. A matrix that fails stops no other. Given again,
-    the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some have none,
-    2 if nothing was run.
+    the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some
+    have none, 2 if nothing was run.
     """
     from syclade.host.batch.each import jobs_for, own_threads
     from syclade.host.batch.folder import Batch, run_batch, write_batch

@@ -37,6 +37,7 @@ class Log(logging.Handler):
         click.echo(text, err=True)
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Print a message, unless it was printed before."""
         message = record.getMessage()
         if message not in self._told:  # searches and the chains that start from them may say the same
             self._told.add(message)

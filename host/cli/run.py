@@ -51,8 +51,8 @@ def command(
     """Run a part of the batch that 'syclade batch --prepare' has written to DIR.
 
     Parts may run in any order, on any machines that share DIR, be killed, and run again: results that are
-    there are kept. 'syclade gather DIR' then writes the tables. The exit status is 0 if all matrices of the part
-    have a result, 1 if some have none, 2 if nothing was run.
+    there are kept. 'syclade gather DIR' then writes the tables. The exit status is 0 if all matrices of the
+    part have a result, 1 if some have none, 2 if nothing was run.
     """
     from syclade.host.batch.each import jobs_for, own_threads
     from syclade.host.batch.folder import part_of, read_batch, run_tasks

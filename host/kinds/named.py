@@ -37,7 +37,7 @@ def weights_of(kind: TreeKind, given: Sequence[float] | None) -> tuple[float, ..
     if any(given[moves:]):
         raise OptionError(
             f"{kind.title} have no swaps of subtrees",
-            hint=f"give {flag_of('move_probabilities', 'P L 0')}: weights of prune and reattach, and of swaps "
-            "of leaves",
+            hint=f"give {flag_of('move_probabilities', 'P L 0')}: weights of prune and reattach, and of "
+            "swaps of leaves",
         )
     return tuple(given[:moves])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
     from syclade.host.output.result import Result
 
-__all__ = ["draw", "notebook_of", "report_of", "require_report"]
+__all__ = ["draw", "notebook_of", "report_of", "require_report", "template"]
 
 
 def require_report() -> None:
@@ -43,7 +43,7 @@ def report_of(result: Result, matrix: Matrix) -> str:
     require_report()
     import markupsafe
 
-    page: str = _template("page.html").render(
+    page: str = template("page.html").render(
         result=result,
         figure=figure_of(result, matrix),
         drawn=markupsafe.Markup(draw(result, matrix)),
@@ -55,7 +55,7 @@ def report_of(result: Result, matrix: Matrix) -> str:
 
 def draw(result: Result, matrix: Matrix) -> str:
     """Return the tree with the matrix beside it, as an SVG for any HTML page; needs jinja2."""
-    drawn: str = _template("figure.html").render(figure=figure_of(result, matrix))
+    drawn: str = template("figure.html").render(figure=figure_of(result, matrix))
     return drawn
 
 
@@ -67,7 +67,8 @@ def notebook_of(result: Result) -> str:
     return f'{line}<div style="overflow-x: auto">{draw(result, result.observed)}</div>'
 
 
-def _template(name: str) -> Any:
+def template(name: str) -> Any:
+    """Return a template of the package by the name of its file; needs jinja2."""
     import jinja2
 
     folder = resources.files("syclade.host").joinpath("data/report")
@@ -75,4 +76,4 @@ def _template(name: str) -> Any:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
-    return environment.get_template(name)
+    return environment.gettemplate(name)
