@@ -59,7 +59,7 @@ def failed_line(name: str, error: str, state: str = "failed") -> Line:
         error: the reason.
         state: failed, or waiting where it is not yet known.
     """
-    return {"name": name, "state": state, "error": " ".join(error.split())}
+    return {"name": name, "state": state, "error": " ".join(error.replace("\nhint: ", "; ").split())}
 
 
 def table_of(lines: Iterable[Line]) -> str:

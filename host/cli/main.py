@@ -86,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit.
 
     The exit status is 0 on success, 1 if some matrices of a batch have no result, 2 for an error (reported
-    on standard error), 130 after Ctrl-C and 143 after SIGTERM. An interrupted run that returned the best tree so far also exits with 130 or 143.
+    on standard error), 130 after Ctrl-C and 143 after SIGTERM. An interrupted run that returned the best
+    tree so far also exits with 130 or 143.
 
     Args:
         arguments: the arguments after the program's name; None takes those of the process.

@@ -76,4 +76,4 @@ def template(name: str) -> Any:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=loader
     )
-    return environment.gettemplate(name)
+    return environment.get_template(name)

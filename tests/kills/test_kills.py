@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kills.batches import kill_batches
 from tests.kills.killed import kill_runs
 from tests.kills.races import race_runs
 from tests.kills.runs import KINDS, shorter
@@ -31,3 +32,14 @@ def test_kills(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_races(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert race_runs(6, 1, tmp_path) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_batches(tmp_path: Path, parts: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill_batches(2, 1, tmp_path, matrices=4, parts=parts) == 0, capsys.readouterr().out
+
+
+@pytest.mark.verification
+@pytest.mark.parametrize("parts", [1, 7])
+def test_many_kills_of_batches(tmp_path: Path, parts: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill_batches(10, 2, tmp_path, matrices=14, parts=parts) == 0, capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""Batches: many matrices side by side, in parts, and from Python."""

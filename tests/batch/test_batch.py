@@ -1,0 +1,178 @@
+"""`syclade batch`: results of single runs, failures, and what a second run does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort, write_table
+from tests.golden.commands import call
+
+
+def test_results_are_those_of_single_commands(tmp_path: Path) -> None:
+    paths = write_cohort(tmp_path / "in", 3)
+    assert batch(*paths, "--out", tmp_path / "out", "--jobs", 2).status == 0
+    for path in paths:
+        single, own = tmp_path / "single" / path.stem, tmp_path / "out" / path.stem
+        assert call(["infer", str(path), "--out", str(single), *OPTIONS]).status == 0
+        for name in ("tree.newick", "tree.gv", "attachments.tsv", "summary.json"):
+            assert (own / name).read_bytes() == (single / name).read_bytes()
+        told, alone = (json.loads((folder / "run.json").read_text()) for folder in (own, single))
+        assert told["options"] == alone["options"]
+        assert {one.name for one in own.iterdir()} == {one.name for one in single.iterdir()} | {"task.json"}
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:
+    paths = write_cohort(tmp_path / "in", 4)
+    for jobs in (1, 2, 4):
+        assert batch(*paths, "--out", tmp_path / str(jobs), "--jobs", jobs).status == 0
+    assert content_of(tmp_path / "1") == content_of(tmp_path / "2") == content_of(tmp_path / "4")
+
+
+def test_options_of_the_table_go_before_those_of_the_command(tmp_path: Path) -> None:
+    write_cohort(tmp_path, 2)
+    rows = (("name", "matrix", "seed", "fn-rate"), ("one", "m0.csv", "5", ""), ("two", "m1.csv", "", "0.3"))
+    table = write_table(tmp_path / "cohort.tsv", *rows)
+    assert batch(table, "--seed", 9, "--out", tmp_path / "out").status == 0
+    summaries = [
+        json.loads((tmp_path / "out" / name / "summary.json").read_text()) for name in ("one", "two")
+    ]
+    assert [(told["seed"], told["fn_rate"]) for told in summaries] == [(5, 0.2), (9, 0.3)]
+    assert [line["fn_rate"] for line in lines_of(tmp_path / "out")] == ["0.2", "0.3"]
+
+
+def test_a_matrix_that_fails_stops_no_other(tmp_path: Path) -> None:
+    paths = write_cohort(tmp_path / "in", 2)
+    bad = tmp_path / "in" / "bad.csv"
+    bad.write_text("0 1\n0 7\n")
+    out = tmp_path / "out"
+    called = batch(tmp_path / "in" / "missing.csv", bad, *paths, "--out", out)
+    assert called.status == 1
+    assert "2 done, 2 failed" in called.output
+    assert [line["state"] for line in lines_of(out)] == ["failed", "failed", "done", "done"]
+    assert f"{bad}:2:3" in lines_of(out)[1]["error"]
+    bad.write_text("0 1\n0 0\n")  # mended: only what is missing is inferred
+    before = (out / "m0" / "run.json").stat().st_mtime_ns
+    assert batch(tmp_path / "in" / "missing.csv", bad, *paths, "--out", out).status == 1
+    assert [line["state"] for line in lines_of(out)] == ["failed", "done", "done", "done"]
+    assert (out / "m0" / "run.json").stat().st_mtime_ns == before
+
+
+def test_missing_and_changed_results_are_inferred_again(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 3), tmp_path / "out"
+    assert batch(*paths, "--out", out).status == 0
+    before = content_of(out)
+    times = {path: (out / path.stem / "run.json").stat().st_mtime_ns for path in paths}
+    (out / "m0" / "tree.gv").unlink()
+    (out / "m1" / "task.json").write_text((out / "m1" / "task.json").read_text().replace('"done"', "null"))
+    assert batch(*paths, "--out", out).status == 0
+    assert content_of(out) == before
+    changed = [
+        path.stem for path in paths if (out / path.stem / "run.json").stat().st_mtime_ns != times[path]
+    ]
+    assert changed == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("change", ["options", "matrix", "names"])
+def test_other_options_or_inputs_are_refused_for_that_matrix(tmp_path: Path, change: str) -> None:
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    assert batch(*paths, "--out", out).status == 0
+    kept = (out / "m0" / "summary.json").read_bytes()
+    more: tuple[str, ...] = ()
+    if change == "options":
+        more = ("--seed", "3")
+    elif change == "matrix":
+        paths[0].write_text(paths[1].read_text())
+    else:
+        (tmp_path / "in" / "m0.geneNames").write_text("".join(f"g{number}\n" for number in range(8)))
+    assert batch(*paths, "--out", out, *more).status == 1
+    states = [line["state"] for line in lines_of(out)]
+    assert states == (["failed", "failed"] if change == "options" else ["failed", "done"])
+    assert "--force" in lines_of(out)[0]["error"]
+    assert (out / "m0" / "summary.json").read_bytes() == kept
+    assert batch(*paths, "--out", out, "--force", *more).status == 0
+    assert (out / "m0" / "summary.json").read_bytes() != kept
+
+
+def test_devices_and_slots_are_no_other_options(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    assert batch(*paths, "--out", out).status == 0
+    before = (out / "m0" / "run.json").read_bytes()
+    assert (
+        call(["batch", str(paths[0]), "--out", str(out), *OPTIONS[:-1], "numpy", "--slots", "2"]).status == 0
+    )
+    assert (out / "m0" / "run.json").read_bytes() == before
+
+
+def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    (out / "m0").mkdir(parents=True)
+    (out / "m0" / "notes.txt").write_text("mine")
+    assert batch(*paths, "--out", out).status == 1
+    assert [one.name for one in (out / "m0").iterdir()] == ["notes.txt"]
+    assert "no batch has written" in lines_of(out)[0]["error"]
+    assert batch(*paths, "--out", out, "--force").status == 0
+    assert (out / "m0" / "notes.txt").read_text() == "mine"
+
+
+def test_pages_and_table_for_multiqc(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    bad = tmp_path / "in" / "<b>.csv"
+    bad.write_text("")
+    table = write_table(
+        tmp_path / "in" / "t.tsv",
+        ("name", "matrix"),
+        ("a b", paths[0].name),
+        ("c", paths[1].name),
+        ("bad", bad.name),
+    )
+    assert batch(table, "--out", out, "--report", "--multiqc").status == 1
+    page = (out / "report.html").read_text()
+    assert '<a href="a%20b/report.html">a b</a>' in page
+    assert (out / "a b" / "report.html").exists()
+    assert "bad/report.html" not in page
+    assert "&lt;b&gt;.csv" in page
+    data = json.loads((out / "syclade_mqc.json").read_text())["data"]
+    assert list(data) == ["a b", "c"]
+    assert (
+        data["c"]["log_likelihood"] == json.loads((out / "c" / "summary.json").read_text())["log_likelihood"]
+    )
+    assert not (out / "c" / "syclade_mqc.json").exists()
+
+
+def test_json_has_the_lines(tmp_path: Path) -> None:
+    paths = write_cohort(tmp_path / "in", 2)
+    called = batch(*paths, "--out", tmp_path / "out", "--json")
+    told = json.loads(called.output)
+    assert [line["name"] for line in told] == ["m0", "m1"]
+    assert [str(line["agreeing"]) for line in told] == [
+        line["agreeing"] for line in lines_of(tmp_path / "out")
+    ]
+
+
+def test_support_gives_the_certainty(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    quick = tuple("quick" if word == "none" else word for word in OPTIONS)
+    assert call(["batch", str(paths[0]), "--out", str(out), *quick]).status == 0
+    edges = [float(row.split("\t")[2]) for row in (out / "m0" / "support.tsv").read_text().splitlines()[1:]]
+    assert float(lines_of(out)[0]["certainty"]) == pytest.approx(sum(edges) / len(edges), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--fp-rate", "2"), "fp-rate"),
+        (("--samples", "5"), "--steps"),
+        (("--method", "search", "--steps", "5"), "--steps"),
+        (("--fn-rate-hom", "0.1"), "--hom-rate"),
+    ],
+)
+def test_bad_common_options_run_nothing(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    write_cohort(tmp_path / "in", 1)
+    called = call(["batch", str(tmp_path / "in"), *OPTIONS, *words, "--out", str(tmp_path / "out")])
+    assert called.status == 2
+    assert said in called.messages
+    assert not (tmp_path / "out").exists()
