@@ -11,13 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from syclade.host.batch.bootstrap import files_of_bootstrap
 from syclade.host.batch.checks import check_options
 from syclade.host.batch.each import AHEAD, call_each
 from syclade.host.batch.line import Line, table_of
 from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
+from syclade.host.batch.resampling import Resampling
 from syclade.host.batch.run_task import Place, known_line, run_task
 from syclade.host.batch.task import Task
+from syclade.host.common.atomic import Content
 from syclade.host.common.errors import BusyError, OptionError, TableError
 from syclade.host.common.files import check_output, write_files
 from syclade.host.common.lock import locked
@@ -42,12 +45,14 @@ class Batch(NamedTuple):
         tasks: the tasks, in the order of the table.
         report: whether there is a page that links to the reports of all results.
         multiqc: whether there is a table for MultiQC.
+        resampling: how matrices were drawn from the first one, whose tree they support; None for others.
     """
 
     folder: Path
     tasks: tuple[Task, ...]
     report: bool = False
     multiqc: bool = False
+    resampling: Resampling | None = None
 
 
 def write_batch(batch: Batch) -> None:
@@ -66,6 +71,7 @@ def _write_tasks(batch: Batch) -> None:
         "form": _FORM,
         "report": batch.report,
         "multiqc": batch.multiqc,
+        "resampling": None if batch.resampling is None else batch.resampling._asdict(),
         "tasks": [task._asdict() for task in batch.tasks],
     }
     write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True)
@@ -88,7 +94,9 @@ def read_batch(folder: Path) -> Batch:
         )
         for task in tasks:
             check_options(task.options)
-        return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]))
+        drawn = told["resampling"]
+        resampling = None if drawn is None else Resampling(**drawn)
+        return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]), resampling)
     except (ValueError, TypeError, KeyError, RecursionError, OptionError) as error:
         raise TableError(
             f"the tasks are damaged: {error}", path=path, hint="prepare the folder again"
@@ -174,10 +182,13 @@ def _write_table(batch: Batch, lines: Sequence[Line]) -> None:
 
 
 def _write_tables(batch: Batch, lines: Sequence[Line]) -> None:
-    files = {"results.tsv": table_of(lines)}
+    files: dict[str, Content] = {"results.tsv": table_of(lines)}
     if batch.multiqc:
         rows = {line["name"]: line["multiqc"] for line in lines if line["state"] == "done"}
         files["syclade_mqc.json"] = multiqc_table(rows, "trees")
     if batch.report:
         files["report.html"] = page_of(lines)
+    if batch.resampling is not None:
+        done = [line["state"] == "done" for line in lines]
+        files |= files_of_bootstrap(batch.folder, batch.resampling, batch.tasks, done)
     write_files(batch.folder, files, force=True)

@@ -11,9 +11,10 @@ from syclade.host.cli import options
 from syclade.host.options import OPTIONS
 
 if TYPE_CHECKING:
+    from syclade.host.batch.folder import Batch
     from syclade.host.batch.task import Task
 
-__all__ = ["JOBS", "command"]
+__all__ = ["JOBS", "PREPARE", "command", "plain", "run_here"]
 
 _SINGLE = ("checkpoint", "checkpoint_every", "resume", "trace")
 """Options of single runs."""
@@ -26,15 +27,17 @@ JOBS = click.option(
     help="Matrices at a time, which share the cores evenly; by default one on each core.",
 )
 
+PREPARE = click.option(
+    "--prepare", is_flag=True, help="Only check, and write DIR/batch.json, for `syclade run DIR --part K/N`."
+)
+
 
 @click.command("batch")
 @click.argument("inputs", nargs=-1, required=True, metavar="TABLE|MATRIX...", type=click.STRING)
 @options.take(*(name for name in OPTIONS if name not in (*_SINGLE, "out")))
 @options.take("out", required=True, help="Directory for the batch; created if necessary.")
 @JOBS
-@click.option(
-    "--prepare", is_flag=True, help="Only check, and write DIR/batch.json, for `syclade run DIR --part K/N`."
-)
+@PREPARE
 def command(
     inputs: tuple[str, ...],
     out: Path,
@@ -59,32 +62,59 @@ def command(
     the command infers only what is missing. The exit status is 0 if all matrices have a result, 1 if some
     have none, 2 if nothing was run.
     """
+    from syclade.host.batch.folder import Batch
+    from syclade.host.cli.infer import require_libraries
+
+    require_libraries({"report": settings["report"], "netcdf": settings["netcdf"]})
+    batch = Batch(out, tuple(_tasks(inputs, settings)), settings["report"], multiqc)
+    return run_here(
+        batch, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet, verbose=verbose
+    )
+
+
+def run_here(
+    batch: Batch,
+    *,
+    jobs: int | None,
+    prepare: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run a batch in this process, or only prepare it; return the exit status.
+
+    Args:
+        batch: the batch.
+        jobs: matrices at a time; None for one on each core.
+        prepare: whether to write its tasks only.
+        force, as_json, quiet, verbose: options of the command.
+
+    Raises:
+        OutputError: the folder cannot be written, or another process runs the batch.
+    """
     from syclade.host.batch.each import jobs_for, own_threads
-    from syclade.host.batch.folder import Batch, run_batch, write_batch
+    from syclade.host.batch.folder import run_batch, write_batch
     from syclade.host.batch.run_task import Place
     from syclade.host.cli.batch_words import ending, progress_of_batch
-    from syclade.host.cli.infer import require_libraries
     from syclade.host.cli.progress import show_log
     from syclade.host.cli.stopping import stopped_by_signals
 
-    require_libraries({"report": settings["report"], "netcdf": settings["netcdf"]})
-    tasks = _tasks(inputs, settings)
-    batch = Batch(out, tuple(tasks), settings["report"], multiqc)
     if prepare:
         write_batch(batch)
         if not quiet:
-            click.echo(f"wrote {len(tasks)} matrices to {out}: run parts, then gather")
+            click.echo(f"wrote {len(batch.tasks)} matrices to {batch.folder}: run parts, then gather")
         return 0
     log = show_log(not verbose, verbose)
-    at_once = jobs_for(len(tasks), jobs)
+    at_once = jobs_for(len(batch.tasks), jobs)
     with (
         stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
-        progress_of_batch(len(tasks), quiet, log) as told,
+        progress_of_batch(len(batch.tasks), quiet, log) as told,
         own_threads(at_once) as pool,
     ):
         stop.begun = True
-        lines = run_batch(batch, pool, Place(out, force, stop), told, 2 * at_once)
-    return stop.status or ending(lines, out, quiet=quiet, as_json=as_json)
+        lines = run_batch(batch, pool, Place(batch.folder, force, stop), told, 2 * at_once)
+    return stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
 def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
@@ -98,14 +128,14 @@ def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
     from syclade.host.batch.table import is_table, read_table
     from syclade.host.batch.task import Task, given_only
 
-    common = given_only({name: _plain(value) for name, value in settings.items()})
+    common = given_only({name: plain(value) for name, value in settings.items()})
     if len(inputs) == 1 and is_table(Path(inputs[0])):
         return read_table(Path(inputs[0]), common)
     check_options(common)
     return [Task(name, str(path), common) for name, path in named(matrices_of(inputs)).items()]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return the value of an option as JSON has it; paths become absolute."""
     if isinstance(value, Path):
         return str(value.absolute())

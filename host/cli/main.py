@@ -21,6 +21,7 @@ __all__ = ["cli", "main"]
 _COMMANDS = {
     "infer": ("syclade.host.cli.infer", "Infer the maximum-likelihood mutation tree of a matrix."),
     "batch": ("syclade.host.cli.batch", "Infer the trees of many matrices, side by side."),
+    "bootstrap": ("syclade.host.cli.bootstrap", "Support of a tree by resampled matrices."),
     "run": ("syclade.host.cli.run", "Run a part of a prepared batch, such as in a job array."),
     "gather": ("syclade.host.cli.gather", "Write the tables of a batch that ran in parts."),
     "score": ("syclade.host.cli.score", "Print the log-likelihood of a tree."),

@@ -67,7 +67,7 @@ def test_what_is_no_part(tmp_path: Path, part: str) -> None:
         "[]",
         "{}",
         '{"form": 2, "tasks": []}',
-        '{"form": 1, "report": 0, "multiqc": 0, "tasks": [1]}',
+        '{"form": 1, "report": 0, "multiqc": 0, "resampling": null, "tasks": [1]}',
     ],
 )
 def test_folders_that_are_no_batch(tmp_path: Path, text: str | None) -> None:

@@ -40,7 +40,7 @@ def kill_batches(count: int, seed: int, folder: Path, *, matrices: int = 6, part
         time.sleep(generator.uniform(0.2, seconds))
         for process in running:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            process.communicate()
         _run(out, paths, parts)
         found = content_of(out)
         if found == whole:

@@ -1,0 +1,54 @@
+"""Signals during a batch: only the matrices in progress are lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
+from tests.golden.commands import PROGRAM
+
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""Background jobs of shells ignore SIGINT."""
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_loses_only_what_is_in_progress(tmp_path: Path, number: signal.Signals) -> None:
+    paths, out = write_cohort(tmp_path / "in", 40), tmp_path / "out"
+    words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
+    command = [sys.executable, "-c", f"{LISTENING}; {PROGRAM[2]}", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and len(list(out.glob("*/summary.json"))) < 3:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, messages = process.communicate(timeout=300)
+    assert process.returncode == 128 + number, messages
+    assert "stopping without the matrices in progress" in messages
+    states = [line["state"] for line in lines_of(out)]
+    assert 3 <= states.count("done") < 40
+    assert set(states) == {"done", "waiting"}
+    for line in lines_of(out):
+        assert (out / line["name"] / "summary.json").exists() == (line["state"] == "done")
+    assert batch(*paths, "--out", out).status == 0
+    assert batch(*paths, "--out", tmp_path / "whole").status == 0
+    assert content_of(out) == content_of(tmp_path / "whole")
+
+
+def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 40), tmp_path / "out"
+    command = [*PROGRAM, "batch", *map(str, paths), "--out", str(out), *OPTIONS]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not (out / "results.tsv").exists():
+            time.sleep(0.02)
+        called = batch(*paths, "--out", out)
+        process.kill()
+    assert called.status == 2
+    assert "another process runs the batch" in called.messages
