@@ -16,7 +16,7 @@ __all__ = ["OPTIONS", "batch", "content_of", "lines_of", "write_cohort", "write_
 
 OPTIONS = ("--fp-rate", "0.02", "--fn-rate", "0.2", "--support", "none", "--device", "native")
 _RUN = ("matrix_file_sha256", "options", "version", "files")
-"""What equal runs share of run.json."""
+"""Entries of run.json that equal runs share."""
 
 
 def write_cohort(folder: Path, count: int, *, cells: int = 12, mutations: int = 8) -> list[Path]:

@@ -24,7 +24,7 @@ def vector(*parents: int) -> NDArray[np.int32]:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.open(), delimiter="\t"))
+    return list(csv.DictReader(path.read_text().splitlines(), delimiter="\t"))
 
 
 def test_draws_are_the_same_everywhere() -> None:
