@@ -176,3 +176,19 @@ def test_bad_common_options_run_nothing(tmp_path: Path, words: tuple[str, ...], 
     assert called.status == 2
     assert said in called.messages
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.shared
+def test_published_matrices(tmp_path: Path, shared: Path) -> None:
+    """With rates of their own, the best log-likelihoods that are known."""
+    rows = (
+        ("name", "matrix", "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate"),
+        ("Navin", "dataNavin.csv", "1.24e-6", "0.0973", "", ""),
+        ("Xu", "dataXu.csv", "2.67e-5", "0.1643", "", ""),
+        ("Hou18", "dataHou18.csv", "6.04e-5", "0.21545", "0.21545", "1.299164e-5"),
+    )
+    matrices = [(name, str(shared / "data" / file), *rates) for name, file, *rates in rows[1:]]
+    table = write_table(tmp_path / "cohort.tsv", rows[0], *matrices)
+    assert batch(table, "--out", tmp_path / "out").status == 0
+    found = [float(line["log_likelihood"]) for line in lines_of(tmp_path / "out")]
+    assert found == pytest.approx([-579.49661525633, -153.07907576310, -378.35359911749], abs=1e-8)
