@@ -18,6 +18,9 @@ from syclade.host.runs.task import Stop
 
 __all__ = ["Place", "known_line", "run_task"]
 
+_INPUTS = ("names", "cell_names", "image", "true_tree")
+"""Options whose files are read."""
+
 NOT_DONE = "it was not run to its end yet"
 
 
@@ -80,6 +83,8 @@ def known_line(folder: Path, task: Task) -> Line:
         digest = digest_of(task)
     except SycladeError as error:
         return failed_line(task.name, str(error))
+    if record is None and _has_files(folder / task.name):
+        return failed_line(task.name, str(_other_files(folder / task.name)))
     if record is None or record.line is None:
         return failed_line(task.name, NOT_DONE, "waiting")
     done = record.line.get("state") == "done"
@@ -133,9 +138,6 @@ def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
     return line
 
 
-_INPUTS = ("names", "cell_names", "image", "true_tree")
-
-
 def _refuse_others(folder: Path, digest: str) -> None:
     """Check that a folder has nothing but an earlier state of this task.
 
@@ -144,17 +146,22 @@ def _refuse_others(folder: Path, digest: str) -> None:
     """
     record = read_record(folder)
     if record is None and _has_files(folder):
-        raise _OtherFiles(
-            f"{folder} has files that no batch has written: choose another name, or replace them with "
-            f"{flag_of('force')}"
-        )
+        raise _other_files(folder)
     done = record is not None and record.line is not None and record.line.get("state") == "done"
     if record is not None and done and record.digest != digest:
         raise _other_options(folder)
 
 
 def _has_files(folder: Path) -> bool:
-    return any(not path.name.startswith(".") for path in folder.iterdir())
+    """Return whether a folder is there and has files that are not hidden."""
+    return folder.is_dir() and any(not path.name.startswith(".") for path in folder.iterdir())
+
+
+def _other_files(folder: Path) -> _OtherFiles:
+    return _OtherFiles(
+        f"{folder} has files that no batch has written: choose another name, or replace them with "
+        f"{flag_of('force')}"
+    )
 
 
 def _other_options(folder: Path) -> _OtherFiles:

@@ -113,6 +113,8 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     assert batch(*paths, "--out", out).status == 1
     assert [one.name for one in (out / "m0").iterdir()] == ["notes.txt"]
     assert "no batch has written" in lines_of(out)[0]["error"]
+    assert call(["gather", str(out)]).status == 1
+    assert "no batch has written" in lines_of(out)[0]["error"]
     assert batch(*paths, "--out", out, "--force").status == 0
     assert (out / "m0" / "notes.txt").read_text() == "mine"
 
@@ -179,7 +181,7 @@ def test_bad_common_options_run_nothing(tmp_path: Path, words: tuple[str, ...], 
 
 
 @pytest.mark.shared
-def test_published_matrices(tmp_path: Path, shared: Path) -> None:
+def test_published_matrices(tmp_path: Path, shared_dir: Path) -> None:
     """With rates of their own, the best log-likelihoods that are known."""
     rows = (
         ("name", "matrix", "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate"),
@@ -187,7 +189,7 @@ def test_published_matrices(tmp_path: Path, shared: Path) -> None:
         ("Xu", "dataXu.csv", "2.67e-5", "0.1643", "", ""),
         ("Hou18", "dataHou18.csv", "6.04e-5", "0.21545", "0.21545", "1.299164e-5"),
     )
-    matrices = [(name, str(shared / "data" / file), *rates) for name, file, *rates in rows[1:]]
+    matrices = [(name, str(shared_dir / "data" / file), *rates) for name, file, *rates in rows[1:]]
     table = write_table(tmp_path / "cohort.tsv", rows[0], *matrices)
     assert batch(table, "--out", tmp_path / "out").status == 0
     found = [float(line["log_likelihood"]) for line in lines_of(tmp_path / "out")]
