@@ -75,8 +75,8 @@ LOCK := printf '%s\n' $(BUILD_REQUIREMENTS) | $(BIN)/uv pip compile --quiet --no
 
 lock: $(VENV)/.dev
 	$(LOCK) --extra sycl --output-file requirements.lock
-	$(LOCK) --extra sycl --extra io --extra quality --extra report --extra samples --extra calls --group dev \
-		--constraint requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --extra sycl --extra io --extra quality --extra report --extra samples --extra calls --extra cluster \
+		--group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) build dist demo-out quality-out *.egg-info

@@ -16,6 +16,7 @@ from syclade.host.options import flag_of
 from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
+    from syclade.host.cluster.where import Several
     from syclade.host.devices.work import WorkDone
     from syclade.host.input.matrix import Matrix
     from syclade.host.runs.found import Found
@@ -98,7 +99,9 @@ class AskedRates:
             if holds:
                 raise OptionError(f"{flags} not given: {reason}", hint=f"give {flags}")
 
-    def estimate(self, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report) -> Estimated:
+    def estimate(
+        self, matrix: Matrix, device: str | Several, seed: int, stop: Stop, report: Report
+    ) -> Estimated:
         """Return the rates, with the missing ones as they fit the most likely tree under these same rates.
 
         Short searches find the best tree under the rates so far; then the missing ones are fitted to that
@@ -138,7 +141,7 @@ class AskedRates:
             )
 
     def _search(
-        self, rates: Rates, matrix: Matrix, device: str, seed: int, stop: Stop, report: Report
+        self, rates: Rates, matrix: Matrix, device: str | Several, seed: int, stop: Stop, report: Report
     ) -> Found:
         """Return the findings of short searches under the rates."""
         from syclade.host.search.portfolio import find

@@ -11,6 +11,7 @@ from syclade.host.answer import answer
 from syclade.host.checkpoints.asked import what_decides
 from syclade.host.checkpoints.in_use import checkpoint_in_use
 from syclade.host.checkpoints.keeper import make_keeper
+from syclade.host.cluster.where import Several
 from syclade.host.common.places import refuse_same
 from syclade.host.estimated_rates import AskedRates
 from syclade.host.input.matrix import Names
@@ -21,6 +22,8 @@ from syclade.host.runs.task import Stop, Task
 from syclade.host.samples.store import store_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from syclade.host.output.result import Result
     from syclade.host.runs.pipeline import Progress
     from syclade.host.runs.task import Stop
@@ -71,6 +74,7 @@ def infer(
     gamma: float = 1.0,
     move_probabilities: Sequence[float] | None = None,
     device: str = "auto",
+    executor: Executor | None = None,
     encoding: str = "auto",
     image: str | os.PathLike[str] | None = None,
     slots: int | None = None,
@@ -140,7 +144,10 @@ def infer(
         gamma: exponent of the likelihood in the accept test; above 1 the chain is greedier.
         move_probabilities: weights of prune and reattach, swap labels, swap subtrees (with tree="leaf", of
             prune and reattach, swap leaves); scaled to sum 1. Default: `TreeKind.move_probabilities`.
-        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
+        device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string; or several with
+            commas between, such as cpu,fpga-emu, which share the work.
+        executor: an executor whose workers do the work, each on `device`: of processes, or of
+            dask.distributed (docs/cluster.md). It stays open.
         encoding: how trees are stored in the device's memory: auto, preorder or ancestor (with tree="leaf",
             auto or clade). Changes speed only.
         image: a file with a precompiled kernel for the device, as `syclade export --with-image` makes it.
@@ -218,6 +225,7 @@ def infer(
         gamma=gamma,
         move_probabilities=move_probabilities,
         device=device,
+        executor=executor,
         encoding=encoding,
         image=image,
         slots=slots,
@@ -250,14 +258,18 @@ def infer(
         show(state, asked.plan.problem.to_nats)
 
     decides = what_decides(asked.options, asked.observed.sha256)
-    with checkpoint_in_use(checkpoint, resume):
-        keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
-        result = answer(asked, Task(report, keeper, stop))
-        if recurrent is None or stop.wanted:
-            return result
-        from syclade.host.recurrences import with_recurrences
+    try:
+        with checkpoint_in_use(checkpoint, resume):
+            keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
+            result = answer(asked, Task(report, keeper, stop))
+            if recurrent is None or stop.wanted:
+                return result
+            from syclade.host.recurrences import with_recurrences
 
-        return with_recurrences(asked, result, Task(report, stop=stop))
+            return with_recurrences(asked, result, Task(report, stop=stop))
+    finally:
+        if isinstance(asked.device, Several):
+            asked.device.close()
 
 
 def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from syclade.fallback.parities.tables import Trees
 from syclade.host.answer import answer
 from syclade.host.backends import Runner
-from syclade.host.backends.opening import open_runner
+from syclade.host.backends.opening import open_one
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.chains.space import recurrent_trees
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
+from syclade.host.cluster.where import first_of
 from syclade.host.compile.kernel import load_part
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
@@ -138,8 +139,8 @@ def _test_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) 
 @contextmanager
 def _opened(asked: Request, plan: Plan, chains: int, steps: int, work: list[WorkDone]) -> Iterator[Runner]:
     """Open a runner for a plan, on the device of an inference; at its end, add its work to `work`."""
-    opened = open_runner(
-        asked.device, "auto", plan, chains=chains, steps=steps, slots=asked.slots, seed=asked.seed
+    opened = open_one(
+        first_of(asked.device), "auto", plan, chains=chains, steps=steps, slots=asked.slots, seed=asked.seed
     )
     try:
         yield opened.runner

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.cluster.where import Several, first_of, where_of
 from syclade.host.common.errors import MatrixError
 from syclade.host.devices.choice import choose_device
 from syclade.host.estimated_rates import AskedRates, Estimated, Report
@@ -35,6 +36,8 @@ from syclade.host.trees.cells import check_cell_names, default_cell_names
 from syclade.host.trees.treefile import tree_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -114,7 +117,8 @@ class Request:
         by_search: whether to search.
         chains, seed, slots: as for `infer`.
         until: steps of each chain, or the rule by which they stop.
-        device, encoding, image, start: as for `infer`.
+        device: as for `infer`, or places that share the work.
+        encoding, image, start: as for `infer`.
         sampling: which states are samples; None for none.
         max_trees: maximum number of co-optimal trees; None to skip looking for them.
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
@@ -133,7 +137,7 @@ class Request:
     until: int | Rule
     seed: int
     slots: int | None
-    device: str
+    device: str | Several
     encoding: str
     image: str | os.PathLike[str] | None
     start: str
@@ -164,6 +168,7 @@ def make_request(
     gamma: float,
     move_probabilities: Sequence[float] | None,
     device: str,
+    executor: Executor | None,
     encoding: str,
     image: str | os.PathLike[str] | None,
     slots: int | None,
@@ -193,13 +198,15 @@ def make_request(
     given: dict[str, Any] = {
         "tree": tree, "attach": attach, "true_tree": true_tree, "score": score, "doublets": doublets,
         "recurrent": recurrent, "method": method, "start": start, "stages": stages, "trace": trace,
-        "device": device, "encoding": encoding, "image": image, "chains": chains, "steps": steps,
+        "device": device, "scheduler": None if executor is None else "executor", "encoding": encoding,
+        "image": image, "chains": chains, "steps": steps,
         "samples": samples, "support": support, "max_trees": max_trees, **learning._asdict(),
     }  # fmt: skip
     for name in ("score", "doublets", "method", "start", "stages", "support"):
         checked(name, given[name])
     given["method"] = _method(given)
     check_together(given)
+    where = _where(device, executor)
     has_copy = recurrent is not None and recurrent != ALL_MUTATIONS
     asked_rates.first()  # refuses wrong rates before the matrix is read
     asked_rates.check(doublets=doublets, device=device)
@@ -227,7 +234,7 @@ def make_request(
     if attach:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    estimated = asked_rates.estimate(without_copy, device, seed, stop, report)
+    estimated = asked_rates.estimate(without_copy, where, seed, stop, report)
     rates = estimated.rates
     rate_of_doublets, learned = learning.with_rate(doublets)
     model = learned.of(rates, rate_of_doublets)
@@ -275,9 +282,18 @@ def make_request(
     }
     by_search = given["method"] == "search"
     return Request(
-        kind, observed, rates, plan, by_search, chains, until, seed, slots, device, encoding, image, start,
+        kind, observed, rates, plan, by_search, chains, until, seed, slots, where, encoding, image, start,
         sampling, max_trees, true, separate, supporting, options, estimated,
     )  # fmt: skip
+
+
+def _where(device: str, executor: Executor | None) -> str | Several:
+    """Return where the work is done; the code of workers is only loaded if needed."""
+    if executor is None:
+        return where_of(device)
+    from syclade.host.cluster.workers import Workers
+
+    return Workers(executor, device)
 
 
 def _method(given: Mapping[str, Any]) -> str:
@@ -312,7 +328,7 @@ def _support(
     level, by_default = support_level(given), given["support"] is None
     if level == "none" or (by_default and observed.n_mutations > MOST_BY_DEFAULT):
         return None
-    if by_default and choose_device(given["device"]).kind == "numpy":
+    if by_default and choose_device(first_of(given["device"])).kind == "numpy":
         logger.info("no support on numpy, where it takes minutes: %s samples", flag_of("support", "quick"))
         return None
     from syclade.host.support.stage import make_support_plan

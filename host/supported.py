@@ -8,6 +8,7 @@ code that opens it asks `refusal`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from syclade.host.common.errors import OptionError
@@ -38,8 +39,9 @@ FEATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "other encodings": ("encoding", ("preorder", "clade", "plain")),
     "FPGA cards": ("device", ("fpga",)),
     "Python as device": ("device", ("python",)),
+    "several devices": ("device", ("*,*",)),
 }
-"""Features that are an option with one of some values."""
+"""Features that are an option with one of some values, or with a value of a pattern, as for `fnmatch`."""
 
 
 class Exclusion(NamedTuple):
@@ -101,6 +103,10 @@ EXCLUSIONS = (
         ("cell trees", "recurrent", "steps", "image", "samples", *_LEARNED, "learned doublets",
             "separate stages", "FPGA cards", "Python as device", "chain method"),
         "support is sampled after a search for mutation trees, with fixed rates", flag_of("support", "none")),
+    Exclusion("several devices", ("image", "separate stages", "scheduler"),
+        "places that share the work have fused stages and no images; workers share it already"),
+    Exclusion("scheduler", ("image", "separate stages", "FPGA cards"),
+        "workers run fused stages and have no images"),
     Exclusion("image", ("samples", *_LEARNED),
         "precompiled images have fixed rates and do not record samples"),
     Exclusion("max_trees", ("sum score",),
@@ -198,6 +204,6 @@ def _has(given: Mapping[str, Any], feature: str) -> bool:
     """Return whether the given options have a feature."""
     if feature in FEATURES:
         name, values = FEATURES[feature]
-        return isinstance(given.get(name), str) and given[name] in values
+        return isinstance(given.get(name), str) and any(fnmatchcase(given[name], one) for one in values)
     value, default = given.get(feature), OPTIONS[feature].default
     return value is not None and (value != default if isinstance(value, (bool, int, float, str)) else True)

@@ -34,7 +34,7 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize("function", [syclade.infer, syclade.read_matrix])
 def test_signatures(function: Any) -> None:
     """Names and defaults of explicit signatures are those of the table."""
-    own = {"infer": {"matrix", "stop", "progress"}, "read_matrix": {"source", "strict", "beside"}}
+    own = {"infer": {"matrix", "executor", "stop", "progress"}, "read_matrix": {"source", "strict", "beside"}}
     found = {name: one.default for name, one in inspect.signature(function).parameters.items()}
     told = {
         name: inspect.Parameter.empty if option.required else option.default

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.backends.kernel_choice import choose_kernel
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.plan import Plan
+from syclade.host.cluster.where import Several, where_of
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
 from syclade.host.encodings import Encoding, choose_encoding
 from syclade.host.engines.opening import open_first
 
-__all__ = ["Opened", "open_on", "open_runner"]
+__all__ = ["Opened", "open_on", "open_one", "open_runner"]
+
+
+R = TypeVar("R", bound=Slots, covariant=True)
 
 
 @dataclass(frozen=True)
-class Opened:
+class Opened(Generic[R]):
     """An open runner and the choices made for it.
 
     Attributes:
         runner: the runner; the caller must close it.
-        device: the chosen device. `Runner.work` reports which device does the steps.
+        device: the chosen device; None for several. `Slots.work` reports which device does the steps.
         encoding: how trees are stored in the device's memory.
         slots: number of chain states that the runner holds at once.
     """
 
-    runner: Runner
-    device: Device
+    runner: R
+    device: Device | None
     encoding: Encoding
     slots: int
 
 
 def open_runner(
-    wanted: str | Device,
+    wanted: str | Device | Several,
     encoding: str,
     plan: Plan,
     *,
@@ -41,11 +47,12 @@ def open_runner(
     steps: int | None,
     slots: int | None,
     seed: int,
-) -> Opened:
+) -> Opened[Slots]:
     """Open a runner on the requested device.
 
     Args:
-        wanted: as for `choose_device`; or a device, which others replace if it does not open.
+        wanted: as for `choose_device`; or a device, which others replace if it does not open; or several
+            places, which share the chains.
         encoding: as for `choose_encoding`.
         plan: the parts of the chains.
         chains: number of chains of the run.
@@ -58,6 +65,25 @@ def open_runner(
             memory for the slots.
         OptionError: the encoding cannot hold the problem.
     """
+    where = where_of(wanted)
+    if isinstance(where, Several):
+        from syclade.host.backends.shared.opening import open_shared
+
+        return open_shared(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+    return open_one(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+
+
+def open_one(
+    wanted: str | Device,
+    encoding: str,
+    plan: Plan,
+    *,
+    chains: int,
+    steps: int | None,
+    slots: int | None,
+    seed: int,
+) -> Opened[Runner]:
+    """Open a runner on one device; see `open_runner`."""
     explicit = not isinstance(wanted, Device) and wanted != "auto"
     return open_first(
         wanted if isinstance(wanted, Device) else choose_device(wanted),
@@ -75,7 +101,7 @@ def open_on(
     steps: int | None,
     slots: int | None,
     seed: int,
-) -> Opened:
+) -> Opened[Runner]:
     """Open a runner on a device that is already chosen; see `open_runner`."""
     total = None if steps is None else chains * steps
     chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding)

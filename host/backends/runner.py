@@ -43,6 +43,7 @@ class Runner:
     Results depend neither on the number of slots nor on how steps are divided into launches.
 
     Attributes:
+        returns_early, round_seconds: as for `Slots`.
         slots: number of chain states that the runner holds at once.
         executor: the device that does the steps, as its driver describes it.
 
@@ -54,6 +55,9 @@ class Runner:
         loaded: the kernel that advances the chains, loaded by the engine; None if they only stay there.
         kernel: its name, as in `WorkDone`.
     """
+
+    returns_early = False
+    round_seconds = 1.0
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from syclade.host.options.defaults import ALL_MUTATIONS
 from syclade.host.supported import check_together
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from syclade.host.common.output_folder import OutputFolder
     from syclade.host.kinds.kind import TreeKind
     from syclade.host.output.result import Result
@@ -43,6 +45,7 @@ def command(
     quiet: bool,
     verbose: bool,
     tree: str,
+    scheduler: str | None,
     **settings: Any,
 ) -> int:
     """Infer the maximum-likelihood mutation tree of MATRIX, by search or by chains.
@@ -69,6 +72,7 @@ def command(
         stopped_by_signals() as stop,
         _opened(out, _file_names(kind, also, given), given) as folder,
         checkpoint_in_use(settings["checkpoint"], settings["resume"]),
+        _workers(scheduler) as executor,
     ):
         matrix, coding = options.coding_of(settings, matrix, names, settings["cell_names"])
         with progress_bar(quiet, log) as progress:
@@ -77,6 +81,7 @@ def command(
                 names=names,
                 tree=tree,
                 move_probabilities=weights_of(kind, move_probabilities),
+                executor=executor,
                 progress=progress,
                 stop=stop,
                 force=force,
@@ -109,6 +114,15 @@ def _opened(out: Path | None, names: list[str], given: Mapping[str, Any]) -> Ite
             if not folder.written:
                 click.echo(f"syclade: nothing was written to {out}", err=True)
             raise
+
+
+def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:
+    """Return the context of the workers, if the run has any."""
+    if scheduler is None:
+        return nullcontext()
+    from syclade.host.cluster.scheduler import open_scheduler
+
+    return open_scheduler(scheduler)
 
 
 def _warnings(result: Result) -> list[str]:

@@ -20,6 +20,7 @@ __all__ = [
     "SycladeError",
     "TableError",
     "TreeError",
+    "WorkersError",
 ]
 
 
@@ -146,6 +147,10 @@ class OutputError(SycladeError):
 
 class BusyError(OutputError):
     """Another run writes to the same place now."""
+
+
+class WorkersError(SycladeError):
+    """The workers of an executor, or its scheduler, cannot be reached or cannot do a job."""
 
 
 def _shortened(message: str) -> str:

@@ -24,6 +24,7 @@ _EXTRAS = {
     "report": "jinja2",
     "samples": "h5netcdf",
     "calls": "pysam",
+    "cluster": "dask-jobqueue",
 }
 """Extras of syclade, each with a package that is present if the extra is installed."""
 
@@ -32,7 +33,7 @@ def install_command(*extras: str, anew: bool = False) -> str:
     """Return the command that installs syclade with missing extras and with those already installed.
 
     Args:
-        extras: the missing extras: sycl, quality, io, report, samples, calls.
+        extras: the missing extras: sycl, quality, io, report, samples, calls, cluster.
         anew: whether installed packages are broken and must be replaced.
     """
     wanted = [name for name, package in _EXTRAS.items() if name in extras or _is_installed(package)]

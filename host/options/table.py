@@ -148,7 +148,12 @@ GROUPS = {
     ),
     "Device": (
         Option("device", TEXT, "auto", metavar="auto|cpu|native|fpga-emu|fpga|numpy|FILTER", help=
-            "Where to run; FILTER as 'syclade devices' lists it."),
+            "Where to run; FILTER as 'syclade devices' lists it. Several with commas between, such as "
+            "cpu,fpga-emu, share the work."),
+        Option("scheduler", TEXT, None, of="", metavar="local:N|tcp://…|slurm[:…]", help=
+            "Share the work among workers of dask: N processes of this machine, those of a scheduler at an "
+            "address, or jobs of SLURM, such as slurm:jobs=20,cores=4,memory=8GB,walltime=4:00:00 "
+            "(docs/cluster.md)."),
         Option("threads", whole(1, 2**31 - 1), None, of="", metavar="N", help=
             "Maximum number of cores; by default all that this process may use (also: SYCLADE_THREADS)."),
         Option("encoding",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syclade.host.backends import Runner
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.state import ChainInfo, ChainState
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from syclade.host.samples.store import SampleStore
 
 __all__ = ["Ran", "run_long"]
-
-_ROUND_SECONDS = 1.0
-"""Target length of a round with checkpoints. A killed run loses at most this much, in addition to `every`."""
 
 
 class Ran(NamedTuple):
@@ -46,8 +43,8 @@ class Ran(NamedTuple):
 class _Run:
     """A run in progress."""
 
-    def __init__(self, rounds: Rounds, task: Task, runner: Runner, store: SampleStore | None) -> None:
-        self.rounds, self.task, self._runner, self._store = rounds, task, runner, store
+    def __init__(self, rounds: Rounds, task: Task, runner: Slots, store: SampleStore | None) -> None:
+        self.rounds, self.task, self.runner, self._store = rounds, task, runner, store
         self._stored: dict[str, Any] = {}
         self.best: int | None = None
         self.best_since = 0
@@ -92,14 +89,14 @@ class _Run:
         def write(path: Path, told: dict[str, Any], force: bool) -> None:
             from syclade.host.checkpoints.chains import Checkpoint, write_checkpoint
 
-            kept = Checkpoint(self._runner.seed, chains, {**run, **told})
-            write_checkpoint(path, self._runner.plan, kept, force)
+            kept = Checkpoint(self.runner.seed, chains, {**run, **told})
+            write_checkpoint(path, self.runner.plan, kept, force)
 
         self.task.keeper.keep(write)
 
 
 def run_long(
-    runner: Runner,
+    runner: Slots,
     *,
     chains: int,
     until: int | Rule,
@@ -165,11 +162,15 @@ def _to_rule(run: _Run, clock: Clock, chains: int, rule: Rule) -> None:
 
 
 def _to_step(run: _Run, steps: int) -> None:
-    """Run one round; with checkpoints, run many rounds of about `_ROUND_SECONDS` after a first short one."""
+    """Run one round; with checkpoints, run many rounds after a first short one.
+
+    Each takes about `Slots.round_seconds`: a killed run loses at most this much, in addition to `every`.
+    """
+    seconds = run.runner.round_seconds
     length = steps if not run.task.keeper.writes else 1000
     while run.rounds.steps < steps:
         begun, doing = time.perf_counter(), min(length, steps - run.rounds.steps)
         run.rounds.advance(doing)
         run.look()
-        fitting = int(doing * _ROUND_SECONDS / max(time.perf_counter() - begun, 1e-6))
+        fitting = int(doing * seconds / max(time.perf_counter() - begun, 1e-6))
         length = max(1, min(fitting, 4 * doing)) if run.task.keeper.writes else length

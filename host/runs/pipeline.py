@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.events import Sink
 from syclade.host.chains.schedule import SlotSchedule
 from syclade.host.chains.starts import initial_state
@@ -94,7 +94,7 @@ class Outcome:
 
 
 def run_chains(
-    runner: Runner,
+    runner: Slots,
     *,
     chains: int,
     steps: int,
@@ -178,6 +178,7 @@ class Clock:
         self.steps_done = self._steps_before = steps_before
         self.steps_expected = steps_total or 0
         self.launch = _FIRST_LAUNCH
+        self._counted = 0
         self.best_finished: int | None = None
         self._steps_total = steps_total
         self._progress = progress
@@ -197,8 +198,14 @@ class Clock:
 
     def launched(self, length: int, slots: int, seconds: float, best_score: int) -> None:
         """Count a launch of `length` steps on `slots` occupied slots, and report the progress."""
-        self.steps_done += length * slots
         self.launch = _next_launch(self.launch, length, seconds)
+        self.under_way(length * slots, best_score)
+        self._counted = 0
+
+    def under_way(self, steps: int, best_score: int) -> None:
+        """Count the steps of a launch so far, which may not have ended, and report the progress."""
+        self.steps_done += steps - self._counted
+        self._counted = steps
         if self._progress is not None:
             best = best_score if self.best_finished is None else max(best_score, self.best_finished)
             expected = max(self.steps_expected, self.steps_done)
@@ -208,7 +215,7 @@ class Clock:
 
 
 def run_round(
-    runner: Runner,
+    runner: Slots,
     schedule: SlotSchedule,
     *,
     first_step: int,
@@ -230,7 +237,9 @@ def run_round(
     """
     _fill(runner, schedule, start)
     while not schedule.done:
-        length = min(clock.launch, schedule.until_turnover)
+        length = schedule.until_turnover
+        if not runner.returns_early:
+            length = min(clock.launch, length)
         targets = np.array(
             [
                 0 if chain is None else first_step + schedule.step_of(slot) + length
@@ -240,7 +249,7 @@ def run_round(
         )
         occupied = [slot for slot, chain in enumerate(schedule.occupants) if chain is not None]
         launched = time.perf_counter()
-        _advance(runner, targets, sinks)
+        _advance(runner, targets, sinks, clock, length * len(occupied))
         seconds = time.perf_counter() - launched
         clock.look_up(functools.partial(_acceptance, runner, occupied))
         best_score = int(runner.best_scores()[occupied].max())
@@ -252,17 +261,22 @@ def run_round(
         clock.launched(length, len(occupied), seconds, best_score)
 
 
-def _advance(runner: Runner, targets: NDArray[np.int64], sinks: Sequence[Sink]) -> None:
-    """Advance every slot to its target; repeat while rings of events fill up on the way."""
+def _advance(
+    runner: Slots, targets: NDArray[np.int64], sinks: Sequence[Sink], clock: Clock, steps: int
+) -> None:
+    """Advance every slot to its target by `steps` in all; repeat while rings of events fill up on the way."""
     while True:
         advanced = runner.advance(targets)
         for sink in sinks:
             sink.take(advanced.events)
-        if not (advanced.steps < targets).any():
+        left = int(np.maximum(targets - advanced.steps, 0).sum())
+        if not left:
             return
+        if runner.returns_early:
+            clock.under_way(steps - left, int(runner.best_scores()[targets > 0].max()))
 
 
-def _acceptance(runner: Runner, slots: Sequence[int]) -> dict[str, float]:
+def _acceptance(runner: Slots, slots: Sequence[int]) -> dict[str, float]:
     """Return the share of proposals that were accepted, by kind of move, over the chains in the slots."""
     tallies = np.sum([runner.info(slot).tallies for slot in slots], axis=0)
     proposed, accepted = tallies.reshape(2, -1).tolist()
@@ -270,7 +284,7 @@ def _acceptance(runner: Runner, slots: Sequence[int]) -> dict[str, float]:
     return {kind: taken / tried for kind, tried, taken in told if tried and taken}
 
 
-def _fill(runner: Runner, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:
+def _fill(runner: Slots, schedule: SlotSchedule, start: Callable[[int], Start | None]) -> None:
     """Put the first chains into their slots."""
     started = [None if chain is None else start(chain) for chain in schedule.occupants]
     fresh = [one[0] for one in started if one is not None and one[1] is None]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from syclade.host.backends import Runner
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainInfo, ChainState
@@ -28,7 +28,7 @@ KIND = "chains"
 
 
 def resumed_chains(
-    runner: Runner, chains: int, until: int | Rule, keeper: Keeper
+    runner: Slots, chains: int, until: int | Rule, keeper: Keeper
 ) -> tuple[tuple[tuple[ChainState, ChainInfo], ...], dict[str, Any]]:
     """Return the chains and the values of the run to resume; empty for a new run.
 

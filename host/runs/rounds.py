@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.backends import Runner
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Sink
 from syclade.host.chains.schedule import SlotSchedule
@@ -30,7 +30,7 @@ class Rounds:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: Slots,
         chains: int,
         clock: Clock,
         *,

@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from syclade.host.backends import default_slots, make_runner
+from syclade.host.backends import Runner, default_slots, make_runner
 from syclade.host.backends.opening import Opened, open_runner
+from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.state import ChainState
+from syclade.host.cluster.where import Several, where_of
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
 from syclade.host.compile.image_cache import cached_images, keep_image
 from syclade.host.devices.device import Device
@@ -31,7 +33,7 @@ logger = logging.getLogger("syclade.devices")
 
 def run_plan(
     plan: Plan,
-    device: str | Device,
+    device: str | Device | Several,
     encoding: str,
     image: str | os.PathLike[str] | None,
     *,
@@ -49,7 +51,8 @@ def run_plan(
     """Run chains for a number of steps, or by a rule; see `infer` for the other arguments.
 
     Args:
-        device: as for `infer`; or a device that the host has chosen, for fused stages without an image.
+        device: as for `infer`, or workers; or a device that the host has chosen, for fused stages without an
+            image.
         until: steps of each chain, or the rule by which they stop.
         task: run context: progress callback, checkpointing, stop request.
         sampled: whether to store the chains' events.
@@ -64,17 +67,19 @@ def run_plan(
     """
     staged = None
     steps = until if isinstance(until, int) else expected
-    if isinstance(device, Device):
-        opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+    opened: Opened[Slots]
+    where = where_of(device)
+    if isinstance(where, (Device, Several)):
+        opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     elif separate is not None:
         from syclade.host.backends.stages.opening import open_stages
 
-        staged, chosen, capacity = open_stages(device, plan, chains=chains, slots=slots, seed=seed)
+        staged, chosen, capacity = open_stages(where, plan, chains=chains, slots=slots, seed=seed)
         opened = Opened(staged, chosen, staged.encoding, capacity)
-    elif (with_image := _open_with_image(plan, device, encoding, image, chains, slots, seed)) is not None:
+    elif (with_image := _open_with_image(plan, where, encoding, image, chains, slots, seed)) is not None:
         opened = with_image
     else:
-        opened = open_runner(device, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
+        opened = open_runner(where, encoding, plan, chains=chains, steps=steps, slots=slots, seed=seed)
     runner = opened.runner
     try:
         ran = run_long(
@@ -105,7 +110,7 @@ def _open_with_image(
     chains: int,
     slots: int | None,
     seed: int,
-) -> Opened | None:
+) -> Opened[Runner] | None:
     """Open a runner with the kernel of a given or cached image; return None if there is no such image.
 
     Raises:

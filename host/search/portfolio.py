@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from syclade.host.backends.opening import open_on
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState, no_tallies
+from syclade.host.cluster.where import Devices, Several, first_of, where_of
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.cores import usable_cores
 from syclade.host.devices.device import Device
@@ -29,7 +31,7 @@ from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
 from syclade.host.search.problem import SearchProblem, make_search_problem
 from syclade.host.search.runner import device_for_search, make_search_runner
-from syclade.host.search.search import SearchOutcome, SearchProgress, run_search, stages_left
+from syclade.host.search.search import Searches, SearchOutcome, SearchProgress, run_search, stages_left
 from syclade.host.search.work import NO_SCORE, fresh_state, state_from
 
 __all__ = ["find"]
@@ -39,7 +41,7 @@ logger = logging.getLogger("syclade.devices")
 
 def find(
     plan: Plan,
-    wanted: str,
+    wanted: str | Several,
     encoding: str,
     *,
     slots: int | None,
@@ -51,7 +53,7 @@ def find(
 
     Args:
         plan: the problem, and the chains that some searches start from.
-        wanted: as for `choose_device`.
+        wanted: as for `choose_device`; or several places, which share the searches.
         encoding: encoding of the chains, as for `choose_encoding`.
         slots: number of searches that run at once; None for a suitable number.
         seed: seed of the random numbers.
@@ -69,20 +71,14 @@ def find(
     policy = replace(policy, rounds=policy.rounds[:most_rounds])
     standing = resumed_searches(task.keeper, policy, problem, len(plan.kinds))
     count = slots if slots is not None else min(len(policy.starts), 2 * usable_cores())
-    explicit = wanted != "auto"
     stages = stages_left(policy, None if standing is None else standing.legs)
-    chosen = choose_device(wanted)
-    meant = chosen if explicit else device_for_search(chosen, stages)
-    if meant != chosen and stages:
-        logger.info("searches run on %s (%s), where they start sooner", meant.filter, meant.name)
-    device, runner = open_first(
-        meant,
-        lambda one: (
-            one,
-            make_search_runner(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
-        ),
-        explicit=explicit,
+    where = where_of(wanted)
+    opened = (
+        _open_shared(where, problem, policy, seed, stages)
+        if isinstance(where, Several)
+        else _open_one(where, problem, policy, count, seed, stages)
     )
+    device, explicit, runner = opened
     told = _Told(plan, problem, policy.starts.count(BY_CHAIN), task)
     try:
         trees: list[NDArray[np.int32]] = []
@@ -129,6 +125,43 @@ def find(
         search.stopped,
         search.trees,
     )
+
+
+def _open_one(
+    wanted: str, problem: SearchProblem, policy: SearchPolicy, count: int, seed: int, stages: Sequence[str]
+) -> tuple[Device, bool, Searches]:
+    """Return a device, whether it was requested, and a runner of searches on it."""
+    explicit = wanted != "auto"
+    chosen = choose_device(wanted)
+    meant = chosen if explicit else device_for_search(chosen, stages)
+    if meant != chosen and stages:
+        logger.info("searches run on %s (%s), where they start sooner", meant.filter, meant.name)
+    device, runner = open_first(
+        meant,
+        lambda one: (
+            one,
+            make_search_runner(one, problem, count, seed, by_columns=policy.by_columns, stages=stages),
+        ),
+        explicit=explicit,
+    )
+    return device, explicit, runner
+
+
+def _open_shared(
+    where: Several, problem: SearchProblem, policy: SearchPolicy, seed: int, stages: Sequence[str]
+) -> tuple[Device, bool, Searches]:
+    """Return the device of the short chains, whether it was requested, and searches of several places.
+
+    The short chains take less time than giving them away.
+    """
+    from syclade.host.search.shared import make_shared_searches
+
+    searches = make_shared_searches(
+        where, problem, len(policy.starts), seed, by_columns=policy.by_columns, stages=stages
+    )
+    chosen = choose_device(first_of(where))
+    explicit = isinstance(where, Devices)
+    return (chosen if explicit else device_for_search(chosen, stages)), explicit, searches
 
 
 class _Told:

@@ -18,6 +18,8 @@ from syclade.host.engines import Allocation, open_engine
 from syclade.host.engines.engine import Engine
 from syclade.host.options import flag_of
 from syclade.host.search.kernel import noise_of, search_arrays, search_kernel, search_sizes
+from syclade.host.search.legs import Leg
+from syclade.host.search.phases import run_leg
 from syclade.host.search.problem import SearchProblem
 from syclade.host.search.work import STAGES, SearchState, Work
 from syclade.kernels.search.arguments import ARGUMENTS
@@ -100,6 +102,12 @@ class SearchRunner:
         scores, sweeps = self._engine.read("score"), self._engine.read("sweep")
         self._log.launched(sweeps, time.perf_counter() - started)
         return scores
+
+    def run_leg(
+        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    ) -> list[SearchState]:
+        """Run one phase of every search; see `phases.run_leg`."""
+        return run_leg(self, states, legs, launched)
 
     def _padded(self, parents: NDArray[np.int32]) -> NDArray[np.int32]:
         nodes = self._engine.sizes["nodes"]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.runs.task import Stopped
-from syclade.host.search.legs import CLIMB, CLIMB_STAGES, Leg, Works, works_of
+from syclade.host.devices.work import WorkDone
+from syclade.host.search.legs import CLIMB, CLIMB_STAGES, Leg
+from syclade.host.search.phases import LegStopped
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
-from syclade.host.search.runner import SearchRunner
-from syclade.host.search.work import SearchState, Work, fresh_state, state_from
+from syclade.host.search.problem import SearchProblem
+from syclade.host.search.work import SearchState, fresh_state, state_from
 
-__all__ = ["LegStopped", "Legs", "SearchOutcome", "SearchProgress", "run_leg", "run_search", "stages_left"]
+__all__ = ["Legs", "SearchOutcome", "SearchProgress", "Searches", "run_search", "stages_left"]
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,30 @@ class SearchOutcome:
     trees: tuple[NDArray[np.int32], ...] = ()
 
 
-class LegStopped(Stopped):
-    """Raised when a phase is stopped between two launches.
+class Searches(Protocol):
+    """Searches that can run a phase: on one device (`SearchRunner`), or in several places.
 
     Attributes:
-        states: states of all searches at that time.
+        problem: input of the searches.
     """
 
-    def __init__(self, states: Sequence[SearchState]) -> None:
-        super().__init__()
-        self.states = tuple(states)
+    problem: SearchProblem
+
+    @property
+    def work(self) -> tuple[WorkDone, ...]:
+        """The sweeps so far."""
+
+    def run_leg(
+        self, states: Sequence[SearchState], legs: Sequence[Leg], launched: Callable[[Sequence[int]], None]
+    ) -> list[SearchState]:
+        """See `phases.run_leg`."""
+
+    def close(self) -> None:
+        """Free the memory."""
 
 
 def run_search(
-    runner: SearchRunner,
+    runner: Searches,
     policy: SearchPolicy,
     given: Sequence[NDArray[np.int32]] = (),
     progress: Callable[[SearchProgress], None] | None = None,
@@ -85,7 +96,7 @@ def run_search(
     """Search from all starts of a policy until its stopping rule holds or no round is left.
 
     Args:
-        runner: runner of the searches; its slots are overwritten.
+        runner: does the searches; its slots are overwritten.
         policy: starts, rounds and stopping rule.
         given: trees to start from, one per start BY_CHAIN: int32 parent vectors, shape (n + 1,).
         progress: called after every launch; may raise `Stopped`.
@@ -105,7 +116,7 @@ def run_search(
 
     try:
         while (legs := _next_legs(policy, at)) is not None:
-            ended = run_leg(runner, at.states, legs, launched)
+            ended = runner.run_leg(at.states, legs, launched)
             at = at.after(ended)
             if between is not None:
                 between(at)
@@ -173,62 +184,3 @@ def stages_left(policy: SearchPolicy, at: Legs | None) -> tuple[str, ...]:
     if at is None or at.done == 0:
         return (*dict.fromkeys(start for start in policy.starts if start != BY_CHAIN), *CLIMB_STAGES)
     return () if _next_legs(policy, at) is None else CLIMB_STAGES
-
-
-def run_leg(
-    runner: SearchRunner,
-    states: Sequence[SearchState],
-    legs: Sequence[Leg],
-    launched: Callable[[Sequence[int]], None],
-) -> list[SearchState]:
-    """Run one phase of every search and return their states; a slot takes the next search when one is done.
-
-    Args:
-        runner: runner of the searches; its slots are overwritten.
-        states: state of each search.
-        legs: phase of each search.
-        launched: called after every launch with the scores of the searches in slots.
-
-    Raises:
-        LegStopped: `launched` raised `Stopped`.
-    """
-    ended = list(states)
-    waiting = iter(range(len(states)))
-    under_way: dict[int, _UnderWay] = {}
-
-    def fill(slot: int) -> None:
-        under_way.pop(slot, None)
-        number = next(waiting, None)
-        if number is not None:
-            state, leg = states[number], legs[number]
-            runner.put(slot, state_from(state, state.best_parents) if leg.from_best else state)
-            works = works_of(leg)
-            under_way[slot] = _UnderWay(number, works, next(works))
-
-    for slot in range(runner.slots):
-        fill(slot)
-    while under_way:
-        todo = [under_way[slot].work if slot in under_way else None for slot in range(runner.slots)]
-        scores = runner.run(todo)
-        try:
-            launched([int(scores[slot]) for slot in under_way])
-        except Stopped:
-            for slot, one in under_way.items():
-                ended[one.number] = runner.get(slot)
-            raise LegStopped(ended) from None
-        for slot, one in list(under_way.items()):
-            try:
-                one.work = one.works.send(int(scores[slot]))
-            except StopIteration:
-                ended[one.number] = runner.get(slot)
-                fill(slot)
-    return ended
-
-
-class _UnderWay:
-    """Search that is in a slot."""
-
-    def __init__(self, number: int, works: Works, work: Work) -> None:
-        self.number = number
-        self.works = works
-        self.work = work

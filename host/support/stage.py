@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.chains.kernel import chain_kernel
+from syclade.host.backends.prompt_device import prompt_device
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import initial_state, state_at
 from syclade.host.chains.state import ChainState
-from syclade.host.compile import machine_code
 from syclade.host.consensus.clades import clade_support
-from syclade.host.devices.choice import choose_device
-from syclade.host.devices.device import Device, native_device
-from syclade.host.encodings import choose_encoding
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import make_problem
@@ -36,6 +32,7 @@ from syclade.host.support.starts import spread_out
 from syclade.host.support.value import Support
 
 if TYPE_CHECKING:
+    from syclade.host.cluster.where import Several
     from syclade.host.output.result import Result
 
 __all__ = ["SupportPlan", "make_support_plan", "with_support"]
@@ -93,12 +90,14 @@ def with_support(
     result: Result,
     trees: Sequence[NDArray[np.int32]],
     *,
-    device: str,
+    device: str | Several,
     encoding: str,
     slots: int | None,
     task: Task,
 ) -> Result:
     """Return the result with its support; without, if it was stopped before there was a round of samples.
+
+    With the device `auto`, this processor runs the chains instead of a CPU device, as for searches.
 
     Args:
         planned: the chains.
@@ -115,7 +114,7 @@ def with_support(
     rounds = SupportRounds(planned.budget, plan.labels + 1, judge)
     found = run_plan(
         plan,
-        _device(device, plan),
+        (prompt_device(plan) if device == "auto" else None) or device,
         encoding,
         None,
         chains=CHAINS,
@@ -138,19 +137,6 @@ def with_support(
         planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
     )
     return replace(result, support=support)
-
-
-def _device(wanted: str, plan: Plan) -> str | Device:
-    """Return the device of the chains: with `auto`, this processor instead of a CPU device, as for searches.
-
-    The driver of a CPU device would have to translate the kernel for the sizes of the matrix first.
-    """
-    if wanted != "auto" or choose_device().kind != "cpu":
-        return wanted
-    native = native_device()
-    general = choose_encoding("auto", native, plan.problem, plan.space.encoding).general()
-    ready = general is not None and machine_code.is_at_hand(chain_kernel(plan, general))
-    return native if ready else wanted
 
 
 def _starts(

@@ -1,0 +1,120 @@
+"""Workers: an executor whose processes do jobs of a run, and how many there are."""
+
+from __future__ import annotations
+
+import logging
+import os
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from typing import Any
+
+from syclade.host.cluster.jobs import Job, run_job
+from syclade.host.cluster.where import Several
+from syclade.host.common.errors import OptionError, WorkersError
+from syclade.host.common.values import shown
+
+__all__ = ["Workers", "is_loss"]
+
+logger = logging.getLogger("syclade.workers")
+
+MOST_RENEWALS = 100
+"""Times that a broken process pool is replaced in one run."""
+
+
+class Workers(Several):
+    """Workers of an executor. A process pool that breaks is replaced by one with the same settings.
+
+    Attributes:
+        device: device that each worker uses, as for `choose_device`.
+
+    Args:
+        executor: any executor; it stays open.
+        device: as the attribute.
+
+    Raises:
+        OptionError: `executor` is none.
+    """
+
+    def __init__(self, executor: Executor, device: str = "auto") -> None:
+        if not isinstance(executor, Executor):
+            raise OptionError(
+                f"the executor is {shown(executor)}",
+                hint="give a concurrent.futures.Executor, such as Client.get_executor() of dask.distributed",
+            )
+        self.device = device
+        self._executor = executor
+        self._own: Executor | None = None
+        self._renewals = 0
+
+    def count(self) -> int:
+        """Return the number of workers now; 0 while none has come."""
+        client = getattr(self._executor, "_client", None)
+        if client is not None:
+            try:
+                return len(client.nthreads())
+            except Exception as error:  # of distributed or its network library
+                raise WorkersError(f"the scheduler does not answer: {error}", hint=_RESUME) from error
+        return int(getattr(self._executor, "_max_workers", None) or os.cpu_count() or 1)
+
+    @property
+    def comes_and_goes(self) -> bool:
+        """Return whether the number of workers changes."""
+        return hasattr(self._executor, "_client")
+
+    def submit(self, job: Job) -> Future[Any]:
+        """Hand in a job.
+
+        Raises:
+            WorkersError: the executor takes no more jobs.
+        """
+        while True:
+            try:
+                return self._executor.submit(run_job, job)
+            except BrokenExecutor as error:
+                self._renew(error)
+            except RuntimeError as error:
+                raise WorkersError(f"the executor takes no jobs: {error}", hint=_RESUME) from error
+
+    def renew_after(self, error: BaseException) -> None:
+        """Replace the executor if an error of one of its jobs says that it is broken.
+
+        Raises:
+            WorkersError: it cannot be replaced.
+        """
+        if isinstance(error, BrokenExecutor) and _is_broken(self._executor):
+            self._renew(error)
+
+    def _renew(self, error: BaseException) -> None:
+        broken = self._executor
+        if not isinstance(broken, ProcessPoolExecutor) or self._renewals == MOST_RENEWALS:
+            raise WorkersError(f"the executor is broken: {error}", hint=_RESUME) from error
+        self._renewals += 1
+        logger.warning("a worker process ended abruptly; its jobs are repeated by new ones")
+        settings: Any = vars(broken)
+        self._executor = self._own = ProcessPoolExecutor(
+            settings["_max_workers"],
+            mp_context=settings["_mp_context"],
+            initializer=settings["_initializer"],
+            initargs=settings["_initargs"],
+        )
+        broken.shutdown(wait=False)
+
+    def close(self) -> None:
+        """Shut down the executor if it is a replacement."""
+        if self._own is not None:
+            self._own.shutdown(cancel_futures=True)
+            self._own = None
+
+
+_RESUME = "start the workers again, and resume the run from its checkpoint"
+
+
+def _is_broken(executor: Executor) -> bool:
+    return bool(getattr(executor, "_broken", True))
+
+
+def is_loss(error: BaseException) -> bool:
+    """Return whether an error says that a worker was lost, not that its job is wrong."""
+    kinds = type(error).__mro__
+    return isinstance(error, (BrokenExecutor, CancelledError)) or any(
+        kind.__module__.partition(".")[0] == "distributed" for kind in kinds
+    )

@@ -1,0 +1,1 @@
+"""A real SLURM of one node, and runs on it."""
