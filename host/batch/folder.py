@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from syclade.host.batch.bootstrap import files_of_bootstrap
 from syclade.host.batch.checks import check_options
 from syclade.host.batch.each import AHEAD, call_each
-from syclade.host.batch.line import Line, table_of
+from syclade.host.batch.line import Line, failed_line, table_of
 from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
 from syclade.host.batch.resampling import Resampling
@@ -148,10 +148,22 @@ def run_tasks(
 ) -> list[Line]:
     """Run tasks, and return their lines as they end; arguments as for `run_batch`."""
     lines = []
-    for _, future in call_each(partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop):
-        lines.append(future.result())
+    for number, future in call_each(partial(run_task, place), tasks, executor, ahead=ahead, stop=place.stop):
+        lines.append(_line_of(future, tasks[number]))
         told(lines[-1])
     return lines
+
+
+def _line_of(future: Future[Line], task: Task) -> Line:
+    """Return the line of a task; that of one whose workers were lost says so."""
+    try:
+        return future.result()
+    except Exception as error:
+        from syclade.host.cluster.workers import is_loss
+
+        if not is_loss(error):
+            raise
+        return failed_line(task.name, f"its workers were lost: {error}", "waiting")
 
 
 def part_of(batch: Batch, part: int, parts: int) -> list[Task]:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli import options
-from syclade.host.options import OPTIONS
+from syclade.host.common.errors import OptionError
+from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
+
     from syclade.host.batch.folder import Batch
     from syclade.host.batch.task import Task
 
@@ -48,6 +52,7 @@ def command(
     verbose: bool,
     jobs: int | None,
     prepare: bool,
+    scheduler: str | None,
     **settings: Any,
 ) -> int:
     """Infer the trees of many matrices, each as 'syclade infer' does, side by side.
@@ -68,13 +73,21 @@ def command(
     require_libraries({"report": settings["report"], "netcdf": settings["netcdf"]})
     batch = Batch(out, tuple(_tasks(inputs, settings)), settings["report"], multiqc)
     return run_here(
-        batch, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet, verbose=verbose
+        batch,
+        scheduler=scheduler,
+        jobs=jobs,
+        prepare=prepare,
+        force=force,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
     )
 
 
 def run_here(
     batch: Batch,
     *,
+    scheduler: str | None = None,
     jobs: int | None,
     prepare: bool,
     force: bool,
@@ -82,10 +95,11 @@ def run_here(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Run a batch in this process, or only prepare it; return the exit status.
+    """Run a batch in this process or by workers, or only prepare it; return the exit status.
 
     Args:
         batch: the batch.
+        scheduler: as for `open_scheduler`; None for this process.
         jobs: matrices at a time; None for one on each core.
         prepare: whether to write its tasks only.
         force, as_json, quiet, verbose: options of the command.
@@ -93,13 +107,18 @@ def run_here(
     Raises:
         OutputError: the folder cannot be written, or another process runs the batch.
     """
-    from syclade.host.batch.each import jobs_for, own_threads
+    from syclade.host.batch.each import AHEAD, jobs_for, own_threads
     from syclade.host.batch.folder import run_batch, write_batch
     from syclade.host.batch.run_task import Place
     from syclade.host.cli.batch_words import ending, progress_of_batch
     from syclade.host.cli.progress import show_log
     from syclade.host.cli.stopping import stopped_by_signals
 
+    if scheduler and jobs:
+        raise OptionError(
+            f"--jobs does not go with {flag_of('scheduler')}",
+            hint="the scheduler has its own number of workers",
+        )
     if prepare:
         write_batch(batch)
         if not quiet:
@@ -110,11 +129,19 @@ def run_here(
     with (
         stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
         progress_of_batch(len(batch.tasks), quiet, log) as told,
-        own_threads(at_once) as pool,
+        workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
     ):
         stop.begun = True
-        lines = run_batch(batch, pool, Place(batch.folder, force, stop), told, 2 * at_once)
+        place = Place(batch.folder.absolute(), force, stop)
+        lines = run_batch(batch, pool, place, told, AHEAD if scheduler else 2 * at_once)
     return stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
+
+
+def workers_of(scheduler: str) -> AbstractContextManager[Executor]:
+    """Return the context of the workers of a scheduler."""
+    from syclade.host.cluster.scheduler import open_scheduler
+
+    return open_scheduler(scheduler)
 
 
 def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:

@@ -48,6 +48,7 @@ def command(
     verbose: bool,
     jobs: int | None,
     prepare: bool,
+    scheduler: str | None,
     **settings: Any,
 ) -> int:
     """Infer the tree of MATRIX and of N resampled matrices, and write how many of these have its edges.
@@ -78,5 +79,6 @@ def command(
     tasks = tasks_of_bootstrap(observed, resampling, out, common)
     return run_here(
         Batch(out, tasks, report, resampling=resampling),
-        jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet, verbose=verbose,
+        scheduler=scheduler, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet,
+        verbose=verbose,
     )  # fmt: skip

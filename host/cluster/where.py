@@ -50,7 +50,7 @@ def where_of(wanted: W) -> W | Several:
 
 
 def first_of(wanted: str | Several) -> str:
-    """Return the device for work of only one place, as for `choose_device`: numpy only if there is no other."""
+    """Return the device for work of one place only, as for `choose_device`; numpy if there is no other."""
     where = where_of(wanted)
     if isinstance(where, Devices):
         return min(where.names, key=lambda name: name in ("numpy", "python"))

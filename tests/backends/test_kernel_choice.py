@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.backends import kernel_choice, make_runner, opening
+from syclade.host.backends import Runner, kernel_choice, make_runner, opening
 from syclade.host.backends.kernel_choice import LONG_SECONDS, SHORT_SECONDS, choose_kernel
-from syclade.host.backends.opening import Opened, open_runner
+from syclade.host.backends.opening import Opened, open_one
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
@@ -53,15 +53,15 @@ def kernel_of(device: str, plan: Plan, steps: int | None) -> str:
     return choose_kernel(chosen, plan, choose_encoding("auto", chosen, plan.problem), steps).kernel
 
 
-def opened(plan: Plan, device: str, encoding: str = "auto", steps: int | None = SHORT) -> Opened:
+def opened(plan: Plan, device: str, encoding: str = "auto", steps: int | None = SHORT) -> Opened[Runner]:
     """Return a runner with chains in two of three slots."""
-    made = open_runner(device, encoding, plan, chains=SLOTS, steps=steps, slots=SLOTS, seed=CASE.seed)
+    made = open_one(device, encoding, plan, chains=SLOTS, steps=steps, slots=SLOTS, seed=CASE.seed)
     for slot in (0, 2):
         made.runner.put(slot, initial_state(plan, CASE.seed, slot))
     return made
 
 
-def steps_by(made: Opened) -> dict[tuple[str, str], int]:
+def steps_by(made: Opened[Runner]) -> dict[tuple[str, str], int]:
     """Check the work of a runner, and return its steps by kind of device and kernel."""
     work = made.runner.work
     assert {one.unit for one in work} == {"steps"}

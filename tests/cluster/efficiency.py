@@ -22,7 +22,7 @@ from syclade.host.cluster.scheduler import open_scheduler
 def cpu_seconds() -> float:
     """Return the CPU time of this process and of those below it."""
     processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
+    return float(sum(times.user + times.system for times in (one.cpu_times() for one in processes)))
 
 
 def measured(matrix: Any, steps: int, chains: int, **where: Any) -> tuple[float, float]:

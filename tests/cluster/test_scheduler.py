@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,7 @@ def test_a_scheduler_at_an_address() -> None:
     """Its workers stay, and do the jobs of one run after the other."""
     from distributed import LocalCluster
 
-    rates = {"fp_rate": 0.001, "fn_rate": 0.2, "chains": 4, "steps": 10_000}
+    rates: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "chains": 4, "steps": 10_000}
     with LocalCluster(
         n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
@@ -144,7 +145,7 @@ def test_a_scheduler_that_ends_is_an_error() -> None:
     """The run does not hang: the message says to resume it."""
     from distributed import LocalCluster
 
-    options = {"fp_rate": 0.001, "fn_rate": 0.2, "chains": 4, "steps": 10**10}
+    options: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "chains": 4, "steps": 10**10}
     cluster = LocalCluster(n_workers=1, dashboard_address=None, silence_logs=50)
 
     def end(_state: object) -> None:
