@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import subprocess
 import threading
@@ -156,7 +157,7 @@ def _closed(nannies: Mapping[str, Any]) -> list[str]:
 
 def _not_queued(jobs: Mapping[str, Any]) -> list[str]:
     """Return the jobs that are no longer in SLURM's queue; none if it does not answer."""
-    command = ["squeue", "--noheader", "--format=%i", "--me"]
+    command = ["squeue", "-h", "-o", "%i", "-u", str(os.getuid())]
     try:
         told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
     except (OSError, subprocess.SubprocessError):
