@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from syclade.host.calls.options import CallOptions
@@ -32,10 +32,19 @@ class Kind:
     strand_filter: bool
     flag: str
 
+    def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
+        """Let a kind from another process be the same object as here."""
+        return _kind_named, (self.name,)
+
 
 SNV = Kind("SNV", "min_snvqual", 3, 0, True, True, "")
 INDEL = Kind("Indel", "min_indelqual", 1, 1, False, False, "INDEL")
 KINDS = (SNV, INDEL)
+
+
+def _kind_named(name: str) -> Kind:
+    return next(kind for kind in KINDS if kind.name == name)
+
 
 Tested = Mapping[Kind, int]
 """Number of columns and of indels that were tested, by kind."""

@@ -1,16 +1,11 @@
-"""Calling: pieces of the genome by several threads, their results in order, and the decisions at the end."""
+"""Calling: pieces of the genome by threads or workers, and the decisions at the end."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import Allele
@@ -18,13 +13,16 @@ from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called,
 from syclade.host.calls.kinds import KINDS, SNV, Tested
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
+from syclade.host.calls.pool import Pieces, Seen, Threads
 from syclade.host.calls.reference import BASES, Reference
 from syclade.host.calls.regions import Interval, tiles
+from syclade.host.calls.shared import SharedPieces
 from syclade.host.calls.sites import Sites
-from syclade.host.calls.work import WindowResult, Worker
+from syclade.host.calls.work import WindowResult
+from syclade.host.cluster.workers import Workers
 from syclade.host.common.errors import ReadsError
 from syclade.host.devices.cores import usable_cores
-from syclade.host.devices.work import WorkDone, merged_work
+from syclade.host.devices.work import WorkDone
 
 __all__ = ["Called", "Progress", "Sample", "Variant", "call_variants", "samples_of"]
 
@@ -118,7 +116,7 @@ def call_variants(
     *,
     sites: Sites | None = None,
     threads: int | None = None,
-    place: Place | None = None,
+    place: Place | Workers | None = None,
     progress: Progress | None = None,
 ) -> Called:
     """Call the variants of samples. The result depends neither on the number of threads nor on the place.
@@ -130,12 +128,14 @@ def call_variants(
         options: what decides the records.
         sites: alleles that get records in any case.
         threads: number of threads; None: as many as there are cores.
-        place: where alignment qualities and tests are computed, by `place_of`; None: here.
+        place: where alignment qualities and tests are computed, by `place_of`; or workers that do everything
+            but the decisions; None: here.
         progress: called after each piece.
 
     Raises:
         ReadsError: a file is damaged, or a read cannot be used.
         DeviceError: a kernel cannot be compiled, or the device cannot be used.
+        WorkersError: the workers do not answer.
     """
     options = options or CallOptions()
     sites = sites or {}
@@ -144,7 +144,12 @@ def call_variants(
     total = sum(piece.end - piece.begin for piece in pieces)
     gathered = _Gathered(len(samples), options, sites)
     with ExitStack() as closing:
-        pool = _Pool(samples, reference, options, threads, place)
+        paths = [sample.path for sample in samples]
+        pool: Pieces = (
+            SharedPieces(place, paths, reference, options)
+            if isinstance(place, Workers)
+            else Threads(paths, reference, options, threads, place)
+        )
         closing.callback(pool.close)
         done = 0
         for piece, windows in pool.run(pieces, sites):
@@ -153,79 +158,8 @@ def call_variants(
             done += piece.end - piece.begin
             if progress is not None:
                 progress(done, total, str(piece))
-        records, empty, work = pool.records, pool.empty, pool.work
-    return gathered.called(tuple(samples), total, records, empty, work)
-
-
-class _Pool:
-    """Workers, one for each thread; at most a few pieces wait for those before them."""
-
-    def __init__(
-        self,
-        samples: Sequence[Sample],
-        reference: Reference,
-        options: CallOptions,
-        threads: int,
-        place: Place | None,
-    ) -> None:
-        self._samples, self._reference, self._options = samples, reference, options
-        self._threads, self._place = threads, place
-        self._pool = ThreadPoolExecutor(threads)
-        self._local = threading.local()
-        self._workers: list[Worker] = []
-        self._lock = threading.Lock()
-
-    @property
-    def records(self) -> int:
-        return sum(worker.records for worker in self._workers)
-
-    @property
-    def empty(self) -> int:
-        return sum(worker.empty for worker in self._workers)
-
-    @property
-    def work(self) -> tuple[WorkDone, ...]:
-        return merged_work(worker.work for worker in self._workers)
-
-    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
-        """Yield the pieces in order, with their windows."""
-        waiting: list[tuple[Interval, Future[list[WindowResult]]]] = []
-        codes: tuple[str, NDArray[np.uint8]] = ("", np.zeros(0, dtype=np.uint8))
-        for piece in pieces:
-            if codes[0] != piece.contig:
-                codes = piece.contig, self._reference.codes(piece.contig)
-            forced = {
-                at: bases
-                for at, bases in sites.get(piece.contig, {}).items()
-                if piece.begin <= at < piece.end
-            }
-            waiting.append((piece, self._pool.submit(self._work, piece, codes[1], forced)))
-            if len(waiting) > 2 * self._threads:
-                first, result = waiting.pop(0)
-                yield first, result.result()
-        for first, result in waiting:
-            yield first, result.result()
-
-    def close(self) -> None:
-        """Drop pieces that are not finished, and close the files."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for worker in list(self._workers):
-            worker.stop()
-        self._pool.shutdown(wait=True)
-        for worker in self._workers:
-            worker.close()
-
-    def _work(
-        self, piece: Interval, codes: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
-    ) -> list[WindowResult]:
-        worker = getattr(self._local, "worker", None)
-        if worker is None:
-            paths = [sample.path for sample in self._samples]
-            worker = self._local.worker = Worker(paths, self._reference.path, self._options, self._place)
-            with self._lock:
-                self._workers.append(worker)
-        windows: list[WindowResult] = worker.windows(piece, codes, forced)
-        return windows
+        seen = pool.seen
+    return gathered.called(tuple(samples), total, seen)
 
 
 class _Gathered:
@@ -256,14 +190,7 @@ class _Gathered:
         self._covered += window.covered
         self._bases += window.bases
 
-    def called(
-        self,
-        samples: tuple[Sample, ...],
-        positions: int,
-        records: int,
-        empty: int,
-        work: tuple[WorkDone, ...],
-    ) -> Called:
+    def called(self, samples: tuple[Sample, ...], positions: int, seen: Seen) -> Called:
         """Decide, now that the number of tests is known."""
         limits = tuple(limits_of(tested, self._options) for tested in self._tested)
         variants = _decided(self._alleles, limits, self._options)
@@ -275,9 +202,7 @@ class _Gathered:
             positions,
             self._covered,
             self._bases,
-            records,
-            empty,
-            work,
+            *seen,
         )
 
 

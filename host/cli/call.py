@@ -26,10 +26,12 @@ from syclade.host.options.calls import (
 
 if TYPE_CHECKING:
     from syclade.host.calls.options import CallOptions
+    from syclade.host.calls.place import Place
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.regions import Interval
     from syclade.host.calls.run import Progress
     from syclade.host.calls.sites import Sites
+    from syclade.host.cluster.workers import Workers
 
 __all__ = ["command"]
 
@@ -99,6 +101,7 @@ def command(
     bed: Path | None,
     sites: Path | None,
     device: str,
+    scheduler: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -112,18 +115,13 @@ def command(
     lofreq call. Several files are samples of one VCF.
     """
     from syclade.host.calls.output import check_vcf, write_vcf
-    from syclade.host.calls.place import place_of
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of
     from syclade.host.calls.vcf import vcf_lines
-    from syclade.host.devices.cores import usable_cores
 
     chosen = _options_of(given, len(reads), sites)
     log = show_log(quiet, verbose)
-    place = place_of(device, usable_cores())
-    if not verbose:
-        _leave_out_devices()
     begun = time.perf_counter()
     reference = Reference(ref)
     samples = samples_of(reads, reference)
@@ -132,7 +130,9 @@ def command(
         check_vcf(out, longest, force)
     intervals = _intervals(samples[0].contigs, region, bed)
     forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
-    with _progress(quiet, log) as progress:
+    with _place(device, scheduler) as place, _progress(quiet, log) as progress:
+        if not verbose:
+            _leave_out_devices()
         called = call_variants(
             reference, samples, intervals, chosen, sites=forced, place=place, progress=progress
         )
@@ -151,6 +151,22 @@ def command(
         click.echo(json.dumps(summary, indent=2), err=out == STDOUT)
     elif not quiet:
         _tell(summary)
+
+
+@contextmanager
+def _place(device: str, scheduler: str | None) -> Iterator[Place | Workers]:
+    """Yield the device, or the workers."""
+    if scheduler is None:
+        from syclade.host.calls.place import place_of
+        from syclade.host.devices.cores import usable_cores
+
+        yield place_of(device, usable_cores())
+        return
+    from syclade.host.cluster.scheduler import open_scheduler
+    from syclade.host.cluster.workers import Workers
+
+    with open_scheduler(scheduler) as executor:
+        yield Workers(executor, device)
 
 
 def _leave_out_devices() -> None:

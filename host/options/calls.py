@@ -102,6 +102,7 @@ CALL_SHARED: dict[str, dict[str, Any]] = {
         "help": "Where to compute alignment qualities and tests; auto is native, this processor, which "
                 "counts bases in any case. FILTER as 'syclade devices' lists it.",
     },
+    "scheduler": {},
     "threads": {},
     "force": {"help": "Replace an existing VCF."},
     "json": {"help": "Print a summary as JSON, on standard error with -o -."},

@@ -1,0 +1,135 @@
+"""Pieces of the genome by several threads of this process, with their results in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.calls.options import CallOptions
+from syclade.host.calls.place import Place
+from syclade.host.calls.reference import Reference
+from syclade.host.calls.regions import Interval
+from syclade.host.calls.sites import Sites
+from syclade.host.calls.work import WindowResult, Worker
+from syclade.host.devices.work import WorkDone, merged_work
+
+__all__ = ["Pieces", "Seen", "Threads", "sites_in"]
+
+
+class Seen(NamedTuple):
+    """What was read and computed so far.
+
+    Attributes:
+        records: records of the files that were seen.
+        empty: records without bases.
+        work: reads and gaps aligned, and columns tested.
+    """
+
+    records: int
+    empty: int
+    work: tuple[WorkDone, ...]
+
+
+class Pieces(Protocol):
+    """What counts and tests pieces of the genome."""
+
+    @property
+    def seen(self) -> Seen:
+        """What was read and computed so far."""
+
+    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+        """Yield the pieces in order, with their windows.
+
+        Raises:
+            ReadsError: a file is damaged, or a read cannot be used.
+            DeviceError: a kernel cannot be compiled.
+        """
+
+    def close(self) -> None:
+        """Drop pieces that are not finished, and close the files."""
+
+
+class Threads:
+    """A worker for each thread; at most a few pieces wait for those before them. See `Pieces`.
+
+    Args:
+        paths: the samples' files.
+        reference: the reference.
+        options: what decides the records.
+        threads: number of threads.
+        place: where alignment qualities and tests are computed; None: here.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        reference: Reference,
+        options: CallOptions,
+        threads: int,
+        place: Place | None,
+    ) -> None:
+        self._paths, self._reference, self._options = paths, reference, options
+        self._threads, self._place = threads, place
+        self._pool = ThreadPoolExecutor(threads)
+        self._local = threading.local()
+        self._workers: list[Worker] = []
+        self._lock = threading.Lock()
+
+    @property
+    def seen(self) -> Seen:
+        """See `Pieces`."""
+        workers = self._workers
+        return Seen(
+            sum(worker.records for worker in workers),
+            sum(worker.empty for worker in workers),
+            merged_work(worker.work for worker in workers),
+        )
+
+    def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
+        """See `Pieces`."""
+        waiting: list[tuple[Interval, Future[list[WindowResult]]]] = []
+        codes: tuple[str, NDArray[np.uint8]] = ("", np.zeros(0, dtype=np.uint8))
+        for piece in pieces:
+            if codes[0] != piece.contig:
+                codes = piece.contig, self._reference.codes(piece.contig)
+            forced = sites_in(piece, sites)
+            waiting.append((piece, self._pool.submit(self._work, piece, codes[1], forced)))
+            if len(waiting) > 2 * self._threads:
+                first, result = waiting.pop(0)
+                yield first, result.result()
+        for first, result in waiting:
+            yield first, result.result()
+
+    def close(self) -> None:
+        """See `Pieces`."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(self._workers):
+            worker.stop()
+        self._pool.shutdown(wait=True)
+        for worker in self._workers:
+            worker.close()
+
+    def _work(
+        self, piece: Interval, codes: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
+    ) -> list[WindowResult]:
+        worker = getattr(self._local, "worker", None)
+        if worker is None:
+            worker = self._local.worker = Worker(
+                self._paths, self._reference.path, self._options, self._place
+            )
+            with self._lock:
+                self._workers.append(worker)
+        windows: list[WindowResult] = worker.windows(piece, codes, forced)
+        return windows
+
+
+def sites_in(piece: Interval, sites: Sites) -> dict[int, tuple[int, ...]]:
+    """Return the alleles of a piece that get records in any case, by position."""
+    found = sites.get(piece.contig, {})
+    return {at: bases for at, bases in found.items() if piece.begin <= at < piece.end}
