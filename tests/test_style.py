@@ -15,7 +15,7 @@ NOT_SAID = re.compile(r"What|Whether")
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
 OWN_ARGUMENTS = (
     "cli", "options", "scite/arguments.py", "export/loader.py", "export/tails_loader.py", "ship/make.py",
-    "common/install.py",
+    "cluster/scheduler.py", "common/install.py",
 )  # fmt: skip
 """Parts of the host that name options: the commands, the table, and programs with arguments of their own."""
 COMMENT = re.compile(r"#.*\b(IN|OUT)\b")

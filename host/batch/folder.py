@@ -21,7 +21,7 @@ from syclade.host.batch.resampling import Resampling
 from syclade.host.batch.run_task import Place, known_line, run_task
 from syclade.host.batch.task import Task
 from syclade.host.common.atomic import Content
-from syclade.host.common.errors import BusyError, OptionError, TableError
+from syclade.host.common.errors import BusyError, OptionError, TableError, WorkersError
 from syclade.host.common.files import check_output, write_files
 from syclade.host.common.lock import locked
 from syclade.host.input.textfile import read_text
@@ -158,12 +158,8 @@ def _line_of(future: Future[Line], task: Task) -> Line:
     """Return the line of a task; that of one whose workers were lost says so."""
     try:
         return future.result()
-    except Exception as error:
-        from syclade.host.cluster.workers import is_loss
-
-        if not is_loss(error):
-            raise
-        return failed_line(task.name, f"its workers were lost: {error}", "waiting")
+    except WorkersError as error:
+        return failed_line(task.name, str(error), "waiting")
 
 
 def part_of(batch: Batch, part: int, parts: int) -> list[Task]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.batch.each import AHEAD, call_each, jobs_for, own_threads
 from syclade.host.batch.task import CODING, COLUMNS, FILES, Task
+from syclade.host.cluster.lasting import Lasting
 from syclade.host.common.errors import OptionError, SycladeError
 from syclade.host.inference import infer
 from syclade.host.input.door import read_matrix
@@ -38,7 +39,8 @@ def infer_many(
     Args:
         inputs: matrices as for `infer`; or pairs of a matrix and a mapping of options of its own.
         executor: where the inferences run: any `concurrent.futures.Executor`, such as a pool of processes
-            ("spawn", not "fork", if this process has used a SYCL device), or one of dask. It stays open.
+            ("spawn", not "fork", if this process has used a SYCL device), or one of dask. It stays open; an
+            inference whose worker is lost is repeated.
             Default: threads of this process, one on each core, so that kernels are loaded once.
         jobs: number of these threads; not with `executor`.
         errors: "raise" ends at the first matrix that cannot be inferred; "return" yields the error in place
@@ -65,7 +67,7 @@ def _results(
 ) -> Iterator[Result | SycladeError]:
     stop = Stop()
     at_once = jobs_for(count, jobs)
-    pool = executor or own_threads(at_once)
+    pool = own_threads(at_once) if executor is None else Lasting(executor)
     ahead = 2 * at_once if executor is None else AHEAD
     try:
         for _, future in call_each(partial(infer_task, stop=stop), tasks, pool, ordered=True, ahead=ahead):
@@ -77,8 +79,7 @@ def _results(
                 yield error
     finally:
         stop.wanted = True  # threads that are still at work end at their next launch
-        if executor is None:
-            pool.shutdown(cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
 
 
 def infer_task(task: Task, stop: Stop | None = None) -> Result:

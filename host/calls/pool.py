@@ -23,7 +23,7 @@ __all__ = ["Pieces", "Seen", "Threads", "sites_in"]
 
 
 class Seen(NamedTuple):
-    """What was read and computed so far.
+    """Records read and work done so far.
 
     Attributes:
         records: records of the files that were seen.
@@ -37,11 +37,11 @@ class Seen(NamedTuple):
 
 
 class Pieces(Protocol):
-    """What counts and tests pieces of the genome."""
+    """Threads or workers that count and test pieces of the genome."""
 
     @property
     def seen(self) -> Seen:
-        """What was read and computed so far."""
+        """Records read and work done so far."""
 
     def run(self, pieces: Sequence[Interval], sites: Sites) -> Iterator[tuple[Interval, list[WindowResult]]]:
         """Yield the pieces in order, with their windows.

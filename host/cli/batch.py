@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +16,6 @@ from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-    from contextlib import AbstractContextManager
 
     from syclade.host.batch.folder import Batch
     from syclade.host.batch.task import Task
@@ -126,6 +128,8 @@ def run_here(
         return 0
     log = show_log(not verbose, verbose)
     at_once = jobs_for(len(batch.tasks), jobs)
+    if not quiet:
+        logging.getLogger("syclade.workers").setLevel(logging.INFO)
     with (
         stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
         progress_of_batch(len(batch.tasks), quiet, log) as told,
@@ -137,11 +141,14 @@ def run_here(
     return stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
-def workers_of(scheduler: str) -> AbstractContextManager[Executor]:
-    """Return the context of the workers of a scheduler."""
+@contextmanager
+def workers_of(scheduler: str) -> Iterator[Executor]:
+    """Yield an executor of the workers of a scheduler, which repeats what lost workers had in progress."""
+    from syclade.host.cluster.lasting import Lasting
     from syclade.host.cluster.scheduler import open_scheduler
 
-    return open_scheduler(scheduler)
+    with open_scheduler(scheduler) as workers, Lasting(workers) as lasting:
+        yield lasting
 
 
 def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:

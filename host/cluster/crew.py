@@ -11,15 +11,11 @@ from typing import Any
 
 from syclade.host.cluster.jobs import Going, Holder, Job, Missing, Opening, digest_of
 from syclade.host.cluster.where import Devices, Several
-from syclade.host.cluster.workers import Workers, is_loss
-from syclade.host.common.errors import WorkersError
+from syclade.host.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
 __all__ = ["Crew", "Finished", "Place"]
 
 logger = logging.getLogger("syclade.workers")
-
-MOST_ATTEMPTS = 20
-"""Times that a job is given out, if its worker is lost each time."""
 
 COUNT_SECONDS = 1.0
 """Time between two counts of workers that come and go."""
@@ -188,10 +184,7 @@ class Crew:
         if one.place.is_here or not is_loss(error):
             raise error
         if one.attempts >= MOST_ATTEMPTS:
-            raise WorkersError(
-                f"a job was lost {one.attempts} times: {type(error).__name__}: {error}",
-                hint="look at the logs of the workers, whose memory may not suffice",
-            ) from error
+            raise lost_too_often(one.attempts, error) from error
         assert self._workers is not None
         self._workers.renew_after(error)
         one.attempts += 1

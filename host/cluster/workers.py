@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from typing import Any
 
@@ -12,9 +14,12 @@ from syclade.host.cluster.where import Several
 from syclade.host.common.errors import OptionError, WorkersError
 from syclade.host.common.values import shown
 
-__all__ = ["Workers", "is_loss"]
+__all__ = ["MOST_ATTEMPTS", "Workers", "is_loss", "lost_too_often"]
 
 logger = logging.getLogger("syclade.workers")
+
+MOST_ATTEMPTS = 20
+"""Times that a job is given out, if its worker is lost each time."""
 
 MOST_RENEWALS = 100
 """Times that a broken process pool is replaced in one run."""
@@ -44,6 +49,7 @@ class Workers(Several):
         self._executor = executor
         self._own: Executor | None = None
         self._renewals = 0
+        self._renewing = threading.Lock()
 
     def count(self) -> int:
         """Return the number of workers now; 0 while none has come."""
@@ -66,11 +72,20 @@ class Workers(Several):
         Raises:
             WorkersError: the executor takes no more jobs.
         """
+        return self.call(run_job, job)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Hand in a call.
+
+        Raises:
+            WorkersError: the executor takes no more calls.
+        """
         while True:
+            executor = self._executor
             try:
-                return self._executor.submit(run_job, job)
+                return executor.submit(function, *arguments)
             except BrokenExecutor as error:
-                self._renew(error)
+                self._renew(executor, error)
             except RuntimeError as error:
                 raise WorkersError(f"the executor takes no jobs: {error}", hint=_RESUME) from error
 
@@ -80,23 +95,27 @@ class Workers(Several):
         Raises:
             WorkersError: it cannot be replaced.
         """
-        if isinstance(error, BrokenExecutor) and _is_broken(self._executor):
-            self._renew(error)
+        executor = self._executor
+        if isinstance(error, BrokenExecutor) and _is_broken(executor):
+            self._renew(executor, error)
 
-    def _renew(self, error: BaseException) -> None:
-        broken = self._executor
-        if not isinstance(broken, ProcessPoolExecutor) or self._renewals == MOST_RENEWALS:
-            raise WorkersError(f"the executor is broken: {error}", hint=_RESUME) from error
-        self._renewals += 1
-        logger.warning("a worker process ended abruptly; its jobs are repeated by new ones")
-        settings: Any = vars(broken)
-        self._executor = self._own = ProcessPoolExecutor(
-            settings["_max_workers"],
-            mp_context=settings["_mp_context"],
-            initializer=settings["_initializer"],
-            initargs=settings["_initargs"],
-        )
-        broken.shutdown(wait=False)
+    def _renew(self, broken: Executor, error: BaseException) -> None:
+        """Replace a broken executor, unless another thread has done that."""
+        with self._renewing:
+            if self._executor is not broken:
+                return
+            if not isinstance(broken, ProcessPoolExecutor) or self._renewals == MOST_RENEWALS:
+                raise WorkersError(f"the executor is broken: {error}", hint=_RESUME) from error
+            self._renewals += 1
+            logger.warning("a worker process ended abruptly; its jobs are repeated by new ones")
+            settings: Any = vars(broken)
+            self._executor = self._own = ProcessPoolExecutor(
+                settings["_max_workers"],
+                mp_context=settings["_mp_context"],
+                initializer=settings["_initializer"],
+                initargs=settings["_initargs"],
+            )
+            broken.shutdown(wait=False)
 
     def close(self) -> None:
         """Shut down the executor if it is a replacement."""
@@ -110,6 +129,14 @@ _RESUME = "start the workers again, and resume the run from its checkpoint"
 
 def _is_broken(executor: Executor) -> bool:
     return bool(getattr(executor, "_broken", True))
+
+
+def lost_too_often(times: int, error: BaseException) -> WorkersError:
+    """Return the error for a job whose worker was lost every time."""
+    return WorkersError(
+        f"a job was lost {times} times: {type(error).__name__}: {error}",
+        hint="look at the logs of the workers, whose memory may not suffice",
+    )
 
 
 def is_loss(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from syclade.host.batch.folder import Batch, run_batch
 from syclade.host.batch.run_task import Place
 from syclade.host.batch.task import Task
 from syclade.host.cli.main import main
+from syclade.host.cluster.lasting import Lasting
 from syclade.host.runs.task import Stop
 from tests.conftest import ROOT
 
@@ -46,6 +47,8 @@ def test_the_files_are_those_of_one_process(tmp_path: Path) -> None:
 class Losing(Executor):
     """An executor whose workers are always lost."""
 
+    _broken = False
+
     def submit(self, *_: Any, **__: Any) -> Future[Any]:
         future: Future[Any] = Future()
         future.set_exception(BrokenExecutor("killed"))
@@ -54,8 +57,10 @@ class Losing(Executor):
 
 def test_lost_workers_are_in_the_line_of_a_matrix(tmp_path: Path) -> None:
     batch = Batch(tmp_path / "out", (Task("a", str(EXAMPLE), {"fp_rate": 0.1, "fn_rate": 0.1}),))
-    (line,) = run_batch(batch, Losing(), Place(batch.folder, False, Stop()), lambda _: None)
-    assert (line["state"], line["error"]) == ("waiting", "its workers were lost: killed")
+    with Lasting(Losing()) as lasting:
+        (line,) = run_batch(batch, lasting, Place(batch.folder, False, Stop()), lambda _: None)
+    assert line["state"] == "waiting"
+    assert "lost 20 times" in line["error"]
 
 
 def test_jobs_do_not_go_with_a_scheduler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,98 @@
+"""An executor whose calls survive lost workers."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syclade.host.cluster.lasting import Lasting
+from syclade.host.cluster.workers import MOST_ATTEMPTS
+from syclade.host.common.errors import OptionError, WorkersError
+
+
+class Losing(Executor):
+    """An executor that loses the first calls."""
+
+    def __init__(self, losses: int) -> None:
+        self.losses, self.calls = losses, 0
+        self._broken = False
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.calls += 1
+        if self.calls <= self.losses:
+            future.set_exception(BrokenExecutor("killed"))
+            return future
+        try:
+            future.set_result(function(*arguments, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def once_killed(place: Path, number: int) -> int:
+    """Kill this process at the first call for a number."""
+    try:
+        (place / str(number)).touch(exist_ok=False)
+    except FileExistsError:
+        return number * number
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def test_lost_calls_are_repeated() -> None:
+    executor = Losing(3)
+    with Lasting(executor) as lasting:
+        assert lasting.submit(divmod, 17, 5).result(10) == (3, 2)
+    assert executor.calls == 4
+
+
+def test_a_call_that_kills_its_workers_is_given_up() -> None:
+    with Lasting(Losing(1000)) as lasting, pytest.raises(WorkersError, match=f"lost {MOST_ATTEMPTS} times"):
+        lasting.submit(divmod, 1, 1).result(10)
+
+
+def test_errors_are_not_repeated() -> None:
+    executor = Losing(0)
+    with Lasting(executor) as lasting, pytest.raises(ZeroDivisionError):
+        lasting.submit(divmod, 1, 0).result(10)
+    assert executor.calls == 1
+
+
+def test_only_executors() -> None:
+    with pytest.raises(OptionError, match="the executor is 3"):
+        Lasting(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_processes_that_are_killed(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as executor, Lasting(executor) as lasting:
+        found = [lasting.submit(once_killed, tmp_path, number) for number in range(3)]
+        assert [one.result(120) for one in found] == [0, 1, 4]
+
+
+def test_calls_that_have_not_begun_are_cancelled() -> None:
+    going, begun = threading.Event(), threading.Event()
+
+    def first() -> str:
+        begun.set()
+        going.wait()
+        return "done"
+
+    with ThreadPoolExecutor(1) as executor, Lasting(executor) as lasting:
+        running, waiting = lasting.submit(first), lasting.submit(divmod, 1, 1)
+        assert begun.wait(10)
+        assert not running.cancel()
+        assert waiting.cancel()
+        going.set()
+        assert running.result(10) == "done"
+        assert waiting.cancelled()
