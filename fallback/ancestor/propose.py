@@ -33,6 +33,7 @@ def propose(
     order = np.argsort(drawn[NUMBER], kind="stable")
     slots, drawn = slots[order], drawn[:, order]
     trees = MatrixRelations(arrays["ancestors"], slots, mutations + 1)
-    proposals = chain_propose.propose(parts.moves, trees, drawn, slots, arrays["log_sizes"], mutations)
+    logs = arrays["log_sizes"]
+    proposals = chain_propose.propose(parts.moves, trees, drawn, slots, logs, mutations, arrays)
     arrays["move"][slots] = np.stack(proposals[:5], axis=1)
     arrays["threshold"][slots] = drawn[EXPONENTIAL] + proposals.correction

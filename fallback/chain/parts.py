@@ -1,6 +1,7 @@
 """Parts of a chain in numpy. A step in progress is a lane; arrays over lanes are int64 unless noted."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class Draws(NamedTuple):
         extra: another random word, uint64 < 2^32.
         slots: the lanes' rows of `log_sizes`.
         log_sizes: (slots, n + 2): ln(k) / gamma, in units of 2^-f.
+        given: arrays over all slots, among them the moves' own arguments.
     """
 
     v: NDArray[Any]
@@ -50,10 +52,11 @@ class Draws(NamedTuple):
     extra: NDArray[Any]
     slots: NDArray[Any]
     log_sizes: NDArray[Any]
+    given: State = MappingProxyType({})
 
     def of(self, at: Any) -> "Draws":
         """Return the same for some of the lanes."""
-        return Draws(self.v[at], self.second[at], self.extra[at], self.slots[at], self.log_sizes)
+        return Draws(self.v[at], self.second[at], self.extra[at], self.slots[at], self.log_sizes, self.given)
 
     def log_of(self, size: NDArray[Any]) -> NDArray[Any]:
         """Return ln(size) / gamma in units of 2^-f."""

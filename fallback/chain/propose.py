@@ -1,13 +1,14 @@
 """Draws of many steps at once, and the proposals made from them."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.chain.acceptance import negative_log_uniform
-from syclade.fallback.chain.parts import Draws, Move, Proposals, Relations
+from syclade.fallback.chain.parts import Draws, Move, Proposals, Relations, State
 from syclade.fallback.chain.philox import philox_4x32_10
 from syclade.fallback.moves.words import chance_of_move, extra_word, first_node
 
@@ -49,13 +50,14 @@ def propose(
     moves: Sequence[Move],
     trees: Relations,  # IN of the lanes
     drawn: Drawn,  # IN (5, lanes), the lanes in the order of their moves' numbers
-    slots: NDArray[np.int64],  # IN (lanes,): rows of log_sizes
+    slots: NDArray[np.int64],  # IN (lanes,): rows of log_sizes and of what is given
     log_sizes: NDArray[np.int64],  # IN (slots, n + 2)
     labels: int,
+    given: State = MappingProxyType({}),  # IN the moves' own arguments, over all slots
 ) -> Proposals:
     """Return the lanes' proposals. Kinds are numbered over all moves, the null move last."""
     number, v, second, extra, _ = drawn
-    draws = Draws(v, second, extra.view(np.uint64), slots, log_sizes)
+    draws = Draws(v, second, extra.view(np.uint64), slots, log_sizes, given)
     ends = np.searchsorted(number, np.arange(len(moves)), side="right").tolist()
     own: list[Proposals] = []
     for move, start, end in zip(moves, [0, *ends], ends, strict=False):

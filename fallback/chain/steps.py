@@ -208,7 +208,8 @@ class ChainSteps:
         `drawn` is ordered by move: its i-th step is that of lane order[i].
         """
         lane_slots, lanes = round_.lane_slots[order], round_.lanes.of(order)
-        proposals = propose(self._moves, lanes, drawn, lane_slots, state["log_sizes"], self._labels)
+        logs = state["log_sizes"]
+        proposals = propose(self._moves, lanes, drawn, lane_slots, logs, self._labels, state)
         prepared, score = self._score_lanes(state, lane_slots, tables, lanes, proposals)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))

@@ -160,6 +160,7 @@ class Runner:
             settings=put.settings,
             rate_at=places,
             best_rate_at=best_places,
+            tables=put.tables,
         )
 
     def info(self, slot: int) -> ChainInfo:
@@ -214,6 +215,7 @@ class Runner:
             "best_rate_at": state.best_rate_at[:rates],
             "tallies": no_tallies(len(self.plan.kinds)) if info is None else info.tallies,
             **self.plan.settings_at(state.rate_at, state.settings),
+            **state.tables,
             **self.encoding.encode(state.parents),
         }
         best = self.encoding.encode(state.best_parents)

@@ -41,14 +41,15 @@ def setting_arguments(plan: Plan) -> tuple[tuple[Argument, ...], tuple[Argument,
 
 
 def argument_records(plan: Plan, encoding: Encoding) -> tuple[Record, ...]:
-    """Return the kernel's arguments: of every chain, of the encoding and the score, of the recorders."""
+    """Return the kernel's arguments: of every chain; of the encoding, score and moves; of the recorders."""
     of_score, of_recorders = setting_arguments(plan)
+    of_moves = tuple(argument for move in plan.moves for argument in move.arguments)
     ring: tuple[Argument, ...] = (*RING, *of_recorders) if plan.recorders else ()
     if ring and plan.problem.learns:
         ring = (*ring, encoding.event_rates)
     return (
         Record("Chain", ARGUMENTS),
-        Record("Given", (*encoding.arguments, *of_score)),
+        Record("Given", (*encoding.arguments, *of_score, *of_moves)),
         Record("Events", ring),
     )
 
@@ -88,6 +89,7 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         **encoding.sizes,
         "slots": slots,
         "log_sizes": plan.labels + 2,
+        "guided_edges": plan.labels * (plan.labels + 1),
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import real, shown
+from syclade.kernels.arguments import Argument
+from syclade.kernels.moves.guide import OF_REATTACH, OF_SWAP
 
 if TYPE_CHECKING:
     from syclade.host.model.rate_model import RatePrior
 
-__all__ = ["MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
+__all__ = ["GUIDED_MOVES", "MOVES", "NULL_KIND", "Move", "cumulative", "kinds_of", "with_jumps"]
 
 NULL_KIND = "null move"
 """Kind that counts the steps in which a move can do nothing; the last of all kinds."""
@@ -37,21 +39,24 @@ class Move:
         kinds: the kinds that its steps are counted as.
         device: `module:NAME` of a `kernels.chain.parts.Move`.
         numpy: `module:NAME` of a `fallback.chain.parts.Move`.
+        arguments: the kernel's arguments for the move, tables of a slot (`ChainState.tables`).
     """
 
     name: str
     kinds: tuple[str, ...]
     device: str
     numpy: str
+    arguments: tuple[Argument, ...] = ()
 
 
-def _own(module: str, *kinds: str) -> Move:
+def _own(module: str, *kinds: str, arguments: tuple[Argument, ...] = ()) -> Move:
     name = module.replace("_", " ")
     return Move(
         name,
         kinds or (name,),
         f"syclade.kernels.moves.{module}:MOVE",
         f"syclade.fallback.moves.{module}:MOVE",
+        arguments,
     )
 
 
@@ -61,6 +66,13 @@ MOVES = (
     _own("swap_subtrees", "swap unrelated subtrees", "swap related subtrees"),
 )
 """SCITE's moves on mutation trees, in the order of `--move-probs`."""
+
+GUIDED_MOVES = (
+    *MOVES,
+    _own("guided_reattach", arguments=OF_REATTACH),
+    _own("guided_swap", arguments=OF_SWAP),
+)
+"""The same, and moves that draw from a guide (host/chains/guide.py): each state brings its tables."""
 
 
 def _jump(name: str, module: str) -> Move:

@@ -35,6 +35,7 @@ class ChainState:
         settings: further settings of the slot for scores and recorders, by argument name.
         rate_at: grid indices of the learned rates; they determine `rates`, and some of the settings.
         best_rate_at: the grid indices at which the best tree was found.
+        tables: arrays of the slot for its moves, by argument name. Checkpoints do not have them.
     """
 
     chain: int
@@ -48,6 +49,7 @@ class ChainState:
     settings: Mapping[str, int] = field(default_factory=dict)
     rate_at: Places = NOWHERE
     best_rate_at: Places = NOWHERE
+    tables: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

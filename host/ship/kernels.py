@@ -22,6 +22,7 @@ from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.calls.kernels import alignment_kernels, call_kernels
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.chains.leaf_plan import make_leaf_plan
+from syclade.host.chains.moves import GUIDED_MOVES, MOVES, Move
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, Recorder, every
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
@@ -67,6 +68,8 @@ _RECORDERS: dict[str, tuple[Recorder, ...]] = {
 """Recorders of chains, by the suffix of the kernel's name; `-optimal` are those of `syclade scite`."""
 
 _OF_INFER = {name: recorders for name, recorders in _RECORDERS.items() if name != "-optimal"}
+
+_OF_SUPPORT = {"-samples": _SAMPLES}
 
 _LEARNED = {"learned-fn": {"learn_fn": 0.2}, "learned-fp": {"learn_fp": 0.1}}
 _RATE_OF_DOUBLETS = 0.1
@@ -118,6 +121,9 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
     for rounds, cells in _CELLS.items():
         summed = _problem(cells, octaves=True)
         yield from _variants(f"sum-{rounds}", summed, _RECORDERS, score="sum", native=tuple(_OF_INFER))
+        yield from _variants(
+            f"sum-{rounds}-guided", summed, _OF_SUPPORT, GUIDED_MOVES, score="sum", native=tuple(_OF_SUPPORT)
+        )
         for name, learned in _LEARNED.items():
             recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
             native = tuple(_OF_INFER) if name == "learned-fn" else ()
@@ -197,6 +203,15 @@ def _ancestor_kernels() -> Iterator[tuple[str, Shipped]]:
         for ending, recorders in _OF_INFER.items():
             plan = make_plan(problem, score=score_named(score, problem), recorders=recorders)
             yield f"ancestor-{score}{ending}", Shipped(chain_kernel(plan, encoding), (SPIRV,))
+        if score == "sum":
+            plan = make_plan(
+                problem,
+                moves=GUIDED_MOVES,
+                move_probabilities=[1.0] * len(GUIDED_MOVES),
+                score=score_named(score, problem),
+                recorders=_SAMPLES,
+            )
+            yield "ancestor-sum-guided-samples", Shipped(chain_kernel(plan, encoding), (SPIRV,))
         if score == "max":
             for stage in stage_kernels(make_plan(problem), encoding):
                 yield f"ancestor-stage-{stage.name}", Shipped(stage.kernel, (SPIRV,))
@@ -221,6 +236,7 @@ def _variants(
     name: str,
     problem: Problem,
     recorders: Mapping[str, Sequence[Recorder]],
+    moves: Sequence[Move] = MOVES,
     *,
     score: str = "max",
     native: Sequence[str],
@@ -229,7 +245,13 @@ def _variants(
     """Yield the kernels for each set of recorders; for processors, only those with the suffixes `native`."""
     encoding = PreorderEncoding(problem, TRAITS)
     for ending, wanted in recorders.items():
-        plan = make_plan(problem, score=score_named(score, problem), recorders=wanted)
+        plan = make_plan(
+            problem,
+            moves=moves,
+            move_probabilities=[1.0] * len(moves),
+            score=score_named(score, problem),
+            recorders=wanted,
+        )
         short = general and not wanted
         yield from _forms(f"{name}{ending}", plan, encoding, native=ending in native, general=short)
 
