@@ -46,7 +46,6 @@ def run_plan(
     sinks: Sequence[Sink] = (),
     starts: Callable[[int], ChainState] | None = None,
     separate: Separate | None = None,
-    expected: int | None = None,
 ) -> Found:
     """Run chains for a number of steps, or by a rule; see `infer` for the other arguments.
 
@@ -59,14 +58,13 @@ def run_plan(
         sinks: receive all events of this process.
         starts: (chain) -> its state before the first step; random trees by default.
         separate: run the stages as separate kernels, with these options; None runs them fused.
-        expected: steps of each chain for which the kernel is chosen; by default those of `until`, if fixed.
 
     Raises:
         DeviceError, OptionError: a requested device or option cannot be used.
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
     staged = None
-    steps = until if isinstance(until, int) else expected
+    steps = until if isinstance(until, int) else None
     opened: Opened[Slots]
     where = where_of(device)
     if isinstance(where, (Device, Several)):

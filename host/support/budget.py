@@ -51,6 +51,11 @@ class Budget(NamedTuple):
         """Steps of each chain at the end of the last round."""
         return self.first << self.doublings
 
+    @property
+    def sampling_of_first(self) -> Sampling:
+        """Sampling of the first round: the guide of the next one is made from it, but nothing else."""
+        return Sampling(self.first // self.samples, 0)
+
     def sampling_after(self, steps: int) -> Sampling:
         """Return the sampling of the round that begins after so many steps, and has as many steps."""
         return Sampling(steps // self.samples, steps)

@@ -1,12 +1,13 @@
 """Rounds of chains that sample trees until they are enough: each round doubles the steps done.
 
 The samples that are judged are those of the last round, so burn-in is the first half of all steps, and as
-many samples are judged after a long run as after a short one.
+many samples are judged after a long run as after a short one. The samples of a round also make the guide by
+which the chains propose trees in the next one; within a round the guide does not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from syclade.host.support.budget import Budget
 __all__ = ["Judged", "SupportRounds", "enough"]
 
 Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
+
+Guide = Callable[[SampleStore], Mapping[str, NDArray[np.int32]]]
 
 
 class Judged(NamedTuple):
@@ -49,10 +52,11 @@ class SupportRounds:
         budget: steps of the rounds.
         nodes: number of nodes of a tree.
         judge: (samples, their sampling) -> the samples with their diagnostics.
+        guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
     """
 
-    def __init__(self, budget: Budget, nodes: int, judge: Judge) -> None:
-        self._budget, self._nodes, self._judge = budget, nodes, judge
+    def __init__(self, budget: Budget, nodes: int, judge: Judge, guide: Guide | None = None) -> None:
+        self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
         self._judged: Judged | None = None
@@ -89,14 +93,20 @@ class SupportRounds:
         return max(steps, self._budget.first)
 
     def change_at(self, steps: int) -> Change | None:
-        """See `Rule.change_at`: samples of the next round are as many as before, further apart."""
-        if steps <= self._budget.first:
+        """See `Rule.change_at`: the next round has as many samples, further apart, and a guide of its own."""
+        if steps < self._budget.first:
             return None
         settings = self._budget.sampling_after(steps).recorder.defaults
+        tables = {} if self._guide is None else self._guide(self._store)
+        if self._ended is None:
+            self._store.close()
         self._store = SampleStore(self._nodes)
 
         def change(states: Sequence[ChainState]) -> list[ChainState]:
-            return [replace(state, settings={**state.settings, **settings}) for state in states]
+            return [
+                replace(state, settings={**state.settings, **settings}, tables={**state.tables, **tables})
+                for state in states
+            ]
 
         return change
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends.prompt_device import prompt_device
+from syclade.host.chains.guide import uniform_guide
+from syclade.host.chains.moves import GUIDED_MOVES, MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import initial_state, state_at
@@ -17,9 +20,10 @@ from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
-from syclade.host.model.problem import make_problem
+from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_posterior import rate_posterior
 from syclade.host.model.rates import Rates
+from syclade.host.runs.found import Found
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Task
 from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
@@ -27,6 +31,7 @@ from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
 from syclade.host.support.budget import CHAINS, Budget, budget_for
 from syclade.host.support.cells import cell_shares
+from syclade.host.support.guiding import GUIDED_PROBABILITIES, MOST_GUIDED, learned_guide
 from syclade.host.support.rounds import Judged, SupportRounds
 from syclade.host.support.starts import spread_out
 from syclade.host.support.value import Support
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
     from syclade.host.cluster.where import Several
     from syclade.host.output.result import Result
 
-__all__ = ["SupportPlan", "make_support_plan", "with_support"]
+__all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample", "with_support"]
 
 EVENTS = 256
 """Length of a slot's ring of events."""
@@ -52,12 +57,14 @@ class SupportPlan(NamedTuple):
         budget: their steps.
         plan: their plan.
         rates: the error rates.
+        guided: whether the chains have guided moves.
     """
 
     level: str
     budget: Budget
     plan: Plan
     rates: Rates
+    guided: bool
 
 
 def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float | None) -> SupportPlan:
@@ -74,15 +81,28 @@ def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float 
     score = ScoreOptions("sum" if doublets is None else "max", doublets)
     problem = make_problem(matrix, rates, octaves=score.octaves)
     budget = budget_for(level, problem.mutations, problem.columns, doublets=doublets is not None)
-    plan = make_plan(
+    guided = doublets is None and problem.mutations <= MOST_GUIDED
+    return SupportPlan(level, budget, plan_of_chains(problem, score, budget, guided=guided), rates, guided)
+
+
+def plan_of_chains(problem: Problem, score: ScoreOptions, budget: Budget, *, guided: bool) -> Plan:
+    """Return the plan of chains that sample trees in rounds.
+
+    Args:
+        problem: the problem.
+        score: score of the samples.
+        budget: steps of the rounds.
+        guided: whether the chains have guided moves.
+    """
+    return make_plan(
         problem,
-        move_probabilities=MUTATION.move_probabilities,
+        moves=GUIDED_MOVES if guided else MOVES,
+        move_probabilities=GUIDED_PROBABILITIES if guided else MUTATION.move_probabilities,
         score=score_named(score.name, problem, score.doublets),
-        recorders=(budget.sampling_after(budget.first).recorder,),
+        recorders=(budget.sampling_of_first.recorder,),
         events=EVENTS,
         space=space_of(score),
     )
-    return SupportPlan(level, budget, plan, rates)
 
 
 def with_support(
@@ -106,26 +126,8 @@ def with_support(
         device, encoding, slots: as for `infer`.
         task: run context: progress callback, stop request.
     """
-    plan, best = planned.plan, result.parents
-
-    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
-        return judge_mutation_trees(store, sampling, plan.problem, result.mutations)
-
-    rounds = SupportRounds(planned.budget, plan.labels + 1, judge)
-    found = run_plan(
-        plan,
-        (prompt_device(plan) if device == "auto" else None) or device,
-        encoding,
-        None,
-        chains=CHAINS,
-        until=rounds,
-        expected=planned.budget.most,
-        slots=slots,
-        seed=result.seed,
-        task=task,
-        sinks=[rounds],
-        starts=_starts(planned, best, trees, result.seed),
-    )
+    run = Run(device, encoding, slots, result.seed, task)
+    rounds, found = sample(planned, result.parents, trees, result.mutations, run)
     result = replace(
         result,
         work=(*result.work, *found.work),
@@ -139,17 +141,71 @@ def with_support(
     return replace(result, support=support)
 
 
+class Run(NamedTuple):
+    """Execution of chains.
+
+    Attributes:
+        device, encoding, slots, seed: as for `infer`.
+        task: run context: progress callback, stop request.
+    """
+
+    device: str | Several
+    encoding: str
+    slots: int | None
+    seed: int
+    task: Task
+
+
+def sample(
+    planned: SupportPlan,
+    best: NDArray[np.int32],
+    trees: Sequence[NDArray[np.int32]],
+    names: Sequence[str],
+    run: Run,
+) -> tuple[SupportRounds, Found]:
+    """Run the chains until their rounds end, and return the rounds with their samples.
+
+    Args:
+        planned: the chains.
+        best, trees: the best tree and other good trees, from which chains start: int32, shape (n + 1,).
+        names: the n names of the mutations.
+        run: where they run, and how.
+    """
+    plan = planned.plan
+
+    def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
+        return judge_mutation_trees(store, sampling, plan.problem, names)
+
+    guide = partial(learned_guide, plan) if planned.guided else None
+    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide)
+    found = run_plan(
+        plan,
+        (prompt_device(plan) if run.device == "auto" else None) or run.device,
+        run.encoding,
+        None,
+        chains=CHAINS,
+        until=rounds,
+        slots=run.slots,
+        seed=run.seed,
+        task=run.task,
+        sinks=[rounds],
+        starts=_starts(planned, best, trees, run.seed),
+    )
+    return rounds, found
+
+
 def _starts(
     planned: SupportPlan, best: NDArray[np.int32], trees: Sequence[NDArray[np.int32]], seed: int
 ) -> Callable[[int], ChainState]:
     """Return the function from the number of a chain to its first state; the last one may be random."""
     plan = planned.plan
     chosen = spread_out(best, trees, CHAINS)
+    tables = uniform_guide(plan.labels, plan.problem.unit, plan.gamma) if planned.guided else {}
 
     def start(chain: int) -> ChainState:
         if planned.budget.from_random and chain == CHAINS - 1:
-            return initial_state(plan, seed, chain)
-        return state_at(plan, chosen[chain], chain)
+            return replace(initial_state(plan, seed, chain), tables=tables)
+        return replace(state_at(plan, chosen[chain], chain), tables=tables)
 
     return start
 

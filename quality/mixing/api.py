@@ -1,0 +1,153 @@
+"""How well do the chains for support mix, with a guide and without?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syclade.host.chains.plan import make_plan
+from syclade.host.chains.scores.named import ScoreOptions
+from syclade.host.devices.choice import choose_device
+from syclade.host.diagnostics.numbers import bulk_ess
+from syclade.host.model.problem import make_problem
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import Simulation, simulate
+from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.runs.task import Task
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.host.search.portfolio import find
+from syclade.host.support.budget import CHAINS, Budget
+from syclade.host.support.stage import Run, SupportPlan, plan_of_chains, sample
+from syclade.quality.mixing.result import Mixed, MixingStudy
+
+__all__ = ["ess_of_pairs", "mixing"]
+
+RATES = Rates(1e-3, 0.2)
+MISSING = 0.1
+
+LEAST, MOST = 0.05, 0.95
+"""Probabilities of the ancestor pairs that count: others have too few changes to measure."""
+
+PAIRS = 500
+"""Most pairs of an input whose effective sample size is measured, evenly spaced."""
+
+SAMPLES = 1000
+"""Samples of each chain in a round."""
+
+LOADING = Budget(8, 16, 1, False)
+"""Budget of a run that only compiles or loads the kernel, before time is measured."""
+
+Progress = Callable[[str, float, float], None]
+"""Called with the current activity, the amount done and the total."""
+
+
+def mixing(
+    *,
+    cells: int = 64,
+    mutations: int = 63,
+    inputs: int = 4,
+    steps: int = 1_000_000,
+    device: str = "native",
+    seed: int = DEFAULT_SEED,
+    progress: Progress | None = None,
+) -> MixingStudy:
+    """Compare the chains for support, with guided moves and without, on simulated inputs.
+
+    Four chains of the sum score start at trees of searches. The first half of their steps is burn-in, from
+    which the guide is learned; the second half is judged. Processor time is that of this process.
+
+    Args:
+        cells, mutations: size of the inputs.
+        inputs: number of inputs; their seeds are `seed`, `seed` + 1, ….
+        steps: steps of each chain.
+        device: as for `infer`.
+        seed: seed of the first input, and of all chains.
+        progress: called with the current activity, the amount done and the total.
+
+    Raises:
+        OptionError: an option is invalid.
+        DeviceError: the device cannot run.
+    """
+    where = choose_device(device).filter
+    found: list[Mixed] = []
+    for number in range(inputs):
+        if progress is not None:
+            progress(f"input {seed + number}", number, inputs)
+        simulation = simulate(cells, mutations, RATES.fp_rate, RATES.fn_rate, MISSING, seed + number)
+        found += _of_input(seed + number, simulation, steps, Run(where, "auto", None, seed, Task()))
+    return MixingStudy(tuple(found), cells, mutations, CHAINS, steps, where, seed)
+
+
+def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iterator[Mixed]:
+    """Yield how the chains without and with a guide mix on an input."""
+    matrix = simulation.matrix
+    sought = make_plan(make_problem(matrix, RATES))
+    searches = find(sought, run.device, "auto", slots=None, seed=run.seed, task=run.task)
+    best = searches.outcome.best.best_parents
+    samples = min(SAMPLES, steps // 4)
+    budget = Budget(samples, steps // 2 // samples * samples, 1, False)
+    problem = make_problem(matrix, RATES, octaves=True)
+
+    def sampled_with(budget: Budget, guided: bool) -> SampledMutationTrees:
+        plan = plan_of_chains(problem, ScoreOptions("sum"), budget, guided=guided)
+        planned = SupportPlan("full", budget, plan, RATES, guided)
+        judged = sample(planned, best, searches.trees, matrix.mutations, run)[0].judged
+        assert judged is not None
+        return judged.sampled
+
+    for guided in (False, True):
+        sampled_with(LOADING, guided)
+        begun = time.process_time()
+        sampled = sampled_with(budget, guided)
+        seconds = time.process_time() - begun
+        sizes = ess_of_pairs(sampled)
+        quantiles = [float(one) for one in np.quantile(sizes, (0.0, 0.1, 0.5))] if sizes.size else [0.0] * 3
+        yield Mixed(
+            number,
+            guided,
+            CHAINS * budget.first,
+            seconds / 2,
+            sampled.ess,
+            sampled.rhat,
+            sampled.spread,
+            len(sizes),
+            *quantiles,
+        )
+
+
+def ess_of_pairs(sampled: SampledMutationTrees) -> NDArray[np.float64]:
+    """Return effective sample sizes of ancestor pairs with probabilities from `LEAST` to `MOST`.
+
+    Returns:
+        float64, shape (pairs,), at most `PAIRS` of them, evenly spaced.
+    """
+    shares = sampled.posterior.ancestors
+    upper, lower = np.nonzero((shares >= LEAST) & (shares <= MOST))
+    chosen = np.arange(min(PAIRS, len(upper))) * len(upper) // max(1, min(PAIRS, len(upper)))
+    store = sampled.store
+    chains = [np.concatenate([one["parents"] for one in store.of_chain(chain)]) for chain in store.chains]
+    length = min(map(len, chains))
+    trees = np.array([chain[:length] for chain in chains])
+    return np.array([bulk_ess(_is_above(trees, upper[at], lower[at])) for at in chosen.tolist()])
+
+
+def _is_above(trees: NDArray[np.int32], upper: int, lower: int) -> NDArray[np.float64]:
+    """Return 1 where a mutation is above another, else 0.
+
+    Args:
+        trees: int32, shape (chains, samples, n + 1).
+        upper, lower: two mutations.
+
+    Returns:
+        float64, shape (chains, samples).
+    """
+    root = trees.shape[2] - 1
+    at = trees[:, :, lower]
+    found = at == upper
+    while (at != root).any():
+        at = np.take_along_axis(trees, at[:, :, None].astype(np.int64), axis=2)[:, :, 0]
+        found |= at == upper
+    return found.astype(np.float64)
