@@ -3,8 +3,8 @@
 import numpy as np
 
 from syclade.fallback.chain.parts import EXCHANGE_LABELS, Draws, Move, Proposals, Relations
-from syclade.fallback.moves.nothing import nothing
 from syclade.fallback.moves.guide import entries_of, whole_word
+from syclade.fallback.moves.nothing import nothing
 
 
 def propose(trees: Relations, draws: Draws, mutations: int) -> Proposals:

@@ -43,9 +43,7 @@ def guide_from(edges: Counts, unit: float, gamma: float) -> Mapping[str, NDArray
     return make_guide(edges, swaps, unit, gamma)
 
 
-def make_guide(
-    edges: Counts, swaps: Counts, unit: float, gamma: float
-) -> Mapping[str, NDArray[np.int32]]:
+def make_guide(edges: Counts, swaps: Counts, unit: float, gamma: float) -> Mapping[str, NDArray[np.int32]]:
     """Return the tables of a guide, by argument name.
 
     Args:
@@ -82,7 +80,7 @@ def _entries(weights: Counts) -> Counts:
     """
     ends = np.cumsum(weights)
     at = (2 * np.arange(ENTRIES) + 1) * ends[-1] // (2 * ENTRIES)
-    return np.searchsorted(ends, at, side="right")
+    return np.asarray(np.searchsorted(ends, at, side="right"))
 
 
 def _packed(first: Counts, second: Counts) -> NDArray[np.int32]:

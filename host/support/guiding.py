@@ -14,7 +14,7 @@ from syclade.host.samples.store import SampleStore
 __all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide"]
 
 GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
-"""Probabilities of `GUIDED_MOVES`: the most effective samples per second in measurements (docs/samples.md)."""
+"""Probabilities of `GUIDED_MOVES`: most effective samples per second in measurements (docs/samples.md)."""
 
 MOST_GUIDED = 512
 """Most mutations of chains with a guide: its table grows with their square, and learning it takes samples."""

@@ -150,4 +150,4 @@ def _is_above(trees: NDArray[np.int32], upper: int, lower: int) -> NDArray[np.fl
     while (at != root).any():
         at = np.take_along_axis(trees, at[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         found |= at == upper
-    return found.astype(np.float64)
+    return np.asarray(found, dtype=np.float64)

@@ -118,10 +118,38 @@ def test_rounds_double_the_steps() -> None:
         assert rounds.is_between_rounds(steps)
         assert not rounds.is_between_rounds(steps + 1)
     assert seen == [BUDGET.first << k for k in range(BUDGET.doublings + 1)]
-    assert rounds.change_at(BUDGET.first) is None, "the plan has the first sampling"
+    assert rounds.change_at(0) is None, "the plan has the sampling of the first round"
     change = rounds.change_at(4 * BUDGET.first)
     assert change is not None
     state = replace(initial_state(PLAN, 1, 0), settings={"sum_spare": 7})
     every = 4 * BUDGET.first // SAMPLES
     (changed,) = change([state])
     assert changed.settings == {"sum_spare": 7, "every": every, "first_sample": 4 * BUDGET.first + every}
+    assert not changed.tables
+
+
+def test_each_round_has_the_guide_of_the_samples_of_the_last_one() -> None:
+    seen: list[set[int]] = []
+
+    def guide(store: SampleStore) -> dict[str, NDArray[np.int32]]:
+        seen.append(
+            {int(step) for chain in store.chains for one in store.of_chain(chain) for step in one["step"]}
+        )
+        return {"guide_edges": np.full(1, len(seen), np.int32)}
+
+    rounds, tree = SupportRounds(BUDGET, 4, judge, guide), np.array(CHAIN, np.int32)
+    state = replace(initial_state(PLAN, 1, 0), tables={"guide_edges": np.zeros(1, np.int32)})
+    for steps in (BUDGET.first, 2 * BUDGET.first, 4 * BUDGET.first):
+        rounds.take([Event(chain, steps - 1, 5, 1, 0, tree) for chain in range(CHAINS)])
+        rounds.satisfied(steps, NONE, 0)
+        change = rounds.change_at(steps)
+        assert change is not None
+        (state,) = change([state])
+        assert seen[-1] == {steps - 1}, "samples of earlier rounds do not count"
+        assert state.tables["guide_edges"] == len(seen)
+
+
+def test_the_first_round_has_samples_for_the_first_guide() -> None:
+    sampling = BUDGET.sampling_of_first
+    assert sampling == Sampling(BUDGET.first // SAMPLES, 0)
+    assert PLAN.settings["first_sample"] == PLAN.settings["every"]
