@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from syclade.host.chains.events import Event
 from syclade.host.chains.guide import guide_from, make_guide, uniform_guide
@@ -22,7 +23,7 @@ EDGES = np.array([[9, 1, 0, 6], [2, 0, 5, 1], [0, 0, 3, 8]])
 SWAPS = np.array([[7, 3, 0], [9, 9, 1], [9, 9, 9]])
 
 
-def unpacked(table: np.ndarray) -> Counter[tuple[int, int]]:
+def unpacked(table: NDArray[np.int32]) -> Counter[tuple[int, int]]:
     """Return how often each pair of nodes is in a table of entries."""
     return Counter(zip((table >> UPPER_BITS).tolist(), (table & 0xFFFF).tolist(), strict=True))
 
