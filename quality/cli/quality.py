@@ -29,6 +29,10 @@ _CHECKS = {
         "Compare consensus trees of samples with the truth.",
     ),
     "mixing": ("syclade.quality.cli.mixing", "Measure how well the chains for support mix."),
+    "peers": (
+        "syclade.quality.cli.peers",
+        "Compare trees and probabilities with those of other programs.",
+    ),
     "race": ("syclade.quality.cli.race", "Search, chains and others for the most likely tree."),
     "scaling": ("syclade.quality.cli.scaling", "Measure chains with doublets on several cores."),
     "restarts": ("syclade.quality.cli.restarts", "Find out how many chains an input needs."),

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from syclade.host.model.simulate import Simulation
 from syclade.quality.race.answers import Contestant, Found
 from syclade.quality.race.inputs import RaceInput
 
-__all__ = ["PEERS", "peer", "tree_of_genotypes"]
+__all__ = ["PEERS", "ask", "peer", "tree_of_genotypes"]
 
 _PROGRAMS = Path(__file__).parent / "programs"
 
@@ -42,7 +43,7 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
             "fp_rate": given.fp_rate,
             "fn_rate": given.fn_rate,
         }
-        cells = np.array(_ask(name, python, seconds, asked), dtype=np.bool_)
+        cells = np.array(ask(name, PEERS[name], python, seconds, asked, "cells"), dtype=np.bool_)
         if cells.shape != simulation.matrix.values.shape:
             raise OptionError(f"{name} gave a matrix of another size")
         return Found(tree_of_genotypes(cells))
@@ -50,13 +51,20 @@ def peer(name: str, python: Path, seconds: float) -> Contestant:
     return run
 
 
-def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> object:
-    """Return the program's answer from its last line of standard output.
+def ask(name: str, script: str, python: Path, seconds: float, asked: dict[str, object], key: str) -> Any:
+    """Return a program's answer, from the object in its last line of standard output.
+
+    Args:
+        name: name of the program, for messages.
+        script: the script in `programs/` that calls it.
+        python, seconds: as for `peer`.
+        asked: what the script reads from standard input, as JSON.
+        key: name of the answer in the object.
 
     Raises:
         OptionError: the program cannot be run, fails, takes too long, or prints something else.
     """
-    command = [str(python), "-P", str(_PROGRAMS / PEERS[name])]
+    command = [str(python), "-P", str(_PROGRAMS / script)]
     try:
         process = subprocess.Popen(
             command,
@@ -75,7 +83,7 @@ def _ask(name: str, python: Path, seconds: float, asked: dict[str, object]) -> o
     finally:
         _end(process)
     try:
-        return json.loads(out.splitlines()[-1])["cells"]
+        return json.loads(out.splitlines()[-1])[key]
     except (ValueError, IndexError, KeyError, TypeError):
         words = (noise or out).strip().splitlines()
         raise OptionError(f"{name} failed: {words[-1] if words else process.returncode}") from None

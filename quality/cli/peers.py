@@ -1,0 +1,105 @@
+"""``syclade quality peers``: compare our trees with those of other programs, on simulated inputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from syclade.host.cli import options
+from syclade.quality.cli.progress import progress_bar
+
+__all__ = ["command"]
+
+FILES = ("peers.json", "peers.md")
+
+
+@click.command("peers")
+@click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells.")
+@click.option("--mutations", type=click.IntRange(min=2), default=63, show_default=True, help="Mutations.")
+@click.option("--inputs", type=click.IntRange(min=1), default=4, show_default=True, help="Number of inputs.")
+@click.option(
+    "--support",
+    type=click.Choice(("quick", "full")),
+    default="quick",
+    show_default=True,
+    help="Level of support.",
+)
+@click.option(
+    "--peers",
+    "python",
+    type=options.INPUT_FILE,
+    metavar="PYTHON",
+    help="An interpreter that has scistree2 or scphylo-tools.",
+)
+@click.option(
+    "--peer",
+    "named",
+    type=click.Choice(("ScisTree2", "HUNTRESS")),
+    multiple=True,
+    help="Which of them to run; may be given twice.",
+)
+@click.option(
+    "--bootstrap",
+    "replicates",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="B",
+    help="Also run ScisTree2 on B resampled inputs, for each input.",
+)
+@click.option(
+    "--peer-seconds",
+    type=click.FloatRange(min=1),
+    default=600.0,
+    show_default=True,
+    help="What each may take for an input.",
+)
+@click.option(
+    "--answers",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder of stored answers, of any program; new answers are added.",
+)
+@options.take("device", "threads")
+@options.take("seed")
+@options.take("out", required=True)
+@options.take("force", "json")
+def command(
+    python: Path | None,
+    named: tuple[str, ...],
+    replicates: int,
+    peer_seconds: float,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    **settings: Any,
+) -> int:
+    """Compare the consensus and the most likely tree with the trees of other programs.
+
+    The inputs are simulated, with false positives of 0.001, false negatives of 0.2, and 10 % missing values.
+    The table has precision, recall and F1 of pairs of an ancestor and a descendant, and of pairs on different
+    lineages; by how much the F1 of the consensus is higher on the same inputs; and the calibration error of
+    the shares of ancestor pairs. The check holds if the consensus has the highest F1, and shares are off by
+    0.03 at most. Writes peers.json and peers.md to DIR.
+    """
+    from syclade.host.common.errors import OptionError
+    from syclade.host.common.files import check_output, write_files
+    from syclade.quality.peers.answers import Programs
+    from syclade.quality.peers.api import peers
+
+    if (named or replicates) and python is None:
+        raise OptionError("no interpreter to run other programs with", hint="give --peers PYTHON")
+    check_output(out, FILES, force)
+    programs = Programs(python, named, replicates, peer_seconds)
+    with progress_bar() as show:
+        result = peers(programs=programs, progress=show, **settings)
+    text = json.dumps(result.to_dict(), indent=2)
+    write_files(out, dict(zip(FILES, (text + "\n", result.markdown() + "\n"), strict=True)), force)
+    click.echo(text if as_json else result.markdown())
+    if not as_json:
+        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
+    return 0 if result.holds else 1

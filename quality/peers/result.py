@@ -1,0 +1,175 @@
+"""Outcome of the comparison with other programs: a value with a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from syclade.host.trees.distances import Agreement
+from syclade.quality.calibration.reliability import Reliability, together
+from syclade.quality.consensus.result import f1_of
+from syclade.quality.peers.claims import RELATIONS, SHARES
+from syclade.quality.text_table import text_table
+
+__all__ = ["OURS", "Found", "PeersStudy"]
+
+OURS = ("most likely tree", "the same, ties open", "consensus", f"pairs ≥ {SHARES}")
+"""Names of our methods."""
+
+CONSENSUS = OURS[2]
+
+MOST_ERROR = 0.03
+"""Largest calibration error of the consensus' pairs with which the check holds."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Outcome of one method for one input.
+
+    Attributes:
+        seed: seed of the input.
+        method: name of the method.
+        seconds: processor time; 0 or little if the answer was stored.
+        agreement: agreement with the true tree, by relation (`claims.RELATIONS`).
+        pairs: reliability of shares of ancestor pairs; None if the method has none.
+        enough: whether the samples were enough (`support.rounds.enough`); None without samples.
+    """
+
+    seed: int
+    method: str
+    seconds: float
+    agreement: Mapping[str, Agreement]
+    pairs: Reliability | None = None
+    enough: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        told = {name: {**asdict(one), "f1": f1_of(one)} for name, one in self.agreement.items()}
+        error = None if self.pairs is None else self.pairs.error
+        return {
+            "seed": self.seed,
+            "method": self.method,
+            "seconds": self.seconds,
+            "enough": self.enough,
+            "calibration_error": error,
+            **told,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PeersStudy:
+    """Outcome of `peers`.
+
+    Attributes:
+        found: outcome of every method for every input that it has an answer for.
+        settings: options, and versions, as plain values.
+    """
+
+    found: tuple[Found, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of the methods, ours first."""
+        return list(dict.fromkeys(one.method for one in self.found))
+
+    @property
+    def rivals(self) -> list[str]:
+        """Names of the other programs' methods."""
+        return [method for method in self.methods if method not in OURS]
+
+    def of(self, method: str) -> dict[int, Found]:
+        """Return the outcomes of a method by the seed of the input."""
+        return {one.seed: one for one in self.found if one.method == method}
+
+    def ahead(self, method: str, relation: str) -> tuple[float, float]:
+        """Return by how much the consensus' F1 is higher on the inputs of a method: mean, standard error."""
+        ours = self.of(CONSENSUS)
+        gains = [
+            f1_of(ours[seed].agreement[relation]) - f1_of(one.agreement[relation])
+            for seed, one in self.of(method).items()
+        ]
+        error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.nan
+        return float(np.mean(gains)), float(error)
+
+    def pairs(self, method: str) -> Reliability | None:
+        """Return the reliability of a method's pairs over all inputs; None if it has no shares."""
+        parts = [one.pairs for one in self.of(method).values() if one.pairs is not None]
+        return together(parts) if parts else None
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the consensus has the higher mean F1 everywhere, and its shares are calibrated."""
+        own = self.pairs(CONSENSUS)
+        ahead = all(self.ahead(method, name)[0] > 0 for method in self.rivals for name in RELATIONS[:2])
+        return ahead and own is not None and own.error <= MOST_ERROR
+
+    def __repr__(self) -> str:
+        """Return one line with the main numbers."""
+        told = ", ".join(f"{name} {self.ahead(name, RELATIONS[0])[0]:+.3f}" for name in self.rivals)
+        return f"<PeersStudy: F1 of the consensus above others: {told or 'none'}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in peers.json."""
+        reliable = {name: self.pairs(name) for name in self.methods}
+        return {
+            "check": "peers",
+            "holds": self.holds,
+            "settings": dict(self.settings),
+            "means": {method: self._means(method) for method in self.methods},
+            "reliability": {name: one.to_dict() for name, one in reliable.items() if one is not None},
+            "found": [one.to_dict() for one in self.found],
+        }
+
+    def _means(self, method: str) -> dict[str, Any]:
+        """Return means over the inputs of a method, and the F1 that the consensus has more."""
+        own = list(self.of(method).values())
+        means: dict[str, Any] = {"inputs": len(own)}
+        for name in RELATIONS:
+            pairs = [one.agreement[name] for one in own]
+            ahead, error = self.ahead(method, name)
+            means[name] = {
+                "precision": float(np.mean([one.precision for one in pairs])),
+                "recall": float(np.mean([one.recall for one in pairs])),
+                "f1": float(np.mean([f1_of(one) for one in pairs])),
+                "consensus_ahead": ahead,
+                "standard_error": None if np.isnan(error) else error,
+            }
+        return means
+
+    def markdown(self) -> str:
+        """Return the table in Markdown: means over the inputs."""
+        names = ("ancestors", "lineages", "seen ancestors", "seen lineages")
+        heads = (
+            "method",
+            "inputs",
+            *(f"{name}: P / R / F1" for name in names[:2]),
+            *(f"{name}: F1" for name in names[2:]),
+            "consensus ahead: ancestors",
+            "lineages",
+            "error of shares",
+        )
+        return text_table(heads, [self._row(method) for method in self.methods])
+
+    def _row(self, method: str) -> tuple[str, ...]:
+        means, pairs = self._means(method), self.pairs(method)
+        full = [" / ".join(f"{means[name][key]:.3f}" for key in ("precision", "recall", "f1"))
+                for name in RELATIONS[:2]]  # fmt: skip
+        ahead = [
+            "" if method == CONSENSUS else _with_error(*self.ahead(method, name)) for name in RELATIONS[:2]
+        ]
+        return (
+            method,
+            str(means["inputs"]),
+            *full,
+            *(f"{means[name]['f1']:.3f}" for name in RELATIONS[2:]),
+            *ahead,
+            "" if pairs is None else f"{pairs.error:.3f}",
+        )
+
+
+def _with_error(value: float, error: float) -> str:
+    return f"{value:+.3f}" + ("" if np.isnan(error) else f" ± {error:.3f}")
