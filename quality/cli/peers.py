@@ -84,7 +84,7 @@ def command(
     The table has precision, recall and F1 of pairs of an ancestor and a descendant, and of pairs on different
     lineages; by how much the F1 of the consensus is higher on the same inputs; and the calibration error of
     the shares of ancestor pairs. The check holds if the consensus has the highest F1, and shares are off by
-    0.03 at most. Writes peers.json and peers.md to DIR.
+    0.03 at most. Writes peers.json, peers.md and inputs/ to DIR; an interrupted study continues there.
     """
     from syclade.host.common.errors import OptionError
     from syclade.host.common.files import check_output, write_files
@@ -96,7 +96,7 @@ def command(
     check_output(out, FILES, force)
     programs = Programs(python, named, replicates, peer_seconds)
     with progress_bar() as show:
-        result = peers(programs=programs, progress=show, **settings)
+        result = peers(programs=programs, stored=out / "inputs", progress=show, **settings)
     text = json.dumps(result.to_dict(), indent=2)
     write_files(out, dict(zip(FILES, (text + "\n", result.markdown() + "\n"), strict=True)), force)
     click.echo(text if as_json else result.markdown())

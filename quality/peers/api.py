@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from syclade.quality.peers.claims import (
     without_ties,
 )
 from syclade.quality.peers.result import OURS, Found, PeersStudy
+from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race.answers import processor_seconds
 from syclade.quality.race.inputs import RaceInput
 
@@ -44,6 +46,7 @@ def peers(
     support: str = "quick",
     folder: Path | None = None,
     programs: Programs = NO_PROGRAMS,
+    stored: Path | None = None,
     device: str = "auto",
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
@@ -59,6 +62,8 @@ def peers(
         support: level of support, quick or full.
         folder: folder of stored answers of other programs, which new ones are added to; None for none.
         programs: programs to run where there is no stored answer.
+        stored: folder of our own outcomes for each input; those of an interrupted study are read from it.
+            None for none.
         device: as for `infer`.
         seed: seed of the first input; each run has the seed of its input.
         progress: called with the current activity, the amount done and the total.
@@ -76,7 +81,11 @@ def peers(
         given = RaceInput(cells, mutations, seed=seed + number)
         if progress is not None:
             progress(f"input {given.seed}", number, inputs)
-        all_found += _of_input(given, answers, support, chosen)
+        simulation = given.simulated()
+        truth = _Truth(simulation)
+        key = {**given.to_dict(), "support": support, "device": chosen, "versions": versions()}
+        all_found += stored_or_new(stored, key, partial(_ours, given, simulation, truth, support, chosen))
+        all_found += _theirs(given, simulation, truth, answers)
     settings = {
         "cells": cells,
         "mutations": mutations,
@@ -90,11 +99,8 @@ def peers(
     return PeersStudy(tuple(all_found), settings)
 
 
-def _of_input(given: RaceInput, answers: Answers, support: str, device: str) -> Iterator[Found]:
-    """Yield what each method finds for an input."""
-    simulation = given.simulated()
-    truth = _Truth(simulation)
-    yield from _ours(given, simulation, truth, support, device)
+def _theirs(given: RaceInput, simulation: Simulation, truth: _Truth, answers: Answers) -> Iterator[Found]:
+    """Yield what other programs find for an input."""
     for name in answers.names:
         began = processor_seconds()
         cells = answers.cells_of(name, given, simulation)

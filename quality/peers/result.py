@@ -14,12 +14,15 @@ from syclade.quality.consensus.result import f1_of
 from syclade.quality.peers.claims import RELATIONS, SHARES
 from syclade.quality.text_table import text_table
 
-__all__ = ["OURS", "Found", "PeersStudy"]
+__all__ = ["OURS", "Found", "PeersStudy", "found_of"]
 
 OURS = ("most likely tree", "the same, ties open", "consensus", f"pairs ≥ {SHARES}")
 """Names of our methods."""
 
 CONSENSUS = OURS[2]
+
+_COUNTS = ("count", "claimed", "true")
+"""Fields of `Reliability`."""
 
 MOST_ERROR = 0.03
 """Largest calibration error of the consensus' pairs with which the check holds."""
@@ -47,16 +50,28 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        told = {name: {**asdict(one), "f1": f1_of(one)} for name, one in self.agreement.items()}
-        error = None if self.pairs is None else self.pairs.error
+        names = ("seed", "method", "seconds", "enough")
+        pairs = None
+        if self.pairs is not None:
+            pairs = {name: getattr(self.pairs, name).tolist() for name in _COUNTS}
         return {
-            "seed": self.seed,
-            "method": self.method,
-            "seconds": self.seconds,
-            "enough": self.enough,
-            "calibration_error": error,
-            **told,
+            **{name: getattr(self, name) for name in names},
+            **{name: {**asdict(one), "f1": f1_of(one)} for name, one in self.agreement.items()},
+            "pairs": pairs,
         }
+
+
+def found_of(told: Mapping[str, Any]) -> Found:
+    """Return an outcome from its plain values, as of `Found.to_dict`."""
+    pairs = told["pairs"]
+    return Found(
+        told["seed"],
+        told["method"],
+        told["seconds"],
+        {name: Agreement(*(told[name][key] for key in ("shared", "found", "true"))) for name in RELATIONS},
+        None if pairs is None else Reliability(*(np.array(pairs[name]) for name in _COUNTS)),
+        told["enough"],
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
