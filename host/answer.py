@@ -17,6 +17,7 @@ from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
     from syclade.host.chains.state import ChainState
+    from syclade.host.model.rates import Rates
     from syclade.host.output.result import Result
     from syclade.host.runs.found import Found
     from syclade.host.runs.pipeline import Progress
@@ -58,11 +59,13 @@ def answer(asked: Request, task: Task) -> Result:
     )
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
-        result = _with_consensus(replace(result, samples=judged), asked, judged)
+        result = _with_consensus(replace(result, samples=judged), asked, judged, rates)
     if asked.support is not None and not task.stop.wanted:
         result = _with_support(asked.support, asked, result, found, task)
         if result.support is not None:
-            result = _with_consensus(result, asked, result.support.sampled)
+            corrected = result.support.rates
+            sampled_under = rates if corrected is None else corrected.sampled_under
+            result = _with_consensus(result, asked, result.support.sampled, sampled_under)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
@@ -74,9 +77,15 @@ def answer(asked: Request, task: Task) -> Result:
     return replace(result, co_optimal=co_optimal, interrupted=result.interrupted or stopped)
 
 
-def _with_consensus(result: Result, asked: Request, samples: Sampled) -> Result:
-    """Return the result with the consensus of samples, if their trees have one."""
-    consensus = asked.kind.consensus(samples, result.parents, asked.observed, result.rates, asked.true_tree)
+def _with_consensus(result: Result, asked: Request, samples: Sampled, rates: Rates) -> Result:
+    """Return the result with the consensus of samples, if their trees have one.
+
+    Args:
+        result, asked: the result, and what was asked for.
+        samples: the samples.
+        rates: the error rates that they were sampled under, for the cells.
+    """
+    consensus = asked.kind.consensus(samples, result.parents, asked.observed, rates, asked.true_tree)
     return replace(result, consensus=consensus)
 
 

@@ -45,6 +45,9 @@ _FEWEST_TREES, _MOST_TREES, _WORK = 16, 128, 2e8
 """Numbers of trees that are used: as many as have so many exponentials."""
 
 
+_FITTING = 0.5
+"""Share of the trees that count if they were sampled under rates near to the posterior."""
+
 _LEAST_WORTH = 10.0
 """Effective number of trees below which intervals are rough."""
 
@@ -69,11 +72,18 @@ class RatePosterior(NamedTuple):
         intervals: by the name of the rate.
         trees: number of trees that were used.
         worth: effective number of trees; if it is small, the intervals are rough.
+        sampled_under: the rates that the trees were sampled under.
     """
 
     intervals: dict[str, RateInterval]
     trees: int
     worth: float
+    sampled_under: Rates
+
+    @property
+    def fits(self) -> bool:
+        """True if at least half of the trees count: they were sampled under rates near to the posterior."""
+        return self.worth >= _FITTING * self.trees
 
     @property
     def rough(self) -> bool:
@@ -86,7 +96,8 @@ class RatePosterior(NamedTuple):
             name: {key: float(f"{value:.6g}") for key, value in one._asdict().items()}
             for name, one in self.intervals.items()
         }
-        return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}")}
+        under = {name: getattr(self.sampled_under, name) for name in self.intervals}
+        return {**told, "trees": self.trees, "worth": float(f"{self.worth:.6g}"), "sampled_under": under}
 
 
 def rate_posterior(
@@ -119,7 +130,7 @@ def rate_posterior(
             break
         ends = wider
     weights = np.exp(gains - gains.max()) @ _density(axes).ravel()
-    return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()))
+    return RatePosterior(intervals, used, float(weights.sum() ** 2 / (weights**2).sum()), rates)
 
 
 def _errors(

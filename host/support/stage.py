@@ -21,7 +21,7 @@ from syclade.host.consensus.clades import clade_support
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
-from syclade.host.model.rate_posterior import rate_posterior
+from syclade.host.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
 from syclade.host.runs.found import Found
 from syclade.host.runs.run import run_plan
@@ -45,6 +45,9 @@ __all__ = ["Run", "SupportPlan", "make_support_plan", "plan_of_chains", "sample"
 EVENTS = 256
 """Length of a slot's ring of events."""
 
+_MOST_CORRECTIONS = 3
+"""How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
+
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
 
@@ -65,6 +68,20 @@ class SupportPlan(NamedTuple):
     plan: Plan
     rates: Rates
     guided: bool
+
+    def under(self, posterior: RatePosterior, result: Result) -> SupportPlan:
+        """Return the same for the means of a posterior of the rates, with three digits.
+
+        Rates that were estimated from one tree are too low where errors are many: the tree is fitted to them.
+        """
+        assert result.observed is not None
+        means = {name: float(f"{one.mean:.3g}") for name, one in posterior.intervals.items()}
+        rates = replace(
+            self.rates,
+            fp_rate=means.get("fp_rate", self.rates.fp_rate),
+            fn_rate=means.get("fn_rate", self.rates.fn_rate),
+        )
+        return make_support_plan(self.level, result.observed, rates, None)
 
 
 def make_support_plan(level: str, matrix: Matrix, rates: Rates, doublets: float | None) -> SupportPlan:
@@ -127,6 +144,22 @@ def with_support(
         task: run context: progress callback, stop request.
     """
     run = Run(device, encoding, slots, result.seed, task)
+    result, support = _sampled(planned, result, trees, run)
+    for _ in range(_MOST_CORRECTIONS):
+        if support is None or support.rates is None or support.rates.fits or task.stop.wanted:
+            break
+        planned = planned.under(support.rates, result)
+        result, again = _sampled(planned, result, trees, run)
+        if again is None:
+            break
+        support = replace(again, seconds=support.seconds + again.seconds)
+    return replace(result, support=support)
+
+
+def _sampled(
+    planned: SupportPlan, result: Result, trees: Sequence[NDArray[np.int32]], run: Run
+) -> tuple[Result, Support | None]:
+    """Return the result with the work of the chains added, and its support; see `with_support`."""
     rounds, found = sample(planned, result.parents, trees, result.mutations, run)
     result = replace(
         result,
@@ -134,11 +167,11 @@ def with_support(
         interrupted=result.interrupted or found.interrupted,
     )
     if rounds.judged is None:
-        return result
+        return result, None
     support = _support(
         planned, result, rounds.judged, interrupted=found.interrupted, seconds=found.outcome.seconds
     )
-    return replace(result, support=support)
+    return result, support
 
 
 class Run(NamedTuple):
