@@ -14,14 +14,15 @@ __all__ = ["stored_or_new"]
 
 
 def stored_or_new(
-    folder: Path | None, key: Mapping[str, Any], run: Callable[[], Iterable[Found]]
+    folder: Path | None, name: str, key: Mapping[str, Any], run: Callable[[], Iterable[Found]]
 ) -> list[Found]:
     """Return the stored outcomes of an input, or new ones, which are stored.
 
     Args:
-        folder: a folder with a file per input; None to store nothing.
-        key: plain values that decide the outcomes; its `seed` is the name of the file. Outcomes with another
-            key, and files that are damaged, are replaced.
+        folder: a folder with files of each input; None to store nothing.
+        name: name of the file.
+        key: plain values that decide the outcomes. Outcomes with another key, and files that are damaged, are
+            replaced.
         run: computes the outcomes.
 
     Raises:
@@ -29,7 +30,7 @@ def stored_or_new(
     """
     if folder is None:
         return list(run())
-    path = folder / f"{key['seed']}.json"
+    path = folder / name
     try:
         told = json.loads(path.read_text())
         if told["key"] == key:
@@ -38,5 +39,5 @@ def stored_or_new(
         pass
     found = list(run())
     text = json.dumps({"key": key, "found": [one.to_dict() for one in found]})
-    write_files(folder, {path.name: text + "\n"}, force=True)
+    write_files(folder, {name: text + "\n"}, force=True)
     return found

@@ -1,0 +1,84 @@
+"""Our methods, with the true error rates given, and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from syclade.host.common.errors import RatesError
+from syclade.host.consensus.clone_tree import clone_tree_of
+from syclade.host.inference import infer
+from syclade.host.trees.tree import ancestor_matrix
+from syclade.quality.peers.claims import claims_of_shares, claims_of_tree, without_ties
+from syclade.quality.peers.judged import StudyInput
+from syclade.quality.peers.result import ESTIMATED, OURS, Found
+from syclade.quality.race.answers import processor_seconds
+
+if TYPE_CHECKING:
+    from syclade.host.output.result import Result
+
+__all__ = ["rates_given", "rates_not_given"]
+
+
+def rates_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
+    """Yield what a run with the true rates finds: the most likely tree, the consensus, the pairs.
+
+    Args:
+        one: the input.
+        support: level of support.
+        device: filter string of the device.
+    """
+    began, given = processor_seconds(), one.given
+    result = infer(
+        one.simulation.matrix,
+        fp_rate=given.fp_rate,
+        fn_rate=given.fn_rate,
+        support=support,
+        device=device,
+        seed=given.seed,
+    )
+    seconds = processor_seconds() - began
+    likely, open_ties, consensus, pairs = OURS
+    on_path = ancestor_matrix(result.parents)[: given.mutations, result.assignment.node].astype(bool)
+    ordered = claims_of_tree(clone_tree_of(result.parents))
+    yield one.found(likely, ordered, seconds)
+    yield one.found(open_ties, without_ties(ordered, on_path), seconds)
+    assert result.consensus is not None
+    yield _of_consensus(one, consensus, result, seconds)
+    relations = result.consensus.relations
+    shares = claims_of_shares(relations.before, relations.apart)
+    yield one.found(pairs, shares, seconds, relations.before)
+
+
+def rates_not_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
+    """Yield the consensus without given rates; nothing if the matrix does not determine its rates.
+
+    Args:
+        one, support, device: as for `rates_given`.
+    """
+    began = processor_seconds()
+    try:
+        result = infer(one.simulation.matrix, support=support, device=device, seed=one.given.seed)
+    except RatesError:
+        return
+    yield _of_consensus(one, ESTIMATED, result, processor_seconds() - began)
+
+
+def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) -> Found:
+    """Return the comparison of a run's consensus with the truth."""
+    assert result.consensus is not None
+    assert result.support is not None
+    rates, inside = result.support.rates, None
+    if rates is not None:
+        inside = {
+            name: between.low <= getattr(one.given, name) <= between.high
+            for name, between in rates.intervals.items()
+        }
+    return one.found(
+        method,
+        claims_of_tree(result.consensus.tree),
+        seconds,
+        result.consensus.relations.before,
+        result.support.enough,
+        inside,
+    )
