@@ -164,7 +164,7 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
     if given["samples"] is not None:
         names += kind.sample_names
     if supported:
-        names.append("support.tsv")
+        names += ("support.tsv", "support.nhx")
     if given["samples"] is not None or supported:
         names += kind.consensus_names
     if given["recurrent"] == ALL_MUTATIONS:

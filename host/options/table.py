@@ -117,7 +117,7 @@ GROUPS = {
         Option("support", one_of("quick", "full", "none"), None, help=
             "Sample trees after the search, for the probability of each edge, clade and attachment: for a "
             "few seconds (quick), or until there are enough samples (full). By default quick where a search "
-            "finds mutation trees, else none; DIR gets support.tsv."),
+            "finds mutation trees, else none; DIR gets support.tsv and support.nhx."),
         Option("burn_in", number(0, 1, open_high=True), 0.25, decides=True, help=
             "Part of a chain's steps before its first sample."),
     ),

@@ -61,7 +61,7 @@ def files_of(result: Result, title: str, *, report: bool, netcdf: bool, multiqc:
     if result.recurrences is not None:
         files["recurrences.tsv"] = result.recurrences.table()
     if result.support is not None:
-        files["support.tsv"] = result.support.table(result.parents, result.mutations)
+        files |= result.support.files(result.parents, result.mutations)
     if result.samples is not None:
         files |= result.samples.files()
     if result.consensus is not None:

@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.atomic import Content
 from syclade.host.common.read_only import freeze_arrays
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
-from syclade.host.trees.tree import node_labels
+from syclade.host.trees.newick import newick_of
+from syclade.host.trees.tree import children, node_labels
 
-__all__ = ["COLUMNS", "SURE", "UNSURE", "Support"]
+__all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
 COLUMNS = ("mutation", "parent", "p_parent", "p_clade")
 """Columns of support.tsv: names of a mutation and of its parent in the tree; probability of that edge;
 probability that a node has the same mutations below it as this one."""
+
+FILES = ("support.tsv", "support.nhx")
+"""Names of the files."""
 
 SURE, UNSURE = 0.8, 0.5
 """Edges are counted as sure from the first probability on, and as unsure below the second."""
@@ -148,3 +153,24 @@ class Support:
         for node, (edge, clade) in enumerate(zip(self.edges.tolist(), self.clades.tolist(), strict=True)):
             table.writerow((labels[node], labels[parents[node]], f"{edge:.6g}", f"{clade:.6g}"))
         return text.getvalue()
+
+    def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
+        """Return the tree in Newick format, with the probabilities as NHX comments behind the names.
+
+        A comment is ``[&&NHX:support=0.93:clade=0.41]``: the probability of the edge above, and of the clade.
+
+        Args:
+            parents, mutations: as for `table`.
+        """
+        shares = zip(self.edges.tolist(), self.clades.tolist(), strict=True)
+        comments = [f"[&&NHX:support={edge:.6g}:clade={clade:.6g}]" for edge, clade in shares]
+        return newick_of(children(parents), node_labels(mutations), [*comments, ""])
+
+    def files(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> dict[str, Content]:
+        """Return the contents of `FILES`, by name.
+
+        Args:
+            parents, mutations: as for `table`.
+        """
+        texts = (self.table(parents, mutations), self.to_newick(parents, mutations))
+        return dict(zip(FILES, texts, strict=True))

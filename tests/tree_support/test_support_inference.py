@@ -25,6 +25,7 @@ from syclade.host.support import stage
 from syclade.host.support.budget import CHAINS, Budget, budget_for
 from syclade.host.support.value import COLUMNS, Support
 from syclade.host.trees.graphviz import from_graphviz
+from syclade.host.trees.newick import from_newick
 from syclade.host.trees.tree import ancestor_matrix
 from tests.support.did_all import assert_did_all
 
@@ -282,6 +283,28 @@ def test_files_have_the_support(result: syclade.Result, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h2>Support</h2>" in page
     assert f"{found.words[1:]}." in page.replace("&gt;", ">")
+
+
+def test_newick_carries_support_and_is_read_back(result: syclade.Result, tmp_path: Path) -> None:
+    import newick
+
+    found = support_of(result)
+    result.write(tmp_path / "out")
+    text = (tmp_path / "out" / "support.nhx").read_text()
+    np.testing.assert_array_equal(from_newick(text, result.mutations), result.parents)
+    (root,) = newick.loads(text.strip())
+    (edges, clades), labels = np.zeros((2, 6)), result.labels
+    for node in root.walk():
+        if node.ancestor is None:
+            assert not node.comments
+            continue
+        at = labels.index(node.unquoted_name)
+        assert node.ancestor.unquoted_name == labels[result.parents[at]]
+        assert set(node.properties) == {"support", "clade"}
+        edges[at], clades[at] = (float(node.properties[name]) for name in ("support", "clade"))
+    np.testing.assert_allclose(edges, found.edges, rtol=1e-5)
+    np.testing.assert_allclose(clades, found.clades, rtol=1e-5)
+    assert "[" not in result.to_newick()  # tree.newick stays as SCITE writes it
 
 
 def test_graphviz_carries_support_and_is_read_back(result: syclade.Result) -> None:

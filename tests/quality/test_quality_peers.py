@@ -1,0 +1,267 @@
+"""`syclade quality peers`: claims and bootstrap by definition, stored answers, and the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from syclade.host.cli.main import main
+from syclade.host.common.errors import MatrixError
+from syclade.host.consensus.clone_tree import clone_tree_of
+from syclade.host.trees.tree import ancestor_matrix
+from syclade.quality.consensus.result import f1_of
+from syclade.quality.peers.answers import BOOTSTRAP, Answers, Programs
+from syclade.quality.peers.bootstrap import cells_on_tree, resampled, shares_of_trees
+from syclade.quality.peers.claims import (
+    Claims,
+    agreement,
+    claims_of_cells,
+    claims_of_tree,
+    without_ties,
+)
+from syclade.quality.peers.judged import StudyInput
+from syclade.quality.peers.result import ESTIMATED, OURS, Found, PeersStudy
+from syclade.quality.peers.stored import stored_or_new
+from syclade.quality.race import peers
+from syclade.quality.race.inputs import RaceInput
+from tests.support.tree_strategies import trees
+
+ONE = StudyInput(RaceInput(12, 6, seed=1))
+
+
+# ---- claims
+
+
+@settings(max_examples=60)
+@given(trees(max_mutations=9))
+def test_one_cell_at_each_node_shows_all_claims(parents: Any) -> None:
+    cells = ancestor_matrix(parents)[:-1].astype(bool)
+    by_cells, by_tree = claims_of_cells(cells), claims_of_tree(clone_tree_of(parents))
+    np.testing.assert_array_equal(by_cells.before, by_tree.before)
+    np.testing.assert_array_equal(by_cells.apart, by_tree.apart)
+    np.testing.assert_array_equal(without_ties(by_tree, cells).before, by_tree.before)
+
+
+def test_nothing_is_claimed_inside_a_clone_and_of_a_mutation_without_cells() -> None:
+    cells = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]], bool)
+    found = claims_of_cells(cells)
+    assert np.argwhere(found.before).tolist() == [[0, 1], [0, 2]]
+    assert np.argwhere(np.triu(found.apart)).tolist() == [[0, 3], [1, 3], [2, 3]]
+    path = claims_of_tree(clone_tree_of(np.array([5, 0, 1, 5, 2, 5], np.int32)))
+    tied = without_ties(path, cells)
+    assert np.argwhere(path.before & ~tied.before).tolist() == [[1, 2]]
+
+
+def test_pairs_that_no_cell_tells_apart_do_not_count_as_seen() -> None:
+    def claims(*before: tuple[int, int]) -> Claims:
+        table = np.zeros((3, 3), bool)
+        table[tuple(zip(*before, strict=True))] = True
+        return Claims(table, np.zeros((3, 3), bool))
+
+    true, seen = claims((0, 1), (0, 2), (1, 2)), claims((0, 1), (0, 2))
+    told = agreement(claims((0, 1), (2, 1)), true, seen)
+    assert (told["ancestors"].shared, told["ancestors"].found, told["ancestors"].true) == (1, 2, 3)
+    assert (told["seen_ancestors"].shared, told["seen_ancestors"].found) == (1, 1)
+    assert told["seen_ancestors"].true == 2
+
+
+# ---- bootstrap
+
+
+def test_each_mutation_is_on_its_most_likely_edge() -> None:
+    """Compare with all edges of a tree of six cells, one by one."""
+    tree = "(((1,2),3),(4,(5,6)));"
+    edges = [{1}, {2}, {3}, {4}, {5}, {6}, {1, 2}, {1, 2, 3}, {5, 6}, {4, 5, 6}, set(range(1, 7))]
+    made = RaceInput(6, 8, 0.05, 0.3, 0.2, 3)
+    matrix = made.simulated().matrix
+
+    def likelihood(row: Any, below: set[int]) -> float:
+        total = 0.0
+        for cell, value in enumerate(row.tolist(), start=1):
+            wrong = made.fn_rate if cell in below else made.fp_rate
+            right = (value == 1) == (cell in below)
+            total += 0.0 if value == 3 else float(np.log(1 - wrong if right else wrong))
+        return total
+
+    for row, cells in zip(matrix.values, cells_on_tree(tree, matrix, made.rates), strict=True):
+        best = max(likelihood(row, below) for below in edges)
+        chosen = set((np.flatnonzero(cells) + 1).tolist())
+        assert chosen in edges
+        assert likelihood(row, chosen) == pytest.approx(best)
+
+
+def test_shares_are_means_over_trees() -> None:
+    matrix, rates = ONE.simulation.matrix, ONE.given.rates
+    one, two = (
+        "(" * 11 + "1," + "),".join(map(str, range(2, 13))) + ");",
+        "(" + ",".join(map(str, range(1, 13))) + ");",
+    )
+    (before, apart), parts = shares_of_trees([one, two, two], matrix, rates), []
+    for tree in (one, two):
+        parts.append(claims_of_cells(cells_on_tree(tree, matrix, rates)))
+    np.testing.assert_allclose(before, (parts[0].before + 2.0 * parts[1].before) / 3)
+    np.testing.assert_allclose(apart, (parts[0].apart + 2.0 * parts[1].apart) / 3)
+
+
+def test_mutations_are_drawn_with_replacement() -> None:
+    drawn = resampled(50, 40, 7)
+    assert drawn == resampled(50, 40, 7) != resampled(50, 40, 8)
+    assert {len(one) for one in drawn} == {50}
+    assert np.mean([len(set(one)) for one in drawn]) / 50 == pytest.approx(1 - np.exp(-1), abs=0.02)
+
+
+# ---- answers
+
+FAKE = """
+import json, sys
+asked = json.load(sys.stdin)
+{body}
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the scripts that call ScisTree2."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+
+    def write(body: str) -> None:
+        for name in ("scistree2.py", "scistree2_trees.py"):
+            (folder / name).write_text(FAKE.format(body=body))
+
+    monkeypatch.setattr(peers, "_PROGRAMS", folder)
+    return write
+
+
+ANSWER = (
+    'print(json.dumps({"cells": [[int(v == 1) for v in row] for row in asked["matrix"]], "trees": "ab"}))'
+)
+
+
+def test_answers_are_stored_and_read_again(program: Any, tmp_path: Path) -> None:
+    program(ANSWER)
+    folder = tmp_path / "answers"
+    asking = Answers(folder, Programs(Path(sys.executable), ("ScisTree2",), 2))
+    ones = ONE.simulation.matrix.values == 1
+    cells = asking.cells_of("ScisTree2", ONE.given, ONE.simulation)
+    assert cells is not None
+    np.testing.assert_array_equal(cells, ones)
+    assert asking.trees_of(ONE.given, ONE.simulation) == ["a", "b"]
+    program("raise SystemExit('must not run')")
+    for again in (asking, Answers(folder, Programs())):
+        assert again.names == ["ScisTree2"]
+        stored = again.cells_of("ScisTree2", ONE.given, ONE.simulation)
+        assert stored is not None
+        np.testing.assert_array_equal(stored, ones)
+        assert again.trees_of(ONE.given, ONE.simulation) == ["a", "b"]
+    other = RaceInput(12, 6, seed=2)
+    assert Answers(folder, Programs()).cells_of("ScisTree2", other, other.simulated()) is None
+    assert Answers(None, Programs()).trees_of(other, other.simulated()) is None
+
+
+@pytest.mark.parametrize("text", ["01\n" * 6, "0" * 12 + "\n", ("0" * 11 + "2\n") * 6])
+def test_stored_answers_that_do_not_fit_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Mine").mkdir()
+    (tmp_path / "Mine" / "12x6-1.txt").write_text(text)
+    with pytest.raises(MatrixError, match="expected 6 lines of 12 characters 0 or 1"):
+        Answers(tmp_path, Programs()).cells_of("Mine", ONE.given, ONE.simulation)
+
+
+# ---- outcomes
+
+
+def test_outcomes_are_stored_and_computed_again_for_other_options(tmp_path: Path) -> None:
+    claims, count = ONE.true, itertools.count()
+
+    def run() -> list[Found]:
+        next(count)
+        return [ONE.found("mine", claims, 1.5, ONE.true.before * 0.9, True, {"fn_rate": False})]
+
+    (first,) = stored_or_new(tmp_path, "1.json", {"seed": 1}, run)
+    (again,) = stored_or_new(tmp_path, "1.json", {"seed": 1}, run)
+    assert first.to_dict() == again.to_dict()
+    assert again.pairs is not None
+    assert again.pairs.error == pytest.approx(0.1)
+    assert f1_of(again.agreement["ancestors"]) == 1.0
+    stored_or_new(tmp_path, "1.json", {"seed": 2}, run)
+    (tmp_path / "1.json").write_text("{")
+    stored_or_new(tmp_path, "1.json", {"seed": 2}, run)
+    assert next(count) == 3
+
+
+def study(rival: float, estimated: float, share: float = 0.99) -> PeersStudy:
+    """Return a study in which the consensus has four in five claims right, and others parts of these."""
+    above = ONE.true.before
+    right = np.argwhere(above)
+
+    def claims(part: float) -> Claims:
+        kept = np.zeros_like(above)
+        kept[tuple(right[: round(part * len(right))].T)] = True
+        apart = np.argwhere(np.triu(ONE.true.apart))
+        sides = np.zeros_like(above)
+        sides[tuple(apart[: round(part * len(apart))].T)] = True
+        return Claims(kept, sides | sides.T)
+
+    shares = np.where(above, share, 0.0)
+    methods = dict.fromkeys(OURS, 0.8) | {ESTIMATED: estimated, "Rival": rival}
+    return PeersStudy(tuple(ONE.found(name, claims(part), 1.0, shares) for name, part in methods.items()), {})
+
+
+def test_it_holds_where_the_consensus_is_ahead_and_calibrated() -> None:
+    assert study(0.5, 0.8).holds
+    assert study(0.5, 0.8).rivals == ["Rival"]
+    assert not study(1.0, 0.8).holds
+    assert not study(0.5, 0.5).holds
+    assert not study(0.5, 0.8, share=0.6).holds
+    ahead, error = study(0.5, 0.8).ahead("Rival", "ancestors")
+    assert ahead > 0
+    assert np.isnan(error)
+
+
+# ---- the command
+
+
+def test_the_command(program: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program(
+        'cells = [[int(v == 1) for v in row] for row in asked["matrix"]]\n'
+        'star = "(" + ",".join(map(str, range(1, 21))) + ");"\n'
+        'print(json.dumps({"cells": cells, "trees": [star] * len(asked.get("resampled", ()))}))'
+    )
+    out, words = tmp_path / "out", ["--cells=20", "--mutations=8", "--inputs=2", "--device=native"]
+    words += ["--estimate", f"--answers={tmp_path / 'answers'}", f"--out={out}"]
+    running = [f"--peers={sys.executable}", "--peer=ScisTree2", "--bootstrap=3"]
+    with pytest.raises(SystemExit) as ended:
+        main(["quality", "peers", *words, *running])
+    told = json.loads((out / "peers.json").read_text())
+    assert ended.value.code == (0 if told["holds"] else 1)
+    assert list(told["means"]) == [*OURS, ESTIMATED, "ScisTree2", BOOTSTRAP]
+    assert {one["seed"] for one in told["found"]} == {told["settings"]["seed"], told["settings"]["seed"] + 1}
+    true = {one["ancestors"]["true"] for one in told["found"] if one["seed"] == told["settings"]["seed"]}
+    assert len(true) == 1
+    assert told["rates_inside"]["fn_rate"][1] == 2
+    star = [one["lineages"]["found"] for one in told["found"] if one["method"] == BOOTSTRAP]
+    assert all(found <= 28 for found in star)
+    table = (out / "peers.md").read_text()
+    assert table in capsys.readouterr().out
+    # Again without programs: nothing is computed, and the outcome is the same.
+    program("raise SystemExit('must not run')")
+    with pytest.raises(SystemExit):
+        main(["quality", "peers", *words, "--force"])
+    again = json.loads((out / "peers.json").read_text())
+    ours = [one for one in told["found"] if one["method"] in (*OURS, ESTIMATED)]
+    assert [one for one in again["found"] if one["method"] in (*OURS, ESTIMATED)] == ours
+    assert list(again["means"]) == list(told["means"])
+
+
+def test_a_program_needs_an_interpreter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["quality", "peers", "--peer=ScisTree2", f"--out={tmp_path}"])
+    assert ended.value.code == 2
+    assert "give --peers PYTHON" in capsys.readouterr().err

@@ -1,0 +1,46 @@
+"""Support without given rates: trees are sampled again where the estimates are too low."""
+
+from __future__ import annotations
+
+import pytest
+
+import syclade
+from syclade.host.model.rate_posterior import RatePosterior
+from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
+from syclade.host.support import stage
+
+LOW, FITTING = 4, 2
+"""Seeds of matrices with many errors: the estimates of the first are far too low, those of the other fit."""
+
+
+def inferred(seed: int) -> tuple[syclade.Result, RatePosterior]:
+    result = syclade.infer(simulate(30, 10, 0.05, 0.4, 0.1, seed).matrix, device="native")
+    assert result.support is not None
+    assert result.support.rates is not None
+    return result, result.support.rates
+
+
+def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    result, found = inferred(LOW)
+    assert found.fits
+    assert result.rates.fn_rate < 0.3 < found.sampled_under.fn_rate
+    interval = found.intervals["fn_rate"]
+    assert interval.low < found.sampled_under.fn_rate < interval.high
+    assert result.consensus is not None
+    assert result.consensus.rates == found.sampled_under
+    told = result.summary()["support"]["rates"]["sampled_under"]
+    assert told == {"fp_rate": found.sampled_under.fp_rate, "fn_rate": found.sampled_under.fn_rate}
+    # Control: without, most of the trees do not count.
+    monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 0)
+    result, once = inferred(LOW)
+    assert not once.fits
+    assert once.sampled_under == result.rates
+    assert once.worth < 0.5 * found.worth
+
+
+def test_trees_are_sampled_once_where_the_estimates_fit() -> None:
+    result, found = inferred(FITTING)
+    assert found.sampled_under == result.rates == Rates(result.rates.fp_rate, result.rates.fn_rate)
+    assert result.support is not None
+    assert sum(one.count for one in result.work[-1:]) == 4 * result.support.steps
