@@ -153,6 +153,7 @@ def measure(
     score: str = "max",
     learn_fn: float | None = None,
     doublets: float | None = None,
+    general: bool = False,
     meter: EnergyMeter | None = None,
 ) -> Measurement:
     """Time chains on a simulated input, after a warm-up as long as one run.
@@ -169,6 +170,7 @@ def measure(
         score: score of mutation trees: max or sum.
         learn_fn: as for `infer`; for mutation trees only.
         doublets: rate of doublets of the input and of the chains; for mutation trees only. Replaces `score`.
+        general: whether to run the precompiled kernel for all sizes, as short runs do, if there is one.
         meter: measures the energy of each run.
 
     Raises:
@@ -182,6 +184,8 @@ def measure(
     simulation = simulate(cells, mutations, FP_RATE, FN_RATE, MISSING, seed, doublets=doublets)
     plan, begin = _plan_of(simulation, tree, ScoreOptions(score, doublets), learn_fn)
     made = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
+    if general:
+        made = made.general() or made
     count = default_slots(device, plan, made, MANY_CHAINS) if slots is None else slots
     runner = make_runner(device, plan, made, count, seed)
     require_executor(runner.executor, device)
