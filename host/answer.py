@@ -63,8 +63,11 @@ def answer(asked: Request, task: Task) -> Result:
     if asked.support is not None and not task.stop.wanted:
         result = _with_support(asked.support, asked, result, found, task)
         if result.support is not None:
-            corrected = result.support.rates
-            sampled_under = rates if corrected is None else corrected.sampled_under
+            posterior = result.support.rates
+            sampled_under = rates if posterior is None else posterior.sampled_under
+            if sampled_under != rates:  # only a run that estimates the rates again is the same run
+                options = {**result.options, **dict.fromkeys(result.estimated_rates)}
+                result = replace(result, options=options)
             result = _with_consensus(result, asked, result.support.sampled, sampled_under)
     if asked.max_trees is None:
         return result

@@ -48,7 +48,7 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
     CliRunner().invoke(cli, [*command[1:], f"--out={again}"], catch_exceptions=False)
     told, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
     assert told.pop("estimated_rates") == ["fp_rate", "fn_rate"]
-    assert set(told["support"].pop("rates")) == {"fp_rate", "fn_rate", "trees", "worth"}
+    assert set(told["support"].pop("rates")) == {"fp_rate", "fn_rate", "trees", "worth", "sampled_under"}
     assert told == repeated
 
 

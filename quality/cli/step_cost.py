@@ -54,7 +54,7 @@ def command(
     """Measure a step of the sum score: processor time over cells and mutations.
 
     The chains start at the true trees of simulated inputs. Without sizes, 64 to 1024 cells with 64 to 512
-    mutations. The check holds if the cost grows at most as cells^1.1 and as mutations^0.3. Writes
+    mutations. The check holds if the cost grows at most as cells and as the square root of mutations. Writes
     step-cost.json and step-cost.png to DIR.
     """
     from syclade.host.common.files import check_output

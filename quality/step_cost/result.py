@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Cost", "StepCosts"]
 
-STEEPEST = {"cells": 1.1, "mutations": 0.3}
-"""Largest exponents with which the check holds: at most linear in cells, and nearly flat in mutations."""
+STEEPEST = {"cells": 1.0, "mutations": 0.5}
+"""Largest exponents with which the check holds: at most linear in cells, and in mutations as the depth of a
+random tree. A pass over all nodes is linear in both."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class StepCosts(Drawn):
 
     @property
     def holds(self) -> bool:
-        """Return whether the cost grows at most linearly with cells, and hardly with mutations."""
+        """Return whether the cost grows at most as cells, and as the square root of mutations."""
         return all(self.exponents[name] <= most for name, most in STEEPEST.items())
 
     def __repr__(self) -> str:

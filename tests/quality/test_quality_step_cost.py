@@ -24,8 +24,8 @@ def test_exponents_are_those_of_the_costs() -> None:
     assert found.lines()[-1] == "the cost grows as cells to the power of 0.90, mutations to the power of 0.10"
 
 
-def test_it_holds_where_the_cost_is_linear_in_cells_and_flat_in_mutations() -> None:
-    assert costs(1.0, 0.0).holds
+def test_it_holds_where_the_cost_is_linear_in_cells_and_that_of_a_path_in_mutations() -> None:
+    assert costs(0.99, 0.49).holds
     assert not costs(1.0, 1.0).holds  # a pass over all nodes
     assert not costs(2.0, 0.0).holds
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 import syclade
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
+from syclade.host.options import command_of
 from syclade.host.support import stage
 
 LOW, FITTING = 4, 2
@@ -31,11 +34,14 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert result.consensus.rates == found.sampled_under
     told = result.summary()["support"]["rates"]["sampled_under"]
     assert told == {"fp_rate": found.sampled_under.fp_rate, "fn_rate": found.sampled_under.fn_rate}
+    again = shlex.split(command_of("MATRIX", result.options))
+    assert not {"--fp-rate", "--fn-rate"} & set(again)  # rates that are given would not be corrected
     # Control: without, most of the trees do not count.
     monkeypatch.setattr(stage, "_MOST_CORRECTIONS", 0)
     result, once = inferred(LOW)
     assert not once.fits
     assert once.sampled_under == result.rates
+    assert "--fn-rate" in command_of("MATRIX", result.options)
     assert once.worth < 0.5 * found.worth
 
 
