@@ -62,13 +62,14 @@ def answer(asked: Request, task: Task) -> Result:
         result = _with_consensus(replace(result, samples=judged), asked, judged, rates)
     if asked.support is not None and not task.stop.wanted:
         result = _with_support(asked.support, asked, result, found, task)
-        if result.support is not None:
-            posterior = result.support.rates
+        support = result.support
+        if support is not None:
+            posterior = support.rates
             sampled_under = rates if posterior is None else posterior.sampled_under
             if sampled_under != rates:  # only a run that estimates the rates again is the same run
                 options = {**result.options, **dict.fromkeys(result.estimated_rates)}
                 result = replace(result, options=options)
-            result = _with_consensus(result, asked, result.support.sampled, sampled_under)
+            result = _with_consensus(result, asked, support.sampled, sampled_under)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
