@@ -117,7 +117,11 @@ def _estimated(result: Result) -> str:
             one = found.intervals[name]
             rate += f" (90 %: {one.low:.2g} to {one.high:.2g})"
         words.append(rate)
-    return ", ".join(words)
+    text = ", ".join(words)
+    if found is not None and found.sampled_under != result.rates:
+        under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in result.estimated_rates)
+        text += f"; support is of {' and '.join(under)}"
+    return text
 
 
 def misfit_of(result: Result, name: str) -> str:

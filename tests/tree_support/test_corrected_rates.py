@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import syclade
+from syclade.host.cli.main import cli
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -43,6 +48,17 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert once.sampled_under == result.rates
     assert "--fn-rate" in command_of("MATRIX", result.options)
     assert once.worth < 0.5 * found.worth
+
+
+@pytest.mark.parametrize("seed", [LOW, FITTING])
+def test_the_command_tells_the_corrected_rates(seed: int, tmp_path: Path) -> None:
+    matrix = tmp_path / "matrix.csv"
+    np.savetxt(matrix, simulate(30, 10, 0.05, 0.4, 0.1, seed).matrix.values, fmt="%d")
+    words = ["infer", str(matrix), "--device=native", f"--out={tmp_path / 'out'}"]
+    said = CliRunner().invoke(cli, words, catch_exceptions=False)
+    told = json.loads((tmp_path / "out" / "summary.json").read_text())["support"]["rates"]["sampled_under"]
+    under = f"support is of --fp-rate {told['fp_rate']:g} and --fn-rate {told['fn_rate']:g}"
+    assert (under in said.stdout) == (seed == LOW)
 
 
 def test_trees_are_sampled_once_where_the_estimates_fit() -> None:
