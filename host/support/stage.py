@@ -135,6 +135,8 @@ def with_support(
     """Return the result with its support; without, if it was stopped before there was a round of samples.
 
     With the device `auto`, this processor runs the chains instead of a CPU device, as for searches.
+    Where rates were estimated and the samples show that they are too far off, trees are sampled again under
+    corrected rates.
 
     Args:
         planned: the chains.
