@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.compiled_tests import needs_compiler
 
@@ -25,6 +26,11 @@ KEPT_KERNELS = Path(os.environ.get("SYCLADE_TEST_KERNELS") or ROOT / ".pytest_ca
 # stack of Python 3.11 also has the kernel compiler and the FPGA emulator; the newer stack has neither.
 HAS_SYCL_WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 15)
 HAS_PINNED_STACK = HAS_SYCL_WHEELS and sys.version_info < (3, 12)
+
+
+# A busy machine is no error.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
