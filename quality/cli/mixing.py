@@ -10,6 +10,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.cli.shared_options import of_inputs
 
 __all__ = ["command"]
 
@@ -17,9 +18,7 @@ FILES = ("mixing.json", "mixing.md")
 
 
 @click.command("mixing")
-@click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells.")
-@click.option("--mutations", type=click.IntRange(min=2), default=63, show_default=True, help="Mutations.")
-@click.option("--inputs", type=click.IntRange(min=1), default=4, show_default=True, help="Number of inputs.")
+@of_inputs
 @click.option(
     "--steps", type=click.IntRange(min=100), default=1_000_000, show_default=True, help="Steps of each chain."
 )

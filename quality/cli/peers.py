@@ -10,6 +10,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.cli.shared_options import PEER, PEER_SECONDS, of_inputs
 
 __all__ = ["command"]
 
@@ -17,9 +18,7 @@ FILES = ("peers.json", "peers.md")
 
 
 @click.command("peers")
-@click.option("--cells", type=click.IntRange(min=1), default=64, show_default=True, help="Cells.")
-@click.option("--mutations", type=click.IntRange(min=2), default=63, show_default=True, help="Mutations.")
-@click.option("--inputs", type=click.IntRange(min=1), default=4, show_default=True, help="Number of inputs.")
+@of_inputs
 @click.option(
     "--rates",
     type=click.FloatRange(0, 1, max_open=True),
@@ -44,13 +43,7 @@ FILES = ("peers.json", "peers.md")
     metavar="PYTHON",
     help="An interpreter that has scistree2 or scphylo-tools.",
 )
-@click.option(
-    "--peer",
-    "named",
-    type=click.Choice(("ScisTree2", "HUNTRESS")),
-    multiple=True,
-    help="Which of them to run; may be given twice.",
-)
+@PEER
 @click.option(
     "--bootstrap",
     "replicates",
@@ -60,13 +53,7 @@ FILES = ("peers.json", "peers.md")
     metavar="B",
     help="Also run ScisTree2 on B resampled inputs, for each input.",
 )
-@click.option(
-    "--peer-seconds",
-    type=click.FloatRange(min=1),
-    default=600.0,
-    show_default=True,
-    help="What each may take for an input.",
-)
+@PEER_SECONDS
 @click.option(
     "--answers",
     "folder",

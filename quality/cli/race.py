@@ -15,6 +15,7 @@ from syclade.quality.extras import require_extras
 if TYPE_CHECKING:
     from syclade.quality.race.answers import Contestant
     from syclade.quality.race.report import Round
+from syclade.quality.cli.shared_options import PEER, PEER_SECONDS
 
 __all__ = ["command"]
 
@@ -55,20 +56,8 @@ FILES = ("race.json", "race.png")
     metavar="PYTHON",
     help="An interpreter that has scistree2 and scphylo-tools: ScisTree2 and HUNTRESS run, too.",
 )
-@click.option(
-    "--peer",
-    "named",
-    type=click.Choice(("ScisTree2", "HUNTRESS")),
-    multiple=True,
-    help="Which of them; may be given twice. Without, both.",
-)
-@click.option(
-    "--peer-seconds",
-    type=click.FloatRange(min=1),
-    default=600.0,
-    show_default=True,
-    help="What each may take for an input.",
-)
+@PEER
+@PEER_SECONDS
 @click.option("--plot", is_flag=True, help="Write race.png, curves of the best tree against time, too.")
 @options.take("out", required=True)
 @options.take("force", "json")
