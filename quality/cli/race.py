@@ -10,12 +10,12 @@ import click
 
 from syclade.host.cli import options
 from syclade.quality.cli.progress import progress_bar
+from syclade.quality.cli.shared_options import PEER, PEER_SECONDS
 from syclade.quality.extras import require_extras
 
 if TYPE_CHECKING:
     from syclade.quality.race.answers import Contestant
     from syclade.quality.race.report import Round
-from syclade.quality.cli.shared_options import PEER, PEER_SECONDS
 
 __all__ = ["command"]
 
