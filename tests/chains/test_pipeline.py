@@ -25,6 +25,8 @@ CASE = Case(5, 6)
 class FakeRunner:
     """Runner that does no steps but reports them: a best score is 100 * (chain % 3) + the step."""
 
+    returns_early = False
+
     def __init__(self, slots: int, seconds_per_step: float = 0.0) -> None:
         self.slots = slots
         self.seed = CASE.seed
