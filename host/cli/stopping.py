@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from syclade.host.cli.interrupts import offered_to
+from syclade.host.cli.interrupts import interrupted, offered_to
 from syclade.host.runs.task import Stop
 
 __all__ = ["SignalStop", "stopped_by_signals"]
@@ -28,6 +28,21 @@ class SignalStop(Stop):
         super().__init__()
         self.number = 0
         self.message = message
+
+    @property
+    def begun(self) -> bool:
+        """Return whether a run has begun that checks for requests."""
+        return self._begun
+
+    @begun.setter
+    def begun(self, begun: bool) -> None:
+        """Note that a run has begun; end the program if a signal came before it.
+
+        The exception of such a signal is lost if it is raised in a callback, such as one of LLVM.
+        """
+        self._begun = begun
+        if begun and not self.number and interrupted():
+            raise KeyboardInterrupt
 
     @property
     def status(self) -> int:

@@ -73,7 +73,7 @@ def test_a_signal_ends_a_run_with_its_best_tree(
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "run"
     # More steps would be worth a kernel of their own, for which numba would need half a minute.
-    long = ["--steps", 10**8, "--threads", 1]
+    long = ["--steps", 5 * 10**7, "--threads", 1]
     process = start(matrix, *long, "--out", out, "--checkpoint", kept, "--checkpoint-every", 0)
     wait_for(kept, process)
     process.send_signal(number)

@@ -89,6 +89,37 @@ def test_a_run_does_not_take_a_signal_from_before_it() -> None:
     assert done.returncode == -signal.SIGINT
 
 
+# The exception of a signal is lost in a callback from C, such as one of LLVM while it compiles.
+LOST = """
+import ctypes, os, signal, sys
+from syclade.host.cli.interrupts import handle_interrupts
+handle_interrupts()
+def called_back():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        pass
+ctypes.CFUNCTYPE(None)(called_back)()
+sys.argv = ["syclade", *sys.argv[1:]]
+from syclade.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
+def test_a_signal_whose_exception_is_lost_ends_the_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, *ENDLESS],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert "Exception ignored on calling ctypes callback" in done.stderr
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.endswith("syclade: interrupted\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 def test_a_job_that_ignores_the_signal_goes_on() -> None:
     done = subprocess.run(
