@@ -53,7 +53,7 @@ def test_a_matrix_that_fails_stops_no_other(tmp_path: Path) -> None:
     assert "2 done, 2 failed" in called.output
     assert [line["state"] for line in lines_of(out)] == ["failed", "failed", "done", "done"]
     assert f"{bad}:2:3" in lines_of(out)[1]["error"]
-    bad.write_text("0 1\n0 0\n")  # mended: only what is missing is inferred
+    bad.write_text("0 1\n0 0\n")  # corrected: only what is missing is inferred
     before = (out / "m0" / "run.json").stat().st_mtime_ns
     assert batch(tmp_path / "in" / "missing.csv", bad, *paths, "--out", out).status == 1
     assert [line["state"] for line in lines_of(out)] == ["failed", "done", "done", "done"]

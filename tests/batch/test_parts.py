@@ -36,7 +36,7 @@ def test_failures_and_other_options_are_gathered(tmp_path: Path) -> None:
     assert call(["gather", str(out)]).status == 1
     assert [line["state"] for line in lines_of(out)] == ["failed", "done"]
     assert f"{paths[0]}:1:3" in lines_of(out)[0]["error"]
-    paths[0].write_text("0 1\n")  # mended, but not run again
+    paths[0].write_text("0 1\n")  # corrected, but not run again
     assert call(["gather", str(out)]).status == 1
     assert [line["state"] for line in lines_of(out)] == ["waiting", "done"]
     assert batch(*paths, "--out", out, "--prepare", "--seed", 2).status == 0
