@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from syclade.host.batch.task import COLUMNS
-from syclade.host.common.errors import OptionError
+from syclade.host.batch.task import COLUMNS, Task
+from syclade.host.common.errors import OptionError, TableError
 from syclade.host.estimated_rates import AskedRates
 from syclade.host.kinds.named import kind_named, weights_of
 from syclade.host.options import OPTIONS, checked
 from syclade.host.supported import check_together
 
-__all__ = ["check_options"]
+__all__ = ["check_matrices", "check_options"]
 
 _RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+
+
+def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
+    """Check that a matrix of a table exists; one that does not fails in its own line.
+
+    Args:
+        table: the table.
+        tasks: its tasks.
+
+    Raises:
+        TableError: none exists.
+    """
+    if not any(os.path.exists(task.matrix) for task in tasks):
+        raise TableError(
+            f"none of its matrices exists, such as {tasks[0].matrix}",
+            path=table,
+            hint="paths in a table are relative to its folder",
+        )
 
 
 def check_options(options: dict[str, Any]) -> None:

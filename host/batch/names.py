@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from syclade.host.common.errors import OptionError
-from syclade.host.common.values import shown
+from syclade.host.common.values import counted, shown
 
-__all__ = ["check_name", "matrices_of", "named", "stem_of"]
+__all__ = ["INPUTS", "check_name", "matrices_of", "named", "stem_of"]
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
 _MAGIC = re.compile(r"[*?[]")
@@ -20,6 +20,9 @@ _MOST = 200
 
 _OWN = ("batch.json", "results.tsv", "report.html", "syclade_mqc.json")
 """Files beside the folders."""
+
+INPUTS = "give a table of matrices, or matrices: files, folders of files, or a pattern in quotes"
+"""Help where an input is none."""
 
 _NO_MATRICES = (".geneNames", ".cellNames")
 """Endings of files in a folder of matrices that are none."""
@@ -52,19 +55,23 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
     """Return the matrices of paths, which may be files, folders of matrices, and patterns.
 
     Raises:
-        OptionError: a folder or pattern has no matrices.
+        OptionError: a path does not exist, or a folder or pattern has no matrices.
     """
     found: list[Path] = []
+    missing = [one for one in given if not (os.path.exists(one) or _MAGIC.search(one))]
+    if missing:
+        more = f" (nor {counted(len(missing) - 1, 'other input', 'other inputs')})" if missing[1:] else ""
+        raise OptionError(f"there is no file or folder {missing[0]}{more}", hint=INPUTS)
     for one in given:
         path = Path(one)
-        if path.is_dir():
+        if os.path.isdir(one):
             files = sorted(file for file in path.iterdir() if file.is_file() and _may_be_matrix(file))
-        elif not path.exists() and _MAGIC.search(one):
+        elif not os.path.exists(one):
             files = sorted(file for file in _matching(path) if file.is_file() and _may_be_matrix(file))
         else:
             files = [path]
         if not files:
-            raise OptionError(f"there are no matrices in {one}", hint="give files, folders or a pattern")
+            raise OptionError(f"there are no matrices in {one}", hint=INPUTS)
         found += files
     return list(dict.fromkeys(file.absolute() for file in found))
 

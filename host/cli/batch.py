@@ -12,6 +12,7 @@ import click
 
 from syclade.host.cli import options
 from syclade.host.common.errors import OptionError
+from syclade.host.common.values import counted
 from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def run_here(
     from syclade.host.batch.each import AHEAD, jobs_for, own_threads
     from syclade.host.batch.folder import run_batch, write_batch
     from syclade.host.batch.run_task import Place
-    from syclade.host.cli.batch_words import ending, progress_of_batch
+    from syclade.host.cli.batch_words import MATRICES, ending, progress_of_batch
     from syclade.host.cli.progress import show_log
     from syclade.host.cli.stopping import stopped_by_signals
 
@@ -124,7 +125,8 @@ def run_here(
     if prepare:
         write_batch(batch)
         if not quiet:
-            click.echo(f"wrote {len(batch.tasks)} matrices to {batch.folder}: run parts, then gather")
+            written = counted(len(batch.tasks), *MATRICES)
+            click.echo(f"wrote {written} to {batch.folder}: run parts, then gather")
         return 0
     log = show_log(not verbose, verbose)
     at_once = jobs_for(len(batch.tasks), jobs)
@@ -155,16 +157,18 @@ def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:
     """Return the tasks of a table, or of matrices.
 
     Raises:
-        TableError, OptionError: the table, an option or a name is invalid.
+        TableError, OptionError: the table, an option or a name is invalid, or there are no such files.
     """
-    from syclade.host.batch.checks import check_options
+    from syclade.host.batch.checks import check_matrices, check_options
     from syclade.host.batch.names import matrices_of, named
     from syclade.host.batch.table import is_table, read_table
     from syclade.host.batch.task import Task, given_only
 
     common = given_only({name: plain(value) for name, value in settings.items()})
     if len(inputs) == 1 and is_table(Path(inputs[0])):
-        return read_table(Path(inputs[0]), common)
+        tasks = read_table(Path(inputs[0]), common)
+        check_matrices(Path(inputs[0]), tasks)
+        return tasks
     check_options(common)
     return [Task(name, str(path), common) for name, path in named(matrices_of(inputs)).items()]
 

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syclade.host.cli.progress import LINE_SECONDS, at_intervals
+from syclade.host.common.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.cli.progress import Log
 
-__all__ = ["ending", "progress_of_batch"]
+__all__ = ["MATRICES", "ending", "progress_of_batch"]
+
+MATRICES = ("matrix", "matrices")
 
 
 @contextmanager
@@ -48,7 +51,7 @@ def progress_of_batch(total: int, quiet: bool, log: Log) -> Iterator[Callable[[d
                 log.tell(f"syclade: {line['name']}: {line['error']}")
             bar.advance(at)
             if not (quiet or shows) and due():
-                log.tell(f"syclade: {ended} of {total} matrices")
+                log.tell(f"syclade: {ended} of {counted(total, *MATRICES)}")
 
         try:
             yield told
@@ -70,5 +73,6 @@ def ending(lines: Sequence[dict[str, Any]], folder: Path, *, quiet: bool, as_jso
         click.echo(json.dumps(lines, indent=2))
     elif not quiet:
         words = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-        click.echo(f"{len(lines)} matrices: {words or 'nothing to do'}; results are in {folder}")
+        number = counted(len(lines), *MATRICES)
+        click.echo(f"{number}: {words or 'nothing to do'}; results are in {folder}")
     return 0 if states["done"] == len(lines) else 1

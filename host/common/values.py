@@ -11,7 +11,7 @@ from typing import Any
 
 from syclade.host.common.errors import OptionError
 
-__all__ = ["path_of", "real", "shown", "whole"]
+__all__ = ["counted", "path_of", "real", "shown", "whole"]
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -70,6 +70,16 @@ def path_of(name: str, value: Any, error: type[Exception] = OptionError) -> Path
         return Path(value)
     except TypeError:
         raise error(f"{name} is {shown(value)}, which is not a path") from None
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun, such as 1 matrix or 2 matrices.
+
+    Args:
+        number: the number.
+        one, many: the noun in the singular and in the plural.
+    """
+    return f"{number} {one if number == 1 else many}"
 
 
 def shown(value: object) -> str:

@@ -48,16 +48,46 @@ def test_a_matrix_that_fails_stops_no_other(tmp_path: Path) -> None:
     bad = tmp_path / "in" / "bad.csv"
     bad.write_text("0 1\n0 7\n")
     out = tmp_path / "out"
-    called = batch(tmp_path / "in" / "missing.csv", bad, *paths, "--out", out)
+    names = ("missing.csv", "bad.csv", *(path.name for path in paths))
+    table = write_table(tmp_path / "in" / "t.tsv", ("matrix",), *((name,) for name in names))
+    called = batch(table, "--out", out)
     assert called.status == 1
     assert "2 done, 2 failed" in called.output
     assert [line["state"] for line in lines_of(out)] == ["failed", "failed", "done", "done"]
+    assert lines_of(out)[0]["error"] == f"{tmp_path / 'in' / 'missing.csv'}: no such file"
     assert f"{bad}:2:3" in lines_of(out)[1]["error"]
     bad.write_text("0 1\n0 0\n")  # corrected: only what is missing is inferred
     before = (out / "m0" / "run.json").stat().st_mtime_ns
-    assert batch(tmp_path / "in" / "missing.csv", bad, *paths, "--out", out).status == 1
+    assert batch(table, "--out", out).status == 1
     assert [line["state"] for line in lines_of(out)] == ["failed", "done", "done", "done"]
     assert (out / "m0" / "run.json").stat().st_mtime_ns == before
+
+
+def test_missing_inputs_run_nothing(tmp_path: Path) -> None:
+    (path,) = write_cohort(tmp_path / "in", 1)
+    none = tmp_path / "nothing.tsv"
+    for inputs in ((none,), (path, none), (none, path)):
+        called = batch(*inputs, "--out", tmp_path / "out")
+        assert called.status == 2
+        assert f"there is no file or folder {none}\n" in called.messages
+        assert "give a table of matrices, or matrices" in called.messages
+    table = write_table(tmp_path / "t.tsv", ("matrix",), ("a.csv",), ("b.csv",))
+    called = batch(table, "--out", tmp_path / "out")
+    assert called.status == 2
+    assert f"{table}: none of its matrices exists, such as {tmp_path / 'a.csv'}\n" in called.messages
+    assert not (tmp_path / "out").exists()
+
+
+def test_one_matrix_is_in_the_singular(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    assert (
+        batch(*paths, "--out", out, "--prepare").output
+        == f"wrote 1 matrix to {out}: run parts, then gather\n"
+    )
+    ended = f"1 matrix: 1 done; results are in {out}\n"
+    assert call(["run", str(out), "--part", "1/1"]).output == ended
+    assert call(["gather", str(out)]).output == ended
+    assert batch(*paths, "--out", out).output == ended
 
 
 def test_missing_and_changed_results_are_inferred_again(tmp_path: Path) -> None:

@@ -24,7 +24,19 @@ def test_files_folders_and_patterns(tmp_path: Path) -> None:
     assert matrices_of([str(tmp_path / "x")]) == [a, b]
     assert matrices_of([str(tmp_path / "y" / "*" / "*.csv"), str(a), str(a)]) == [c, d, a]
     assert matrices_of([str(tmp_path / "y" / "**" / "c.csv")]) == [c]
-    assert matrices_of([str(tmp_path / "missing.csv")]) == [tmp_path / "missing.csv"]  # its line tells so
+
+
+def test_missing_files_are_refused(tmp_path: Path) -> None:
+    (path,) = touch(tmp_path, "a.csv")
+    none = tmp_path / "none.csv"
+    with pytest.raises(OptionError, match=f"no file or folder {none}\n") as caught:
+        matrices_of([str(path), str(none)])
+    assert "a table of matrices, or matrices" in str(caught.value.hint)
+    with pytest.raises(OptionError, match=f"{none} \\(nor 2 other inputs\\)"):
+        matrices_of([str(none), str(path), str(tmp_path / "b"), str(path / "c")])
+    none.symlink_to("nowhere")
+    with pytest.raises(OptionError, match="no file or folder"):
+        matrices_of([str(none)])
 
 
 @pytest.mark.parametrize("given", ["*.csv", "empty"])
