@@ -13,6 +13,7 @@ from syclade.host.common.errors import SycladeError
 from syclade.host.model.problem import make_problem, problem_at
 from syclade.host.output.compose import make_result
 from syclade.host.request import Request
+from syclade.host.runs.found import CO_OPTIMAL, SUPPORT, TREE
 from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
@@ -57,19 +58,13 @@ def answer(asked: Request, task: Task) -> Result:
         true=asked.true_tree,
         estimated=asked.estimated.names,
     )
+    if asked.estimated.stopped:
+        result = result.stopped(TREE)
     if asked.sampling is not None and found.samples is not None:
         judged = asked.kind.judge(found.samples, asked.sampling, problem, result.mutations, result.cells)
         result = _with_consensus(replace(result, samples=judged), asked, judged, rates)
-    if asked.support is not None and not task.stop.wanted:
+    if asked.support is not None:
         result = _with_support(asked.support, asked, result, found, task)
-        support = result.support
-        if support is not None:
-            posterior = support.rates
-            sampled_under = rates if posterior is None else posterior.sampled_under
-            if sampled_under != rates:  # only a run that estimates the rates again is the same run
-                options = {**result.options, **dict.fromkeys(result.estimated_rates)}
-                result = replace(result, options=options)
-            result = _with_consensus(result, asked, support.sampled, sampled_under)
     if asked.max_trees is None:
         return result
     from syclade.host.cooptimal.plateau import walk_plateau
@@ -78,7 +73,8 @@ def answer(asked: Request, task: Task) -> Result:
     fixed = problem_at(problem, asked.observed, rates)
     co_optimal = walk_plateau(fixed, best, asked.max_trees, lambda: task.stop.wanted)
     stopped = task.stop.wanted and not co_optimal.complete and len(co_optimal.trees) < asked.max_trees
-    return replace(result, co_optimal=co_optimal, interrupted=result.interrupted or stopped)
+    result = replace(result, co_optimal=co_optimal)
+    return result.stopped(CO_OPTIMAL) if stopped else result
 
 
 def _with_consensus(result: Result, asked: Request, samples: Sampled, rates: Rates) -> Result:
@@ -94,6 +90,21 @@ def _with_consensus(result: Result, asked: Request, samples: Sampled, rates: Rat
 
 
 def _with_support(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
+    """Return the result with its support and its consensus, unless the run was stopped before."""
+    if task.stop.wanted:
+        return result.stopped(SUPPORT)
+    result = _supported(planned, asked, result, found, task)
+    support = result.support
+    if support is None:
+        return result
+    rates, posterior = result.rates, support.rates
+    sampled_under = rates if posterior is None else posterior.sampled_under
+    if sampled_under != rates:  # only a run that estimates the rates again is the same run
+        result = replace(result, options={**result.options, **dict.fromkeys(result.estimated_rates)})
+    return _with_consensus(result, asked, support.sampled, sampled_under)
+
+
+def _supported(planned: SupportPlan, asked: Request, result: Result, found: Found, task: Task) -> Result:
     """Return the result with its support; progress shows the best tree of the result meanwhile.
 
     If the chains cannot run, such as for want of memory, the tree is not lost: a warning gives the reason.

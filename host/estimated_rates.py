@@ -44,11 +44,13 @@ class Estimated(NamedTuple):
         rates: all rates.
         names: names of those that were estimated.
         work: work of the searches that this took.
+        stopped: whether a stop request has ended the estimate.
     """
 
     rates: Rates
     names: tuple[str, ...]
     work: tuple[WorkDone, ...]
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,15 +123,18 @@ class AskedRates:
         """
         rates = self.first()
         work: list[WorkDone] = []
+        stopped = False
         for _ in range(_MOST_ROUNDS if self.missing else 0):
             found = self._search(rates, matrix, device, seed, stop, report)
             work += found.work
             before, rates = rates, fit_rates(matrix, found.outcome.best.best_parents, rates, self.missing)
             self._refuse_noise(rates)
             changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
-            if stop.wanted or all(abs(math.log(change)) < _SAME for change in changes):
+            final = all(abs(math.log(change)) < _SAME for change in changes)
+            stopped = found.interrupted or (stop.wanted and not final)
+            if stopped or final:
                 break
-        return Estimated(rates, self.missing, tuple(work))
+        return Estimated(rates, self.missing, tuple(work), stopped)
 
     def _refuse_noise(self, rates: Rates) -> None:
         """Refuse estimates that are too large to be error rates."""

@@ -18,6 +18,7 @@ from syclade.host.input.matrix import Names
 from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.host.request import Learning, make_request
+from syclade.host.runs.found import RECURRENCE
 from syclade.host.runs.task import Stop, Task
 from syclade.host.samples.store import store_of
 
@@ -262,8 +263,10 @@ def infer(
         with checkpoint_in_use(checkpoint, resume):
             keeper = make_keeper(checkpoint, resume, checkpoint_every, decides, force=force)
             result = answer(asked, Task(report, keeper, stop))
-            if recurrent is None or stop.wanted:
+            if recurrent is None:
                 return result
+            if stop.wanted:
+                return result.stopped(RECURRENCE)
             from syclade.host.recurrences import with_recurrences
 
             return with_recurrences(asked, result, Task(report, stop=stop))

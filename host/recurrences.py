@@ -37,6 +37,7 @@ from syclade.host.output.recurrences import Recurrences, Tested
 from syclade.host.output.result import Result
 from syclade.host.request import Request
 from syclade.host.runs.evidence import LADDER, Estimate, estimate_of, ratios_by_chains
+from syclade.host.runs.found import RECURRENCE
 from syclade.host.runs.pipeline import Clock, Progress, Start, run_round
 from syclade.host.runs.task import Stopped, Task
 from syclade.kernels.parities.parts import RECURRENT
@@ -61,12 +62,12 @@ def with_recurrences(asked: Request, result: Result, task: Task) -> Result:
     if asked.options["recurrent"] == ALL_MUTATIONS:
         work: list[WorkDone] = []
         found = _test_all(asked, result, task, work)
-        interrupted = result.interrupted or found is None
-        return replace(result, recurrences=found, interrupted=interrupted, work=(*result.work, *work))
+        tested = replace(result, recurrences=found, work=(*result.work, *work))
+        return tested.stopped(RECURRENCE) if found is None else tested
     assert result.assignment.recurrence is not None
     without = answer(_without_recurrence(asked), task)
     if without.interrupted:
-        return replace(result, interrupted=True)
+        return result.stopped(RECURRENCE)
     recurrence = result.assignment.recurrence.compared(result.log_likelihood, without.log_likelihood)
     return replace(
         result,

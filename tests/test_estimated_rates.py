@@ -79,7 +79,7 @@ def test_a_stop_while_estimating_ends_the_run() -> None:
         stop.wanted = True
 
     found = syclade.infer(MADE.matrix, device="native", stop=stop, progress=progress)
-    assert found.interrupted
+    assert found.stopped_in == "tree"
     assert seen
 
 

@@ -128,7 +128,7 @@ def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
         opened.force = True
         write_record(folder, Record(digest))
         result = infer_task(task, place.stop)
-        if result.interrupted or place.stop.wanted:  # such as before the support
+        if result.interrupted:
             raise _Stopped
         also = {name: bool(task.options.get(name)) for name in FILES}
         files = files_of(result, task.name, multiqc=False, **also)

@@ -127,17 +127,19 @@ def _workers(scheduler: str | None) -> AbstractContextManager[Executor | None]:
 
 def _warnings(result: Result) -> list[str]:
     """Return the reasons to doubt a result."""
+    from syclade.host.runs.found import TREE
+
     found = []
     support = result.support
-    if result.interrupted and (support is None or not support.interrupted):
-        found.append("warning: stopped before the end: this is the best tree until then")
+    if result.interrupted:
+        found.append(f"warning: {result.stop_words}")
     if result.converged or result.searches:  # a tree far from the best fits other rates
         found += [misfit_of(result, name) for name in result.contradicted]
     if support is not None:
         found += [f"warning: {words}" for words in support.warnings]
     if result.samples is not None:
         found += [f"warning: {words}" for words in result.samples.warnings]
-    elif not result.converged and not result.interrupted:
+    elif not result.converged and result.stopped_in != TREE:
         found.append(doubt_of(result))
     return found
 

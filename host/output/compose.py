@@ -18,7 +18,7 @@ from syclade.host.model.rate_fit import fit_rates, misfit
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rates import Rates
 from syclade.host.output.result import Result
-from syclade.host.runs.found import Found
+from syclade.host.runs.found import TREE, Found
 from syclade.host.trees.cells import default_cell_names
 from syclade.host.trees.truth import compare
 
@@ -89,7 +89,7 @@ def make_result(
         date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         version=syclade.__version__,
         observed=matrix,
-        interrupted=found.interrupted,
+        stopped_in=TREE if found.interrupted else None,
         true_tree=None if true is None else compare(parents, true),
         pipeline=found.pipeline,
         score=score.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import Tree, TreeKind
 from syclade.host.model.assignment import Assignment
 from syclade.host.model.rates import Rates
-from syclade.host.runs.found import Search
+from syclade.host.runs.found import CO_OPTIMAL, RECURRENCE, SUPPORT, TREE, Search
 from syclade.host.trees.tree import to_networkx
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ if TYPE_CHECKING:
     from syclade.host.support.value import Support
 
 __all__ = ["Result"]
+
+_LACKS = {
+    TREE: "this is the best tree until then",
+    SUPPORT: "the tree is complete, but has no support",
+    CO_OPTIMAL: "the tree is complete, but more trees may be as likely",
+    RECURRENCE: "the tree is complete, but recurrence was not tested",
+}
+_SHORT = "the tree is complete, but its support is that of the samples until then"
 
 _ARRAYS = ("parents", "chain_log_likelihoods")
 
@@ -78,7 +86,8 @@ class Result(WithWork):
         options: options of `infer`, by the names of its arguments; None for those not given.
         date: end of the inference, ISO 8601 in UTC.
         version: version of syclade.
-        interrupted: whether the run was stopped early; the tree is then the best so far.
+        stopped_in: first stage that a stop request has cut short or left out: tree (it is then the best so
+            far), support, co_optimal or recurrence; None if the run went to its end.
         co_optimal: equally likely trees, if requested; the first is this one.
         samples: samples of the chains, if requested.
         consensus: clone tree with the lowest expected loss over the samples of mutation trees, with its
@@ -126,7 +135,7 @@ class Result(WithWork):
     options: Mapping[str, Any]
     date: str
     version: str
-    interrupted: bool = False
+    stopped_in: str | None = None
     co_optimal: CoOptimal | None = None
     samples: Sampled | None = None
     consensus: CloneConsensus | None = None
@@ -158,6 +167,23 @@ class Result(WithWork):
             f"{self.n_cells} cells, {self.runs}{executed_on(self.work)}, "
             f"the best score in {self.agreeing} of them: {ended}>"
         )
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped before its end."""
+        return self.stopped_in is not None
+
+    @property
+    def stop_words(self) -> str | None:
+        """What a stop request has left out, as text; None if the run went to its end."""
+        if self.stopped_in is None:
+            return None
+        short = self.stopped_in == SUPPORT and self.support is not None
+        return f"stopped before the end: {_SHORT if short else _LACKS[self.stopped_in]}"
+
+    def stopped(self, stage: str) -> Result:
+        """Return the result of a run that was stopped in a stage, or in an earlier one."""
+        return replace(self, stopped_in=self.stopped_in or stage)
 
     @property
     def runs(self) -> str:

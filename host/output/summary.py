@@ -41,6 +41,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "steps": result.steps,
         "converged": result.converged,
         "interrupted": result.interrupted,
+        **({"stopped_in": result.stopped_in} if result.interrupted else {}),
         "seed": result.seed,
         "chain_log_likelihoods": result.chain_log_likelihoods.tolist(),
         "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},

@@ -109,8 +109,6 @@ def _below(score: float, best: float) -> str:
 def _trust(result: Result) -> Section:
     verdict = "agree on the best score" if result.converged else "do not agree on the best score"
     words = [f"{result.runs}: they {verdict}; {result.agreeing} of them found it."]
-    if result.interrupted:
-        words.append("The run was stopped before its end.")
     starts: dict[str, list[float]] = {}
     for search in result.searches:
         starts.setdefault(search.start, []).append(search.log_likelihood)
@@ -126,8 +124,10 @@ def _trust(result: Result) -> Section:
         (start, str(len(scores)), ", ".join(_below(score, best) for score in sorted(scores, reverse=True)))
         for start, scores in starts.items()
     ]
-    warnings = () if result.converged else ("This may not be the best tree: most runs ended below it.",)
-    return Section("Convergence", tuple(words), _cut(head, rows), warnings)
+    warnings = [] if result.converged else ["This may not be the best tree: most runs ended below it."]
+    if (stopped := result.stop_words) is not None:
+        warnings.insert(0, f"{stopped.capitalize()}.")
+    return Section("Convergence", tuple(words), _cut(head, rows), tuple(warnings))
 
 
 def _samples(result: Result) -> Section | None:

@@ -14,7 +14,10 @@ from syclade.host.runs.pipeline import Outcome
 if TYPE_CHECKING:
     from syclade.host.samples.store import SampleStore
 
-__all__ = ["Found", "Search", "ShortChains"]
+__all__ = ["CO_OPTIMAL", "RECURRENCE", "SUPPORT", "TREE", "Found", "Search", "ShortChains"]
+
+TREE, SUPPORT, CO_OPTIMAL, RECURRENCE = "tree", "support", "co_optimal", "recurrence"
+"""Stages of an inference in which a stop request may come, in their order."""
 
 
 class Search(NamedTuple):

@@ -33,11 +33,13 @@ class Ran(NamedTuple):
         outcome: the outcome; its `converged` says whether the chains agree by the rule.
         steps: steps that every chain has done.
         samples: the events of the chains; None if they were not to be stored.
+        stopped: whether a stop request has ended it.
     """
 
     outcome: Outcome
     steps: int
     samples: SampleStore | None
+    stopped: bool = False
 
 
 class _Run:
@@ -138,7 +140,8 @@ def run_long(
         (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
     except Stopped:
         run.keep()
-        return Ran(rounds.outcome(converged=False), min(state.step for state, _ in rounds.standing()), store)
+        steps = min(state.step for state, _ in rounds.standing())
+        return Ran(rounds.outcome(converged=False), steps, store, stopped=True)
     run.keep()
     agreed = rule.agree(rounds.best_scores())
     if fixed is None:

@@ -94,7 +94,7 @@ def run_plan(
         opened.encoding.name,
         opened.slots,
         runner.work,
-        interrupted=task.stop.wanted,
+        interrupted=ran.stopped,
         pipeline=None if staged is None else staged.report(),
         samples=ran.samples,
     )

@@ -23,7 +23,7 @@ from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rate_posterior import RatePosterior, rate_posterior
 from syclade.host.model.rates import Rates
-from syclade.host.runs.found import Found
+from syclade.host.runs.found import SUPPORT, Found
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Task
 from syclade.host.samples.mutation_trees import SampledMutationTrees, judge_mutation_trees
@@ -134,6 +134,8 @@ def with_support(
 ) -> Result:
     """Return the result with its support; without, if it was stopped before there was a round of samples.
 
+    After a stop, the result says so, and so does its support.
+
     With the device `auto`, this processor runs the chains instead of a CPU device, as for searches.
     Where rates were estimated and the samples show that they are too far off, trees are sampled again under
     corrected rates.
@@ -148,11 +150,15 @@ def with_support(
     run = Run(device, encoding, slots, result.seed, task)
     result, support = _sampled(planned, result, trees, run)
     for _ in range(_MOST_CORRECTIONS):
-        if support is None or support.rates is None or support.rates.fits or task.stop.wanted:
+        if support is None or support.rates is None or support.rates.fits:
+            break
+        if task.stop.wanted:
+            result, support = result.stopped(SUPPORT), replace(support, interrupted=True)
             break
         planned = planned.under(support.rates, result)
         result, again = _sampled(planned, result, trees, run)
         if again is None:
+            support = replace(support, interrupted=True)
             break
         support = replace(again, seconds=support.seconds + again.seconds)
     return replace(result, support=support)
@@ -163,11 +169,9 @@ def _sampled(
 ) -> tuple[Result, Support | None]:
     """Return the result with the work of the chains added, and its support; see `with_support`."""
     rounds, found = sample(planned, result.parents, trees, result.mutations, run)
-    result = replace(
-        result,
-        work=(*result.work, *found.work),
-        interrupted=result.interrupted or found.interrupted,
-    )
+    result = replace(result, work=(*result.work, *found.work))
+    if found.interrupted:
+        result = result.stopped(SUPPORT)
     if rounds.judged is None:
         return result, None
     support = _support(

@@ -106,6 +106,8 @@ class Support:
             )
         if not self.enough:
             found.append(self._shortage)
+        elif self.interrupted and self.rates is not None and not self.rates.fits:
+            found.append("sampling was stopped before it was repeated under corrected error rates")
         if self.rates is not None and self.rates.rough:
             found.append(
                 f"the intervals of the error rates are rough: {self.rates.trees} sampled trees are worth "

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from syclade.host.batch.many import infer_task
 from syclade.host.batch.run_task import Place, known_line, run_task
 from syclade.host.batch.task import Task
+from syclade.host.output.compose import make_result
 from syclade.host.output.result import Result
 from syclade.host.runs.task import Stop
 from tests.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
@@ -60,18 +60,22 @@ def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
     assert "another process runs the batch" in called.messages
 
 
-def test_a_result_of_a_stopped_run_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is stopped between search and support is not marked as interrupted, but lacks files."""
+@pytest.mark.parametrize("support", ["quick", "none"])
+def test_a_stop_after_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, support: str) -> None:
+    """The result is written only if nothing else was to follow."""
     (path,) = write_cohort(tmp_path / "in", 1)
-    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": "none", "device": "native"}
+    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": support, "device": "native"}
     task, stop = Task("m0", str(path), options), Stop()
 
-    def stopped_late(task: Task, stop: Stop) -> Result:
-        result = infer_task(task, stop)
+    def stopped_late(*given: Any, **named: Any) -> Result:
         stop.wanted = True
-        return result
+        return make_result(*given, **named)
 
-    monkeypatch.setattr("syclade.host.batch.run_task.infer_task", stopped_late)
+    monkeypatch.setattr("syclade.host.answer.make_result", stopped_late)
+    if support == "none":
+        assert run_task(Place(tmp_path / "out", False, stop), task)["state"] == "done"
+        assert known_line(tmp_path / "out", task)["state"] == "done"
+        return
     assert run_task(Place(tmp_path / "out", False, stop), task)["state"] == "waiting"
     assert known_line(tmp_path / "out", task)["state"] == "waiting"
     assert [one.name for one in (tmp_path / "out" / "m0").iterdir()] == ["task.json"]

@@ -55,6 +55,7 @@ REPORT = "syclade.host.report.page:report_of"
 WRITTEN = "os:fsync"
 MOVED = "syclade.host.common.atomic:PassingFiles.move"
 PRINTED = "syclade.host.cli.infer_words:_pace"
+SAMPLED = "syclade.host.support.starts:spread_out"
 
 
 def interrupted(
@@ -91,6 +92,23 @@ def test_the_first_signal_loses_nothing(tmp_path: Path, place: str, signals: str
     assert_complete(out)
     assert {"report.html", "tree.samples"} < {path.name for path in out.iterdir()}
     assert json.loads((out / "summary.json").read_text())["interrupted"] is False
+
+
+@pytest.mark.parametrize("place", [JUDGED, SAMPLED])
+def test_a_signal_before_the_support_is_reported(tmp_path: Path, place: str) -> None:
+    out = tmp_path / "out"
+    search = ["infer", str(MATRIX), *RATES, "--device", "native", "--report", "--json"]
+    done = interrupted(place, "15/0", search, "--out", out)
+    assert done.returncode == 143, done.stderr
+    lacks = "stopped before the end: the tree is complete, but has no support"
+    assert f"syclade: warning: {lacks}\n" in done.stderr
+    assert_complete(out)
+    for told in (json.loads((out / "summary.json").read_text()), json.loads(done.stdout)["summary"]):
+        assert (told["interrupted"], told["stopped_in"]) == (True, "support")
+        assert "support" not in told
+        assert told["converged"] is True
+    assert lacks.capitalize() in (out / "report.html").read_text()
+    assert not (out / "support.tsv").exists()
 
 
 @pytest.mark.parametrize("place", [REPORT, WRITTEN, MOVED])

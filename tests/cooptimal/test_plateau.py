@@ -153,5 +153,5 @@ def test_a_stop_during_the_walk_keeps_the_trees_so_far(monkeypatch: pytest.Monke
     monkeypatch.setattr("syclade.host.cooptimal.plateau.walk_plateau", stopped)
     result = syclade.infer(matrix, **options, max_trees=2000, stop=stop)
     assert result.co_optimal is not None
-    assert (result.co_optimal.complete, result.interrupted) == (False, True)
+    assert (result.co_optimal.complete, result.stopped_in) == (False, "co_optimal")
     assert len(result.co_optimal.trees) < len(whole.co_optimal.trees)

@@ -236,7 +236,7 @@ def test_a_resumed_run_ends_as_if_it_had_never_stopped(matrix: Path, tmp_path: P
         stop.wanted = True
 
     cut = syclade.infer(matrix, checkpoint=kept, checkpoint_every=0, stop=stop, progress=once, **options)
-    assert cut.interrupted
+    assert cut.stopped_in == "tree"
     assert cut.assignment.recurrence is not None
     assert cut.assignment.recurrence.gain is None
     resumed = syclade.infer(matrix, resume=kept, **options)

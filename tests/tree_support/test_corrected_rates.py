@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
+from syclade.host.runs.task import Stop
 from syclade.host.support import stage
 
 LOW, FITTING = 4, 2
@@ -48,6 +50,25 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
     assert once.sampled_under == result.rates
     assert "--fn-rate" in command_of("MATRIX", result.options)
     assert once.worth < 0.5 * found.worth
+
+
+def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, whole = Stop(), stage.run_plan
+
+    def stopped_late(*given: Any, **named: Any) -> Any:
+        found = whole(*given, **named)
+        stop.wanted = True
+        return found
+
+    monkeypatch.setattr(stage, "run_plan", stopped_late)
+    matrix = simulate(30, 10, 0.05, 0.4, 0.1, LOW).matrix
+    result = syclade.infer(matrix, device="native", stop=stop)
+    assert result.stopped_in == "support"
+    assert result.support is not None
+    assert result.support.interrupted
+    assert not result.support.rates.fits  # type: ignore[union-attr]
+    if result.support.enough:
+        assert "sampling was stopped before it was repeated" in "".join(result.support.warnings)
 
 
 @pytest.mark.parametrize("seed", [LOW, FITTING])

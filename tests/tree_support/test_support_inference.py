@@ -218,14 +218,33 @@ def test_a_stop_leaves_the_support_of_the_rounds_that_ended(
         return infer(support="full", stop=stop, progress=progress)
 
     early = stopped_after(1)
-    assert (early.interrupted, early.support) == (True, None)
+    assert (early.interrupted, early.stopped_in, early.support) == (True, "support", None)
+    assert early.stop_words == "stopped before the end: the tree is complete, but has no support"
     assert early.parents.tolist() == result.parents.tolist()
     first = budget_for("full", 6, 12, doublets=False).first
     late = stopped_after(3 * CHAINS * first)
     found = support_of(late)
-    assert (late.interrupted, found.interrupted, found.steps) == (True, True, 2 * first)
+    assert (late.stopped_in, found.interrupted, found.steps) == ("support", True, 2 * first)
+    assert "its support is that of the samples until then" in str(late.stop_words)
     assert late.summary()["support"]["interrupted"]
     assert found.enough or "sampling was stopped" in found.warnings[-1]
+
+
+def test_a_stop_after_the_last_round_changes_nothing(
+    result: syclade.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = Stop()
+    whole = run_plan
+
+    def stopped_late(*given: Any, **named: Any) -> Any:
+        found = whole(*given, **named)
+        stop.wanted = True
+        return found
+
+    monkeypatch.setattr(stage, "run_plan", stopped_late)
+    late = infer(stop=stop)
+    assert late.summary() == result.summary()
+    assert late.summary()["interrupted"] is False
 
 
 def test_a_run_killed_during_support_resumes_with_the_same_files(
