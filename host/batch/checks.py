@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from syclade.host.batch.names import is_there
 from syclade.host.batch.task import COLUMNS, Task
 from syclade.host.common.errors import OptionError, TableError
 from syclade.host.estimated_rates import AskedRates
@@ -29,7 +29,7 @@ def check_matrices(table: Path, tasks: Sequence[Task]) -> None:
     Raises:
         TableError: none exists.
     """
-    if not any(os.path.exists(task.matrix) for task in tasks):
+    if not any(is_there(task.matrix) for task in tasks):
         raise TableError(
             f"none of its matrices exists, such as {tasks[0].matrix}",
             path=table,

@@ -11,7 +11,7 @@ from pathlib import Path
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import counted, shown
 
-__all__ = ["INPUTS", "check_name", "matrices_of", "named", "stem_of"]
+__all__ = ["INPUTS", "check_name", "is_there", "matrices_of", "named", "stem_of"]
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
 _MAGIC = re.compile(r"[*?[]")
@@ -58,22 +58,30 @@ def matrices_of(given: Sequence[str]) -> list[Path]:
         OptionError: a path does not exist, or a folder or pattern has no matrices.
     """
     found: list[Path] = []
-    missing = [one for one in given if not (os.path.exists(one) or _MAGIC.search(one))]
+    missing = [one for one in given if not (is_there(one) or _MAGIC.search(one))]
     if missing:
         more = f" (nor {counted(len(missing) - 1, 'other input', 'other inputs')})" if missing[1:] else ""
         raise OptionError(f"there is no file or folder {missing[0]}{more}", hint=INPUTS)
     for one in given:
         path = Path(one)
-        if os.path.isdir(one):
-            files = sorted(file for file in path.iterdir() if file.is_file() and _may_be_matrix(file))
-        elif not os.path.exists(one):
+        if not is_there(one):
             files = sorted(file for file in _matching(path) if file.is_file() and _may_be_matrix(file))
+        elif path.is_dir():
+            files = sorted(file for file in path.iterdir() if file.is_file() and _may_be_matrix(file))
         else:
             files = [path]
         if not files:
             raise OptionError(f"there are no matrices in {one}", hint=INPUTS)
         found += files
     return list(dict.fromkeys(file.absolute() for file in found))
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file or folder exists, as far as this process may see."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
 
 
 def _matching(pattern: Path) -> Iterator[Path]:
