@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
@@ -18,7 +19,7 @@ from syclade.host.batch.line import Line, failed_line, table_of
 from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
 from syclade.host.batch.resampling import Resampling
-from syclade.host.batch.run_task import Place, known_line, run_task
+from syclade.host.batch.run_task import INCOMPLETE, Place, known_line, run_task
 from syclade.host.batch.task import Task
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import BusyError, OptionError, TableError, WorkersError
@@ -31,6 +32,8 @@ __all__ = ["TASKS", "Batch", "gather", "part_of", "read_batch", "run_batch", "ru
 
 TASKS = "batch.json"
 _FORM = 1
+logger = logging.getLogger("syclade.batch")
+
 _EVERY = 1.0
 """Seconds between two versions of results.tsv while tasks run."""
 
@@ -137,6 +140,11 @@ def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead:
 
         try:
             left = [task for task, line in zip(batch.tasks, lines, strict=True) if line["state"] != "done"]
+            again = sum(line.get("error") == INCOMPLETE for line in lines)
+            if again:
+                logger.info(
+                    "inferring again what has a result, but not all of its files: %d of %d", again, len(lines)
+                )
             run_tasks(left, executor, place, note, ahead)
         finally:
             _write_tables(batch, lines)

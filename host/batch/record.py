@@ -7,6 +7,7 @@ leaves no files that the next one takes for complete, or for a user's own.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,8 +51,14 @@ def write_record(folder: Path, record: Record) -> None:
     write_files(folder, {RECORD: json.dumps(record._asdict(), indent=2) + "\n"}, force=True)
 
 
-def is_complete(folder: Path, record: Record | None) -> bool:
-    """Return whether a record is of a result, all of whose files are there."""
+def is_complete(folder: Path, record: Record | None, besides: Iterable[str] = ()) -> bool:
+    """Return whether a record is of a result, all of whose files are there.
+
+    Args:
+        folder: the folder of the result.
+        record: its record.
+        besides: files that must be among them.
+    """
     if record is None or record.line is None or record.line.get("state") != "done":
         return False
-    return all((folder / name).is_file() for name in record.files)
+    return {*besides} <= {*record.files} and all((folder / name).is_file() for name in record.files)

@@ -9,19 +9,22 @@ from typing import NamedTuple
 from syclade.host.batch.line import Line, failed_line, line_of
 from syclade.host.batch.many import infer_task
 from syclade.host.batch.record import Record, is_complete, read_record, write_record
-from syclade.host.batch.task import FILES, Task, digest_of
+from syclade.host.batch.task import FILES, Task, digest_of, files_besides
 from syclade.host.common.errors import BusyError, OutputError, SycladeError
 from syclade.host.common.lock import locked
 from syclade.host.options import flag_of
 from syclade.host.output.result_files import RECORD, files_of, folder_of_result
 from syclade.host.runs.task import Stop
 
-__all__ = ["Place", "known_line", "run_task"]
+__all__ = ["INCOMPLETE", "Place", "known_line", "run_task"]
 
 _INPUTS = ("names", "cell_names", "image", "true_tree")
 """Options whose files are read."""
 
 NOT_DONE = "it was not run to its end yet"
+
+INCOMPLETE = "files of its result are missing"
+"""Reason why a matrix with a result of the same options is inferred again: no file can be made without."""
 
 
 class Place(NamedTuple):
@@ -53,9 +56,9 @@ def run_task(place: Place, task: Task) -> Line:
     digest = None
     try:
         digest = digest_of(task)
-        return _kept(folder, digest) or _infer(place, task, folder, digest)
+        return _kept(folder, task, digest) or _infer(place, task, folder, digest)
     except BusyError as error:
-        return _kept(folder, digest) or failed_line(task.name, str(error), "waiting")
+        return _kept(folder, task, digest) or failed_line(task.name, str(error), "waiting")
     except _Stopped:
         return failed_line(task.name, NOT_DONE, "waiting")
     except _OtherFiles as error:
@@ -91,8 +94,8 @@ def known_line(folder: Path, task: Task) -> Line:
     if record.digest != digest:
         other = str(_other_options(folder / task.name))
         return failed_line(task.name, other) if done else failed_line(task.name, NOT_DONE, "waiting")
-    if done and not is_complete(folder / task.name, record):
-        return failed_line(task.name, "files of its result are missing", "waiting")
+    if done and not is_complete(folder / task.name, record, files_besides(task)):
+        return failed_line(task.name, INCOMPLETE, "waiting")
     return record.line
 
 
@@ -104,10 +107,10 @@ class _OtherFiles(Exception):
     """Raised where a folder has files that are not those of this task."""
 
 
-def _kept(folder: Path, digest: str | None) -> Line | None:
+def _kept(folder: Path, task: Task, digest: str | None) -> Line | None:
     """Return the line of a complete result of the same options and input; None if there is none."""
     record = read_record(folder)
-    if record is None or record.digest != digest or not is_complete(folder, record):
+    if record is None or record.digest != digest or not is_complete(folder, record, files_besides(task)):
         return None
     lock = folder / f".{RECORD}.lock"
     if lock.exists():  # of a process that was killed after its last file
@@ -120,17 +123,20 @@ def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:
     """Infer the tree, and write its result; raise `_Stopped` if it was stopped before its end."""
     inputs = {"the matrix": task.matrix, **{flag_of(name): task.options.get(name) for name in _INPUTS}}
     with folder_of_result(folder, (), force=place.force, apart=inputs) as opened:
-        kept = _kept(folder, digest)  # another process may have ended meanwhile
+        kept = _kept(folder, task, digest)  # another process may have ended meanwhile
         if kept is not None:
             return kept
         if not place.force:
             _refuse_others(folder, digest)
         opened.force = True
-        write_record(folder, Record(digest))
+        record = read_record(folder)
+        same = record if record is not None and record.digest == digest else Record(digest)
+        if not is_complete(folder, same):  # else it stays so until files are added to it
+            write_record(folder, Record(digest))
         result = infer_task(task, place.stop)
         if result.interrupted:
             raise _Stopped
-        also = {name: bool(task.options.get(name)) for name in FILES}
+        also = {name: bool(task.options.get(name)) or file in same.files for name, file in FILES.items()}
         files = files_of(result, task.name, multiqc=False, **also)
         opened.write(files)
         line = line_of(task.name, result)

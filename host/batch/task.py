@@ -15,13 +15,13 @@ from syclade.host.input.source import Source
 from syclade.host.options import OPTIONS
 from syclade.host.options.table import GROUPS
 
-__all__ = ["CODING", "COLUMNS", "FILES", "Task", "digest_of", "given_only"]
+__all__ = ["CODING", "COLUMNS", "FILES", "Task", "digest_of", "files_besides", "given_only"]
 
 CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
 """Options of `read_matrix`; the others are those of `infer`."""
 
-FILES = ("report", "netcdf")
-"""Options for more files of a result."""
+FILES = {"report": "report.html", "netcdf": "samples.nc"}
+"""Options for more files of a result, and their names; they change no other file."""
 
 _OF_THE_BATCH = (
     "checkpoint", "checkpoint_every", "resume", "trace", "threads", "multiqc", "out", "force", "json",
@@ -57,8 +57,13 @@ def given_only(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value != OPTIONS[name].default}
 
 
+def files_besides(task: Task) -> tuple[str, ...]:
+    """Return the names of the files that options request in addition (`FILES`)."""
+    return tuple(file for name, file in FILES.items() if task.options.get(name))
+
+
 def digest_of(task: Task) -> str:
-    """Return a digest of all that decides the files of the results: options, and the content of files.
+    """Return a digest of all that decides the content of the results: options, and the content of files.
 
     Args:
         task: the task; its matrix is a path.
@@ -66,7 +71,7 @@ def digest_of(task: Task) -> str:
     Raises:
         MatrixError: a file cannot be read.
     """
-    decides = {name: value for name, value in task.options.items() if name not in _SAME_FILES}
+    decides = {name: value for name, value in task.options.items() if name not in (*_SAME_FILES, *FILES)}
     read = {f"{what} beside the matrix": place for what, place in _beside(task)}
     for name in [name for name in decides if OPTIONS[name].type.name in _PATHS]:
         read[name] = decides.pop(name)

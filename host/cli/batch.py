@@ -131,7 +131,8 @@ def run_here(
     log = show_log(not verbose, verbose)
     at_once = jobs_for(len(batch.tasks), jobs)
     if not quiet:
-        logging.getLogger("syclade.workers").setLevel(logging.INFO)
+        for name in ("workers", "batch"):
+            logging.getLogger(f"syclade.{name}").setLevel(logging.INFO)
     with (
         stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
         progress_of_batch(len(batch.tasks), quiet, log) as told,

@@ -175,6 +175,40 @@ def test_pages_and_table_for_multiqc(tmp_path: Path) -> None:
     assert not (out / "c" / "syclade_mqc.json").exists()
 
 
+def test_files_are_added_to_results_that_are_there(tmp_path: Path) -> None:
+    """No option but those of the files differs, so the other files are the same and nothing is forced."""
+    pytest.importorskip("jinja2")
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+
+    def times() -> list[int]:
+        return [(out / path.stem / "run.json").stat().st_mtime_ns for path in paths]
+
+    assert batch(*paths, "--out", out).status == 0
+    before, first = content_of(out), times()
+    called = batch(*paths, "--out", out, "--multiqc")
+    assert (called.status, times()) == (0, first)
+    assert [*json.loads((out / "syclade_mqc.json").read_text())["data"]] == ["m0", "m1"]
+
+    called = batch(*paths, "--out", out, "--report")
+    assert called.status == 0
+    assert "inferring again what has a result, but not all of its files: 2 of 2" in called.messages
+    found, second = content_of(out), times()
+    assert min(second) > max(first)
+    assert all((out / folder / "report.html").exists() for folder in ("m0", "m1", "."))
+    for name, content in before.items():
+        if name.endswith((".newick", ".gv", "summary.json", "attachments.tsv")):
+            assert found[name] == content
+
+    for more in ((), ("--report",)):  # reports that are there stay, and are not made again
+        assert batch(*paths, "--out", out, *more).status == 0
+        assert times() == second
+        assert (out / "m0" / "report.html").exists()
+    (out / "m0" / "tree.gv").unlink()  # inferred again, with the report that it had
+    assert batch(*paths, "--out", out).status == 0
+    assert (out / "m0" / "report.html").exists()
+    assert times()[1] == second[1]
+
+
 def test_json_has_the_lines(tmp_path: Path) -> None:
     paths = write_cohort(tmp_path / "in", 2)
     called = batch(*paths, "--out", tmp_path / "out", "--json")

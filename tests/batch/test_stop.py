@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from syclade.host.batch.many import infer_task
 from syclade.host.batch.run_task import Place, known_line, run_task
 from syclade.host.batch.task import Task
 from syclade.host.output.compose import make_result
@@ -46,6 +47,25 @@ def test_a_signal_loses_only_what_is_in_progress(tmp_path: Path, number: signal.
     assert batch(*paths, "--out", out).status == 0
     assert batch(*paths, "--out", tmp_path / "whole").status == 0
     assert content_of(out) == content_of(tmp_path / "whole")
+
+
+def test_a_stop_while_a_file_is_added_keeps_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = write_cohort(tmp_path / "in", 1)
+    options: dict[str, Any] = {"fp_rate": 0.02, "fn_rate": 0.2, "support": "none", "device": "native"}
+    task, out = Task("m0", str(path), options), tmp_path / "out"
+    assert run_task(Place(out, False, Stop()), task)["state"] == "done"
+    more, stop = task._replace(options={**options, "report": True}), Stop()
+
+    def stopped(task: Task, stop: Stop) -> Result:
+        stop.wanted = True
+        return infer_task(task, stop)
+
+    monkeypatch.setattr("syclade.host.batch.run_task.infer_task", stopped)
+    assert run_task(Place(out, False, stop), more)["state"] == "waiting"
+    assert known_line(out, more)["state"] == "waiting"
+    assert known_line(out, task)["state"] == "done"
 
 
 def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
