@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +13,6 @@ from syclade.host.common.values import counted
 from syclade.host.options import OPTIONS, flag_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from syclade.host.batch.folder import Batch
     from syclade.host.batch.task import Task
 
@@ -110,12 +105,10 @@ def run_here(
     Raises:
         OutputError: the folder cannot be written, or another process runs the batch.
     """
-    from syclade.host.batch.each import AHEAD, jobs_for, own_threads
     from syclade.host.batch.folder import run_batch, write_batch
     from syclade.host.batch.run_task import Place
-    from syclade.host.cli.batch_words import MATRICES, ending, progress_of_batch
-    from syclade.host.cli.progress import show_log
-    from syclade.host.cli.stopping import stopped_by_signals
+    from syclade.host.cli.batch_words import MATRICES, ending
+    from syclade.host.cli.running import running
 
     if scheduler and jobs:
         raise OptionError(
@@ -128,30 +121,10 @@ def run_here(
             written = counted(len(batch.tasks), *MATRICES)
             click.echo(f"wrote {written} to {batch.folder}: run parts, then gather")
         return 0
-    log = show_log(not verbose, verbose)
-    at_once = jobs_for(len(batch.tasks), jobs)
-    if not quiet:
-        for name in ("workers", "batch"):
-            logging.getLogger(f"syclade.{name}").setLevel(logging.INFO)
-    with (
-        stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
-        progress_of_batch(len(batch.tasks), quiet, log) as told,
-        workers_of(scheduler) if scheduler else own_threads(at_once) as pool,
-    ):
-        stop.begun = True
-        place = Place(batch.folder.absolute(), force, stop)
-        lines = run_batch(batch, pool, place, told, AHEAD if scheduler else 2 * at_once)
-    return stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
-
-
-@contextmanager
-def workers_of(scheduler: str) -> Iterator[Executor]:
-    """Yield an executor of the workers of a scheduler, which repeats what lost workers had in progress."""
-    from syclade.host.cluster.lasting import Lasting
-    from syclade.host.cluster.scheduler import open_scheduler
-
-    with open_scheduler(scheduler) as workers, Lasting(workers) as lasting:
-        yield lasting
+    with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
+        place = Place(batch.folder.absolute(), force, run.stop)
+        lines = run_batch(batch, run.pool, place, run.told, run.ahead)
+    return run.stop.status or ending(lines, batch.folder, quiet=quiet, as_json=as_json)
 
 
 def _tasks(inputs: tuple[str, ...], settings: dict[str, Any]) -> list[Task]:

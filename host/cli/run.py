@@ -54,21 +54,12 @@ def command(
     there are kept. 'syclade gather DIR' then writes the tables. The exit status is 0 if all matrices of the
     part have a result, 1 if some have none, 2 if nothing was run.
     """
-    from syclade.host.batch.each import jobs_for, own_threads
     from syclade.host.batch.folder import part_of, read_batch, run_tasks
     from syclade.host.batch.run_task import Place
-    from syclade.host.cli.batch_words import ending, progress_of_batch
-    from syclade.host.cli.progress import show_log
-    from syclade.host.cli.stopping import stopped_by_signals
+    from syclade.host.cli.batch_words import ending
+    from syclade.host.cli.running import running
 
     tasks = part_of(read_batch(folder), *part)
-    log = show_log(not verbose, verbose)
-    at_once = jobs_for(len(tasks), jobs)
-    with (
-        stopped_by_signals("stopping without the matrices in progress; once more stops at once") as stop,
-        progress_of_batch(len(tasks), quiet, log) as told,
-        own_threads(at_once) as pool,
-    ):
-        stop.begun = True
-        lines = run_tasks(tasks, pool, Place(folder, force, stop), told, 2 * at_once)
-    return stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)
+    with running(len(tasks), jobs, quiet=quiet, verbose=verbose) as run:
+        lines = run_tasks(tasks, run.pool, Place(folder, force, run.stop), run.told, run.ahead)
+    return run.stop.status or ending(lines, folder, quiet=quiet, as_json=as_json)

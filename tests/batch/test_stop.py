@@ -19,6 +19,7 @@ from syclade.host.output.compose import make_result
 from syclade.host.output.result import Result
 from syclade.host.runs.task import Stop
 from tests.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort
+from tests.cli.test_signals import interrupted
 from tests.golden.commands import PROGRAM
 
 LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -78,6 +79,54 @@ def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
         process.kill()
     assert called.status == 2
     assert "another process runs the batch" in called.messages
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("batch", "syclade.host.cli.stopping:stopped_by_signals"),
+        ("batch", "syclade.host.cli.batch_words:progress_of_batch"),
+        ("batch", "syclade.host.batch.each:own_threads"),
+        ("batch", "syclade.host.cluster.scheduler:open_scheduler"),
+        ("run", "syclade.host.batch.each:own_threads"),
+    ],
+)
+def test_a_signal_while_the_run_is_opened_ends_the_program(tmp_path: Path, command: str, place: str) -> None:
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
+    if command == "run":
+        assert batch(*paths, "--out", out, "--prepare").status == 0
+        words = ["run", str(out)]
+    elif "scheduler" in place:
+        words += ["--scheduler", "local:1"]
+    done = interrupted(place, "15/0", words)
+    assert done.returncode == 143, done.stderr
+    assert done.stderr.strip() == "syclade: interrupted"
+    assert out.exists() == (command == "run")
+    assert not (out / "m0").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [
+        ("syclade.host.batch.folder:run_batch", "batch"),
+        ("syclade.host.batch.folder:_write_tasks", "batch"),
+        ("syclade.host.batch.folder:run_tasks", "run"),
+    ],
+)
+def test_a_signal_once_the_run_is_open_is_a_stop(tmp_path: Path, place: str, command: str) -> None:
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
+    if command == "run":
+        assert batch(*paths, "--out", out, "--prepare").status == 0
+        words = ["run", str(out)]
+    done = interrupted(place, "15/0", words)
+    assert done.returncode == 143, done.stderr
+    assert done.stderr == "syclade: stopping without the matrices in progress; once more stops at once\n"
+    assert not (out / "m0").exists()
+    if command == "batch":
+        assert [line["state"] for line in lines_of(out)] == ["waiting", "waiting"]
+    assert batch(*paths, "--out", out).status == 0
 
 
 @pytest.mark.parametrize("support", ["quick", "none"])
