@@ -20,7 +20,7 @@ from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
 from syclade.host.batch.resampling import Resampling
 from syclade.host.batch.run_task import INCOMPLETE, Place, known_line, run_task
-from syclade.host.batch.task import Task
+from syclade.host.batch.task import FILES, Task
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import BusyError, OptionError, TableError, WorkersError
 from syclade.host.common.files import check_output, write_files
@@ -203,8 +203,11 @@ def _write_tables(batch: Batch, lines: Sequence[Line]) -> None:
         rows = {line["name"]: line["multiqc"] for line in lines if line["state"] == "done"}
         files["syclade_mqc.json"] = multiqc_table(rows, "trees")
     if batch.report:
-        files["report.html"] = page_of(lines)
+        done = [line["name"] for line in lines if line["state"] == "done"]
+        files["report.html"] = page_of(
+            lines, {name for name in done if (batch.folder / name / FILES["report"]).is_file()}
+        )
     if batch.resampling is not None:
-        done = [line["state"] == "done" for line in lines]
-        files |= files_of_bootstrap(batch.folder, batch.resampling, batch.tasks, done)
+        complete = [line["state"] == "done" for line in lines]
+        files |= files_of_bootstrap(batch.folder, batch.resampling, batch.tasks, complete)
     write_files(batch.folder, files, force=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from syclade.host.batch.line import Line
+from syclade.host.common.values import counted
 from syclade.host.report.page import require_report, template
 
 __all__ = ["page_of"]
@@ -47,16 +48,23 @@ _COLUMNS = (
 )
 
 
-def page_of(lines: Sequence[Line]) -> str:
+def page_of(lines: Sequence[Line], reported: Collection[str]) -> str:
     """Return the HTML of the page, without scripts or external resources.
 
     Args:
-        lines: the lines of all matrices; those that are done have report.html in their folders.
+        lines: the lines of all matrices.
+        reported: names of those that have report.html in their folders.
 
     Raises:
         OptionError: jinja2 or matplotlib is not installed.
     """
     require_report()
     done = sum(line["state"] == "done" for line in lines)
-    page: str = template("batch.html").render(lines=lines, columns=_COLUMNS, done=done)
+    page: str = template("batch.html").render(
+        lines=lines,
+        columns=_COLUMNS,
+        done=done,
+        count=counted(len(lines), "matrix", "matrices"),
+        reported=reported,
+    )
     return page

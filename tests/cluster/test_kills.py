@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
@@ -13,6 +14,12 @@ from typing import Any
 
 import pytest
 
+from syclade.host.batch.folder import Batch, run_batch
+from syclade.host.batch.run_task import Place
+from syclade.host.batch.task import Task
+from syclade.host.cluster.lasting import Lasting
+from syclade.host.runs.task import Stop
+from tests.batch.cohort import batch, content_of, write_cohort
 from tests.cluster.test_bits import assert_same, dask, infer, pool, whole
 from tests.kills.runs import KINDS, begin, files_of
 from tests.support.killed_workers import Killer, gone, workers_of
@@ -53,6 +60,35 @@ def test_killed_workers(workers: Callable[[], AbstractContextManager[Executor]])
 @pytest.mark.parametrize("workers", [pool, dask])
 def test_workers_killed_30_times(workers: Callable[[], AbstractContextManager[Executor]]) -> None:
     _run_with_kills(workers, 30, seed=2)
+
+
+def _batches_with_kills(
+    workers: Callable[[], AbstractContextManager[Executor]], kills: int, matrices: int, folder: Path
+) -> None:
+    """Do batches until there were enough kills, and compare all files with those of one process."""
+    paths = write_cohort(folder / "in", matrices, cells=60, mutations=50)
+    assert batch(*paths, "--out", folder / "whole").status == 0
+    whole = content_of(folder / "whole")
+    options = dict(json.loads((folder / "whole" / "batch.json").read_text())["tasks"][0]["options"])
+    tasks = tuple(Task(path.stem, str(path), options) for path in paths)
+    batches = 0
+    with workers() as executor, Killer(os.getpid(), kills, 3, SECONDS[workers]) as killer:
+        while not killer.done:
+            batches += 1
+            one = Batch(folder / f"out-{batches}", tasks)
+            with Lasting(executor) as lasting:
+                lines = run_batch(one, lasting, Place(one.folder, False, Stop()), lambda _: None)
+            assert [line["state"] for line in lines] == ["done"] * matrices
+            assert content_of(one.folder) == whole
+    assert killer.kills == kills
+
+
+@pytest.mark.verification
+@pytest.mark.parametrize("workers", [pool, dask])
+def test_workers_of_batches_killed_30_times(
+    workers: Callable[[], AbstractContextManager[Executor]], tmp_path: Path
+) -> None:
+    _batches_with_kills(workers, 30, 40, tmp_path)
 
 
 def _kill_driver(kind: str, seed: int, folder: Path, scheduler: str) -> bool:

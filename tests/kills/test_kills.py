@@ -42,4 +42,4 @@ def test_batches(tmp_path: Path, parts: int, capsys: pytest.CaptureFixture[str])
 @pytest.mark.verification
 @pytest.mark.parametrize("parts", [1, 7])
 def test_many_kills_of_batches(tmp_path: Path, parts: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert kill_batches(10, 2, tmp_path, matrices=14, parts=parts) == 0, capsys.readouterr().out
+    assert kill_batches(10, 2, tmp_path, matrices=40, parts=parts) == 0, capsys.readouterr().out
