@@ -42,6 +42,7 @@ _COLUMNS = (
     _Column("fp_rate", "False positives", "{:.3g}"),
     _Column("fn_rate", "False negatives", "{:.3g}"),
     _Column("agreeing", "Agreeing", "{}", "runs"),
+    _Column("converged", "Converged"),
     _Column("certainty", "Certainty", "{:.0%}"),
     _Column("seconds", "Seconds", "{:.2f}"),
     _Column("error", "Error"),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from syclade.host.batch.line import failed_line
+from syclade.host.batch.page import page_of
 from tests.batch.cohort import OPTIONS, batch, content_of, lines_of, write_cohort, write_table
 from tests.golden.commands import call
 
@@ -173,6 +175,22 @@ def test_pages_and_table_for_multiqc(tmp_path: Path) -> None:
         data["c"]["log_likelihood"] == json.loads((out / "c" / "summary.json").read_text())["log_likelihood"]
     )
     assert not (out / "c" / "syclade_mqc.json").exists()
+
+
+def test_the_page_tells_what_has_no_report_and_what_did_not_converge() -> None:
+    pytest.importorskip("jinja2")
+    done = {"state": "done", "agreeing": 3, "runs": 8}
+    lines = [
+        {**done, "name": "a", "converged": "yes"},
+        {**done, "name": "b", "converged": "no"},
+        failed_line("c", "no such file"),
+    ]
+    page = page_of(lines, {"a"})
+    assert page.count("<a href=") == 1
+    assert '<a href="a/report.html">a</a>' in page
+    assert page.count('<td class=" without">no</td>') == 1
+    assert "<h1>3 matrices, 2 with a tree</h1>" in page
+    assert "<h1>1 matrix</h1>" in page_of(lines[:1], ())
 
 
 def test_files_are_added_to_results_that_are_there(tmp_path: Path) -> None:
