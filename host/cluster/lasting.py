@@ -1,15 +1,26 @@
-"""Executor whose calls survive the loss of workers: they are repeated elsewhere."""
+"""Executor whose calls survive the loss of workers: they are repeated elsewhere.
+
+Where one lost worker loses the calls of all others too, as in a process pool, few calls are handed in at a
+time, and one that was lost several times runs alone: else a call that kills its workers would take others
+with it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from syclade.host.cluster.workers import MOST_ATTEMPTS, Workers, is_loss, lost_too_often
 
-__all__ = ["Lasting"]
+__all__ = ["ALONE", "Lasting"]
+
+ALONE = 3
+"""Attempts after which a call of a process pool runs alone."""
 
 
 class _Answer(Future[Any]):
@@ -22,6 +33,14 @@ class _Answer(Future[Any]):
         if self.inner is not None and not (self.inner.done() or self.inner.cancel()):
             return False
         return super().cancel()
+
+
+class _Call(NamedTuple):
+    """A call that waits for a worker: its future, what to call, and the number of the attempt, from 1."""
+
+    answer: _Answer
+    function: Callable[[], Any]
+    attempt: int
 
 
 class Lasting(Executor):
@@ -40,47 +59,94 @@ class Lasting(Executor):
         self.workers = Workers(executor)
         # Callbacks run in threads of the executor, which must not wait for the executor itself.
         self._repeating = ThreadPoolExecutor(1, "syclade-repeat")
+        self._waiting: deque[_Call] = deque()
+        self._given = 0
+        self._one_alone = False
+        self._lock = threading.Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        """Hand in a call.
-
-        Raises:
-            WorkersError: the executor takes no more calls.
-        """
+        """Hand in a call; if the executor takes no more, its future has a WorkersError."""
         answer = _Answer()
-        self._give(answer, partial(function, *arguments, **named), 1)
+        with self._lock:
+            self._waiting.append(_Call(answer, partial(function, *arguments, **named), 1))
+        self._give()
         return answer
 
-    def _give(self, answer: _Answer, call: Callable[[], Any], attempt: int) -> None:
-        answer.inner = self.workers.call(call)
-        answer.inner.add_done_callback(
-            lambda inner: self._repeating.submit(self._ended, answer, call, attempt, inner)
-        )
+    def _give(self) -> None:
+        """Hand in the calls that the workers are to have now."""
+        while (one := self._next()) is not None:
+            try:
+                inner = self.workers.call(one.function)
+            except Exception as error:
+                self._free()
+                _fail(one.answer, error)
+                continue
+            one.answer.inner = inner
+            inner.add_done_callback(partial(self._note, one))
 
-    def _ended(self, answer: _Answer, call: Callable[[], Any], attempt: int, inner: Future[Any]) -> None:
-        """Pass on the answer of a call, or repeat the call if its worker was lost."""
-        if answer.cancelled():
-            return
+    def _free(self) -> None:
+        """Note that a call is no longer with the workers."""
+        with self._lock:
+            self._given -= 1
+            self._one_alone = False
+
+    def _next(self) -> _Call | None:
+        """Take the next call that may be handed in; return None if there is none."""
+        bounded = self.workers.lose_all
+        with self._lock:
+            while self._waiting and self._waiting[0].answer.cancelled():
+                self._waiting.popleft()
+            if not self._waiting or self._one_alone:
+                return None
+            alone = bounded and self._waiting[0].attempt > ALONE
+            if bounded and self._given >= (1 if alone else 2 * self.workers.count()):
+                return None
+            self._given += 1
+            self._one_alone = alone
+            return self._waiting.popleft()
+
+    def _note(self, one: _Call, inner: Future[Any]) -> None:
+        self._repeating.submit(self._ended, one, inner)
+
+    def _ended(self, one: _Call, inner: Future[Any]) -> None:
+        """Pass on the answer of a call, or repeat the call if its worker was lost; then hand in others."""
+        self._free()
         try:
-            answer.set_result(inner.result())
+            if not one.answer.cancelled():
+                one.answer.set_result(inner.result())
         except InvalidStateError:  # cancelled meanwhile
             pass
         except BaseException as error:
             if not is_loss(error):
-                answer.set_exception(error)
-            elif attempt == MOST_ATTEMPTS:
-                answer.set_exception(lost_too_often(attempt, error))
+                _fail(one.answer, error)
+            elif one.attempt == MOST_ATTEMPTS:
+                _fail(one.answer, lost_too_often(one.attempt, error))
             else:
-                self._repeat(answer, call, attempt, error)
+                self._repeat(one, error)
+        self._give()
 
-    def _repeat(self, answer: _Answer, call: Callable[[], Any], attempt: int, error: BaseException) -> None:
+    def _repeat(self, one: _Call, error: BaseException) -> None:
+        """Let a call whose worker was lost wait again, before those that were not handed in yet."""
         try:
             self.workers.renew_after(error)
-            self._give(answer, call, attempt + 1)
         except Exception as problem:
-            answer.set_exception(problem)
+            _fail(one.answer, problem)
+            return
+        with self._lock:
+            self._waiting.appendleft(one._replace(attempt=one.attempt + 1))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Shut down what this executor has started; the other one stays open."""
+        """Cancel the calls that wait, and shut down what this executor has started; the other stays open."""
+        with self._lock:
+            waiting = [*self._waiting]
+            self._waiting.clear()
+        for one in waiting:
+            one.answer.cancel()
         self._repeating.shutdown(wait=wait, cancel_futures=cancel_futures)
         self.workers.close()
+
+
+def _fail(answer: _Answer, error: BaseException) -> None:
+    """End a future with an error, unless it was cancelled."""
+    with contextlib.suppress(InvalidStateError):
+        answer.set_exception(error)

@@ -66,6 +66,11 @@ class Workers(Several):
         """Return whether the number of workers changes."""
         return hasattr(self._executor, "_client")
 
+    @property
+    def lose_all(self) -> bool:
+        """Return whether one lost worker loses the calls of all others, too."""
+        return isinstance(self._executor, ProcessPoolExecutor)
+
     def submit(self, job: Job) -> Future[Any]:
         """Hand in a job.
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from syclade.host.cluster import lasting as lasting_module
 from syclade.host.cluster.lasting import Lasting
 from syclade.host.cluster.workers import MOST_ATTEMPTS
 from syclade.host.common.errors import OptionError, WorkersError
@@ -78,6 +80,56 @@ def test_processes_that_are_killed(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, mp_context=context) as executor, Lasting(executor) as lasting:
         found = [lasting.submit(once_killed, tmp_path, number) for number in range(3)]
         assert [one.result(120) for one in found] == [0, 1, 4]
+
+
+def killed_at_once(place: Path) -> None:
+    """Kill this process, and count the calls."""
+    (place / f"{os.getpid()}").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def squared(number: int) -> int:
+    time.sleep(0.1)
+    return number * number
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_a_call_that_kills_its_workers_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pool loses all its calls with each process."""
+    monkeypatch.setattr(lasting_module, "MOST_ATTEMPTS", 5)
+    monkeypatch.setattr(lasting_module, "ALONE", 2)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as executor, Lasting(executor) as lasting:
+        deadly = lasting.submit(killed_at_once, tmp_path)
+        others = [lasting.submit(squared, number) for number in range(12)]
+        with pytest.raises(WorkersError, match="lost 5 times"):
+            deadly.result(120)
+        assert [one.result(120) for one in others] == [number * number for number in range(12)]
+    assert len([*tmp_path.iterdir()]) == 5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+def test_without_calls_alone_others_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control for the test before."""
+    monkeypatch.setattr(lasting_module, "MOST_ATTEMPTS", 3)
+    monkeypatch.setattr(lasting_module, "ALONE", 3)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as executor, Lasting(executor) as lasting:
+        deadly = lasting.submit(killed_at_once, tmp_path)
+        other = lasting.submit(squared, 1)
+        for one in (deadly, other):
+            with pytest.raises(WorkersError, match="lost 3 times"):
+                one.result(120)
+
+
+def test_an_executor_that_takes_no_calls_fails_them() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        lasting = Lasting(executor)
+    with pytest.raises(WorkersError, match="takes no jobs"):
+        lasting.submit(divmod, 1, 1).result(10)
+    lasting.shutdown()
 
 
 def test_calls_that_have_not_begun_are_cancelled() -> None:
