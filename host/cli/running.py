@@ -20,7 +20,7 @@ _LOGGED = ("syclade.workers", "syclade.batch")
 
 
 class Running(NamedTuple):
-    """What tasks are run with.
+    """Means to run tasks.
 
     Attributes:
         pool: where they run.

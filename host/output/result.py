@@ -170,12 +170,12 @@ class Result(WithWork):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was stopped before its end."""
+        """True if the run was stopped before its end."""
         return self.stopped_in is not None
 
     @property
     def stop_words(self) -> str | None:
-        """What a stop request has left out, as text; None if the run went to its end."""
+        """Text about what a stop request has left out; None if the run went to its end."""
         if self.stopped_in is None:
             return None
         short = self.stopped_in == SUPPORT and self.support is not None

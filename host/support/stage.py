@@ -150,12 +150,13 @@ def with_support(
     run = Run(device, encoding, slots, result.seed, task)
     result, support = _sampled(planned, result, trees, run)
     for _ in range(_MOST_CORRECTIONS):
-        if support is None or support.rates is None or support.rates.fits:
+        posterior = None if support is None else support.rates
+        if support is None or posterior is None or posterior.fits:
             break
         if task.stop.wanted:
             result, support = result.stopped(SUPPORT), replace(support, interrupted=True)
             break
-        planned = planned.under(support.rates, result)
+        planned = planned.under(posterior, result)
         result, again = _sampled(planned, result, trees, run)
         if again is None:
             support = replace(support, interrupted=True)
