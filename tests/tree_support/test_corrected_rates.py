@@ -17,6 +17,7 @@ from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
+from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop
 from syclade.host.support import stage
 
@@ -53,7 +54,7 @@ def test_trees_are_sampled_again_under_the_posterior_means(monkeypatch: pytest.M
 
 
 def test_a_stop_before_the_correction_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    stop, whole = Stop(), stage.run_plan
+    stop, whole = Stop(), run_plan
 
     def stopped_late(*given: Any, **named: Any) -> Any:
         found = whole(*given, **named)
