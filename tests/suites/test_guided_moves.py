@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -22,6 +22,7 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.trees.tree import are_trees
 from syclade.quality.oracle.trees import all_trees
+from syclade.quality.posterior.tree_index import TreeIndex
 from tests.support.backends import NUMPY, Backend, Seen, assert_equal_chains, assert_scores_are_right, seen
 from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
 
@@ -103,22 +104,44 @@ def test_the_tables_stay_with_the_state() -> None:
 
 # ---- the posterior of a small matrix
 
-CHAINS, BURN_IN, READS, THINNING = 800, 200, 4, 60
+
+@dataclass(frozen=True)
+class Reads:
+    """Independent chains on one backend, which are read several times.
+
+    Attributes:
+        backend: device and encoding.
+        chains: number of chains.
+        reads: reads of each chain.
+        burn_in, thinning: steps before the first read, and between two reads.
+    """
+
+    backend: Backend
+    chains: int
+    reads: int
+    burn_in: int = 200
+    thinning: int = 60
 
 
-def p_value(mutations: int, tables: Tables) -> float:
+FEW = Reads(NUMPY, 800, 4)
+MANY = Reads(Backend("native", "preorder"), 512, 400, 400, 120)
+"""Enough visits of the 1296 trees of five mutations; numpy would take minutes."""
+
+
+def p_value(mutations: int, tables: Tables, how: Reads = FEW) -> float:
     """Return the p-value of visits of all trees against the posterior."""
-    plan = plan_of(6, mutations, 0.05)
+    plan = replace(plan_of(6, mutations, 0.05), recorders=())
     trees = list(all_trees(mutations))
-    number = {tree: index for index, tree in enumerate(trees)}
     logs = np.array([plan.score_of(np.array(tree, np.int32)) for tree in trees]) * plan.problem.unit
     weights = np.exp(logs - logs.max())
     visits = np.zeros(len(trees))
-    with NUMPY.runner(replace(plan, recorders=()), CHAINS, SEED) as runner:
-        runner.put_all([replace(initial_state(plan, SEED, one), tables=tables) for one in range(CHAINS)])
-        for read in range(READS):
-            runner.advance(np.full(CHAINS, BURN_IN + read * THINNING))
-            np.add.at(visits, [number[tuple(tree)] for tree in runner.read_all("parent").tolist()], 1)
+    with how.backend.runner(plan, how.chains, SEED) as runner:
+        index = TreeIndex(runner.encoding, trees)
+        starts = [initial_state(plan, SEED, one) for one in range(how.chains)]
+        runner.put_all([replace(one, tables=tables) for one in starts])
+        for read in range(how.reads):
+            runner.advance(np.full(how.chains, how.burn_in + read * how.thinning))
+            np.add.at(visits, index.of(runner), 1)
     expected = weights / weights.sum() * visits.sum()
     often = expected >= 5
     found, wanted = np.append(visits[often], visits[~often].sum()), np.append(expected[often], 1e-9)
@@ -128,19 +151,25 @@ def p_value(mutations: int, tables: Tables) -> float:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mutations", "seed"), [(2, 1), (3, 2), (4, 3)])
-def test_chains_sample_the_posterior_for_any_guide(mutations: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("mutations", "seed", "how"),
+    [(2, 1, FEW), (3, 2, FEW), (4, 3, FEW), pytest.param(5, 4, MANY, marks=pytest.mark.verification)],
+)
+def test_chains_sample_the_posterior_for_any_guide(mutations: int, seed: int, how: Reads) -> None:
     """The control leaves out the correction, and its visits are rejected."""
     tables = guide_of(plan_of(6, mutations), seed)
-    assert p_value(mutations, tables) > 0.005
+    assert p_value(mutations, tables, how) > 0.005
     logs = tables["guide_logs"]
-    assert p_value(mutations, {**tables, "guide_logs": np.minimum(logs, 0)}) < 1e-6
+    assert p_value(mutations, {**tables, "guide_logs": np.minimum(logs, 0)}, how) < 1e-6
 
 
 @pytest.mark.statistical
-def test_a_move_without_its_reverse_would_be_noticed() -> None:
+@pytest.mark.parametrize(
+    ("mutations", "seed", "how"), [(3, 2, FEW), pytest.param(5, 4, MANY, marks=pytest.mark.verification)]
+)
+def test_a_move_without_its_reverse_would_be_noticed(mutations: int, seed: int, how: Reads) -> None:
     """The control makes moves whose reverse the guide never proposes, as if it were the most frequent."""
-    tables = guide_of(plan_of(6, 3), 2)
+    tables = guide_of(plan_of(6, mutations), seed)
     logs = tables["guide_logs"]
     assert (logs < 0).any()
-    assert p_value(3, {**tables, "guide_logs": np.where(logs < 0, logs.max(), logs)}) < 1e-6
+    assert p_value(mutations, {**tables, "guide_logs": np.where(logs < 0, logs.max(), logs)}, how) < 1e-6
