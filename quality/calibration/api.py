@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import whole
 from syclade.host.devices.choice import choose_device
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.quality.calibration.ranks import BINS
-from syclade.quality.calibration.replicate import replicate
+from syclade.quality.calibration.replicate import Sampler, replicate
 from syclade.quality.calibration.result import CalibrationResult, OfSetting
+from syclade.quality.calibration.sampling import for_support, from_random
 from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
 
 __all__ = ["INPUTS", "calibration", "settings_named"]
@@ -23,9 +25,10 @@ Progress = Callable[[str, float, float], None]
 
 
 def calibration(
-    settings: Sequence[Setting] = (*SETTINGS, *CONTROLS),
+    settings: Sequence[Setting] | None = None,
     *,
     inputs: int = INPUTS,
+    support: str | None = None,
     device: str = "auto",
     seed: int = DEFAULT_SEED,
     progress: Progress | None = None,
@@ -35,19 +38,23 @@ def calibration(
     Equal arguments give equal results on every device.
 
     Args:
-        settings: sizes, noise, and what the inference is given.
+        settings: sizes, noise, and what the inference is given; by default `settings_named` without names.
         inputs: inputs of each setting, at least `BINS`; their seeds are `seed` and following.
+        support: sample as `infer` does for this level of support, quick or full; None for chains from random
+            trees.
         device: auto, cpu, native, fpga-emu, fpga, gpu, numpy, or a dpctl filter string.
         seed: seed of the first input of each setting, and of its chains.
         progress: called with the current activity, the amount done and the total.
 
     Raises:
-        OptionError: an option is invalid.
+        OptionError: an option is invalid, or a setting learns rates, which `infer` does not do for support.
         DeviceError: the device cannot run.
 
     Source: Talts et al., "Validating Bayesian inference algorithms with simulation-based calibration", 2018.
     """
     inputs = whole("inputs (--inputs)", inputs, BINS, 2**20)
+    settings = settings_named((), support) if settings is None else _allowed(settings, support)
+    sample: Sampler = from_random if support is None else partial(for_support, support)
     found = choose_device(device).filter
     of_settings = []
     for place, setting in enumerate(settings):
@@ -57,19 +64,36 @@ def calibration(
             if progress is not None:
                 done = place * inputs + number
                 progress(f"{setting.name}, {number + 1} of {inputs}", done, len(settings) * inputs)
-            replicates.append(replicate(setting, seed + number, found))
+            replicates.append(replicate(setting, seed + number, found, sample))
         of_settings.append(OfSetting(setting, tuple(replicates), time.process_time() - began))
-    return CalibrationResult(tuple(of_settings), inputs, found, seed)
+    return CalibrationResult(tuple(of_settings), inputs, found, seed, support)
 
 
-def settings_named(names: Sequence[str]) -> tuple[Setting, ...]:
-    """Return the settings with these names; all of them if there are no names.
+def settings_named(names: Sequence[str], support: str | None = None) -> tuple[Setting, ...]:
+    """Return the settings with these names; all that can be sampled if there are no names.
+
+    Args:
+        names: names of settings.
+        support: as for `calibration`.
 
     Raises:
-        OptionError: there is no such setting.
+        OptionError: there is no such setting, or it cannot be sampled in this way.
     """
     known = {setting.name: setting for setting in (*SETTINGS, *CONTROLS)}
     for name in names:
         if name not in known:
             raise OptionError(f"there is no setting {name!r}", hint=f"give one of {', '.join(known)}")
-    return tuple(known[name] for name in names) or tuple(known.values())
+    if names:
+        return _allowed([known[name] for name in names], support)
+    return tuple(one for one in known.values() if support is None or not one.learn)
+
+
+def _allowed(settings: Sequence[Setting], support: str | None) -> tuple[Setting, ...]:
+    """Return the settings, after a check that they can be sampled in this way."""
+    for one in settings:
+        if support is not None and one.learn:
+            raise OptionError(
+                f"the setting {one.name!r} learns rates, which chains for support do not",
+                hint="leave out the setting, or --support",
+            )
+    return tuple(settings)

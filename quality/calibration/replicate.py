@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.inference import infer
 from syclade.host.model.summed import summed_log_likelihood
 from syclade.host.samples.features import leaves_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.calibration.credible import Covered, parent_sets
-from syclade.quality.calibration.inputs import LEARN, Drawn, draw
+from syclade.quality.calibration.inputs import Drawn, draw
 from syclade.quality.calibration.ranks import rank_of, spread_out
 from syclade.quality.calibration.reliability import Reliability, reliability
+from syclade.quality.calibration.sampling import Sampled
 from syclade.quality.calibration.settings import Setting
-from syclade.quality.work import work_of
 
-__all__ = ["CHAINS", "Replicate", "replicate"]
+__all__ = ["Replicate", "Sampler", "replicate"]
 
-CHAINS = 4
-SAMPLES = 500
-"""Samples of each chain, before those of the burn-in are left out."""
+Sampler = Callable[[Setting, Drawn, int, str], Sampled]
+"""(setting, input, seed, device) -> samples of the posterior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +35,8 @@ class Replicate:
         pairs, edges, clades: reliability of ancestor pairs, of parents, and of the sets of mutations below a
             mutation.
         sets: credible sets of parents.
-        mixed: whether the convergence diagnostics of the samples have no warning.
-        work: share of the steps by executor.
+        mixed: whether `infer` has no warning about the samples.
+        work: share of the work by executor.
     """
 
     ranks: Mapping[str, int]
@@ -50,18 +48,10 @@ class Replicate:
     work: Mapping[str, float]
 
 
-def replicate(setting: Setting, seed: int, device: str) -> Replicate:
-    """Draw an input, sample its posterior from random trees, and compare with the truth."""
+def replicate(setting: Setting, seed: int, device: str, sample: Sampler) -> Replicate:
+    """Draw an input, sample its posterior, and compare with the truth."""
     drawn = draw(setting, seed)
-    given = setting.inferred_with
-    learn = LEARN if setting.learn else None
-    result = infer(
-        drawn.matrix, fp_rate=given.fp_rate, fn_rate=given.fn_rate, score="sum", chains=CHAINS,
-        steps=setting.steps, samples=setting.steps // SAMPLES, seed=seed, device=device,
-        learn_fn=learn, learn_fp=learn,
-    )  # fmt: skip
-    samples = result.samples
-    assert isinstance(samples, SampledMutationTrees)
+    samples, mixed, work = sample(setting, drawn, seed, device)
     n = setting.mutations
     above = ancestor_matrix(drawn.parents)[:n, :n].astype(bool)
     np.fill_diagonal(above, val=False)
@@ -73,8 +63,8 @@ def replicate(setting: Setting, seed: int, device: str) -> Replicate:
         reliability(shares.edges, is_parent),
         _clades(_trees(samples), drawn.parents),
         parent_sets(shares.edges, drawn.parents),
-        not samples.warnings,
-        work_of(result),
+        mixed,
+        work,
     )
 
 

@@ -96,12 +96,14 @@ class CalibrationResult(Drawn):
         inputs: inputs of each.
         device: where the chains ran.
         seed: seed of the first input.
+        support: level of the support whose chains sampled, quick or full; None for chains from random trees.
     """
 
     settings: tuple[OfSetting, ...]
     inputs: int
     device: str
     seed: int
+    support: str | None = None
 
     @property
     def threshold(self) -> float:
@@ -129,7 +131,12 @@ class CalibrationResult(Drawn):
             "holds": self.holds,
             "draws": DRAWS,
             "threshold": self.threshold,
-            "settings": {"inputs": self.inputs, "device": self.device, "seed": self.seed},
+            "settings": {
+                "inputs": self.inputs,
+                "device": self.device,
+                "seed": self.seed,
+                "support": self.support,
+            },
             "results": [{**one.to_dict(), "rejected": self.rejects(one)} for one in self.settings],
         }
 

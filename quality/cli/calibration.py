@@ -33,11 +33,23 @@ FILES = ("calibration.json", "calibration.png")
     metavar="NAME",
     help="A setting, such as '20 x 40'; may be given more than once. All by default.",
 )
+@click.option(
+    "--support",
+    type=click.Choice(("quick", "full")),
+    help="Search, and sample as `infer` does for this level of support. Default: chains from random trees.",
+)
 @options.take("seed")
 @options.take("out", required=True)
 @options.take("force", "json")
 def command(
-    names: tuple[str, ...], inputs: int, device: str, seed: int, out: Path, force: bool, as_json: bool
+    names: tuple[str, ...],
+    inputs: int,
+    support: str | None,
+    device: str,
+    seed: int,
+    out: Path,
+    force: bool,
+    as_json: bool,
 ) -> int:
     """Sample the posterior of inputs whose truth is known, and compare shares with truths.
 
@@ -50,9 +62,11 @@ def command(
     from syclade.host.common.files import check_output
     from syclade.quality.calibration.api import calibration, settings_named
 
-    settings = settings_named(names)
+    settings = settings_named(names, support)
     require_extras()
     check_output(out, FILES, force)
     with progress_bar() as show:
-        result = calibration(settings, inputs=inputs, device=device, seed=seed, progress=show)
+        result = calibration(
+            settings, inputs=inputs, support=support, device=device, seed=seed, progress=show
+        )
     return check_options.report(result, out, FILES, force, as_json)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from syclade.host.cli.main import main
 from syclade.host.common.errors import OptionError
+from syclade.host.inference import infer
+from syclade.host.support.stage import make_support_plan
 from syclade.host.trees.tree import are_trees
 from syclade.quality.calibration.api import calibration, settings_named
 from syclade.quality.calibration.credible import LEVELS, parent_sets
@@ -21,6 +23,7 @@ from syclade.quality.calibration.inputs import draw, model_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
 from syclade.quality.calibration.result import CalibrationResult
+from syclade.quality.calibration.sampling import for_support
 from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
 
 SMALL = Setting("5 x 10", 5, 10)
@@ -143,6 +146,38 @@ def test_samples_are_calibrated_and_controls_are_not(studied: CalibrationResult)
     for level, one in zip(LEVELS, fits.covered, strict=True):
         assert one.claimed / one.sets >= level
         assert one.covering == pytest.approx(one.claimed, rel=0.08)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_chains_for_support_are_calibrated_and_controls_are_not() -> None:
+    wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.01))
+    result = calibration((SMALL, wrong_rates), inputs=32, support="quick", device="native")
+    fits, control = result.settings
+    assert not result.rejects(fits), fits.p_values
+    assert result.rejects(control), control.p_values
+    assert result.to_dict()["settings"]["support"] == "quick"
+
+
+def test_chains_for_support_are_those_of_infer() -> None:
+    drawn = draw(SMALL, 1)
+    expected = infer(
+        drawn.matrix, fp_rate=1e-3, fn_rate=0.2, support="quick", seed=1, device="native"
+    ).support
+    assert expected is not None
+    found = for_support("quick", SMALL, drawn, 1, "native")
+    plan = make_support_plan("quick", drawn.matrix, drawn.rates, None).plan
+    assert {"guided reattach", "guided swap"} < set(plan.kinds)
+    trees, others = (np.concatenate(list(one.store.trees())) for one in (found.trees, expected.sampled))
+    np.testing.assert_array_equal(trees, others)
+    assert found.mixed == expected.enough
+
+
+def test_chains_for_support_do_not_learn_rates() -> None:
+    learned = next(one for one in SETTINGS if one.learn)
+    assert settings_named([], "quick") == tuple(one for one in (*SETTINGS, *CONTROLS) if one != learned)
+    with pytest.raises(OptionError, match="learns rates"):
+        calibration((learned,), support="quick", device="native")
 
 
 def test_the_device_did_the_work(studied: CalibrationResult) -> None:

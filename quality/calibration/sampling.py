@@ -1,0 +1,71 @@
+"""Samples of an input's posterior: by chains from random trees, or by those that `infer` runs for support."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from syclade.host.inference import infer
+from syclade.host.samples.mutation_trees import SampledMutationTrees
+from syclade.quality.calibration.inputs import LEARN, Drawn
+from syclade.quality.calibration.settings import Setting
+from syclade.quality.work import work_of
+
+__all__ = ["CHAINS", "Sampled", "for_support", "from_random"]
+
+CHAINS = 4
+SAMPLES = 500
+"""Samples of each chain from a random tree, before those of the burn-in are left out."""
+
+
+class Sampled(NamedTuple):
+    """Samples of the posterior of an input.
+
+    Attributes:
+        trees: the samples with their diagnostics.
+        mixed: whether `infer` has no warning about them.
+        work: share of the work by executor.
+    """
+
+    trees: SampledMutationTrees
+    mixed: bool
+    work: Mapping[str, float]
+
+
+def from_random(setting: Setting, drawn: Drawn, seed: int, device: str) -> Sampled:
+    """Sample by chains from random trees, which learn the rates if the setting says so.
+
+    Args:
+        setting: gives the rates and the number of steps.
+        drawn: the input.
+        seed, device: as for `infer`.
+    """
+    given = setting.inferred_with
+    learn = LEARN if setting.learn else None
+    result = infer(
+        drawn.matrix, fp_rate=given.fp_rate, fn_rate=given.fn_rate, score="sum", chains=CHAINS,
+        steps=setting.steps, samples=setting.steps // SAMPLES, seed=seed, device=device,
+        learn_fn=learn, learn_fp=learn,
+    )  # fmt: skip
+    assert isinstance(result.samples, SampledMutationTrees)
+    return Sampled(result.samples, not result.samples.warnings, work_of(result))
+
+
+def for_support(level: str, setting: Setting, drawn: Drawn, seed: int, device: str) -> Sampled:
+    """Search, and sample as `infer` does for the support of the best tree: with guided moves.
+
+    Args:
+        level: level of support, quick or full.
+        setting, drawn, seed, device: as for `from_random`; the setting must not learn the rates.
+    """
+    given = setting.inferred_with
+    result = infer(
+        drawn.matrix,
+        fp_rate=given.fp_rate,
+        fn_rate=given.fn_rate,
+        support=level,
+        seed=seed,
+        device=device,
+    )
+    assert result.support is not None
+    return Sampled(result.support.sampled, result.support.enough, work_of(result))
