@@ -23,10 +23,15 @@ FILES = ("peers.json", "peers.md")
     "--rates",
     type=click.FloatRange(0, 1, max_open=True),
     nargs=3,
-    default=(1e-3, 0.2, 0.1),
-    show_default=True,
     metavar="FP FN MISSING",
-    help="Of the inputs.",
+    help="Of the inputs.  [default: 0.001, 0.2, 0.1]",
+)
+@click.option(
+    "--simulator",
+    type=click.Choice(("model", "scsim")),
+    default="model",
+    show_default=True,
+    help="Of the inputs; PYTHON runs scsim, which has rates of its own.",
 )
 @click.option("--estimate", is_flag=True, help="Also infer without given rates, and check their intervals.")
 @click.option(
@@ -41,7 +46,7 @@ FILES = ("peers.json", "peers.md")
     "python",
     type=options.INPUT_FILE,
     metavar="PYTHON",
-    help="An interpreter that has scistree2 or scphylo-tools.",
+    help="An interpreter that has scistree2, scphylo-tools or scsim.",
 )
 @PEER
 @click.option(
@@ -77,7 +82,7 @@ def command(
 ) -> int:
     """Compare the consensus and the most likely tree with the trees of other programs.
 
-    The inputs are simulated, and all programs are given the true error rates. The table has precision, recall
+    The inputs are simulated, and all programs are given their error rates. The table has precision, recall
     and F1 of pairs of an ancestor and a descendant, and of pairs on different lineages; by how much the F1 of
     the consensus is higher on the same inputs; and the calibration error of the shares of ancestor pairs. The
     check holds if the consensus has the highest F1, if that without given rates is 0.01 lower at most, and if

@@ -1,8 +1,9 @@
 """Answers of other programs: run by a separate Python, stored as text, and read again.
 
-A folder has one subfolder per program, with one file per input, `64x63-1001.txt` for seed 1001. It has a line
-of 0 and 1 for each mutation: the cells that have it. That of a bootstrap has cell trees in Newick format, one
-per line, with cells 1 to m. So answers of any program can be compared.
+A folder has one subfolder per program, with one file per input, `64x63-1001.txt` for seed 1001, or
+`scsim-64x63-1001.txt` for another simulator. It has a line of 0 and 1 for each mutation: the cells that have
+it. That of a bootstrap has cell trees in Newick format, one per line, with cells 1 to m. So answers of any
+program can be compared.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.common.files import write_files
 from syclade.host.input.textfile import read_text
-from syclade.host.model.simulate import Simulation
 from syclade.quality.peers.bootstrap import resampled
-from syclade.quality.race.inputs import RaceInput
+from syclade.quality.peers.judged import StudyInput
 from syclade.quality.race.peers import PEERS, ask
 
 __all__ = ["BOOTSTRAP", "NO_PROGRAMS", "Answers", "Programs"]
@@ -69,7 +69,7 @@ class Answers:
         found = [*self.programs.names, *(one.name for one in stored if one.is_dir())]
         return [name for name in dict.fromkeys(found) if name != BOOTSTRAP]
 
-    def cells_of(self, name: str, given: RaceInput, simulation: Simulation) -> NDArray[np.bool_] | None:
+    def cells_of(self, name: str, one: StudyInput) -> NDArray[np.bool_] | None:
         """Return the cells of each mutation: bool, shape (n, m); None without an answer.
 
         Raises:
@@ -78,15 +78,13 @@ class Answers:
         """
 
         def run(python: Path) -> list[str]:
-            rows = ask(
-                name, PEERS[name], python, self.programs.seconds, _question(given, simulation), "cells"
-            )
+            rows = ask(name, PEERS[name], python, self.programs.seconds, _question(one), "cells")
             return ["".join(map(str, row)) for row in rows]
 
-        lines, path = self._lines(name, given, run if name in self.programs.names else None)
+        lines, path = self._lines(name, one, run if name in self.programs.names else None)
         if lines is None:
             return None
-        shape = simulation.matrix.values.shape
+        shape = one.simulation.matrix.values.shape
         if len(lines) != shape[0] or any(len(line) != shape[1] or set(line) - set("01") for line in lines):
             raise MatrixError(
                 f"{name}: expected {shape[0]} lines of {shape[1]} characters 0 or 1",
@@ -95,7 +93,7 @@ class Answers:
             )
         return np.array([[mark == "1" for mark in line] for line in lines], dtype=np.bool_)
 
-    def trees_of(self, given: RaceInput, simulation: Simulation) -> list[str] | None:
+    def trees_of(self, one: StudyInput) -> list[str] | None:
         """Return the cell trees of the bootstrap, in Newick format; None without an answer.
 
         Raises:
@@ -104,20 +102,20 @@ class Answers:
         count = self.programs.replicates
 
         def run(python: Path) -> list[str]:
-            chosen = resampled(given.mutations, count, given.seed)
-            asked = {**_question(given, simulation), "resampled": chosen}
+            chosen = resampled(one.given.mutations, count, one.given.seed)
+            asked = {**_question(one), "resampled": chosen}
             found = ask(BOOTSTRAP, _BOOTSTRAP_SCRIPT, python, self.programs.seconds, asked, "trees")
             return list(found)
 
-        return self._lines(BOOTSTRAP, given, run if count else None)[0]
+        return self._lines(BOOTSTRAP, one, run if count else None)[0]
 
     def _lines(
-        self, name: str, given: RaceInput, run: Callable[[Path], list[str]] | None
+        self, name: str, one: StudyInput, run: Callable[[Path], list[str]] | None
     ) -> tuple[list[str] | None, Path | None]:
         """Return the lines of a stored answer, or of a new one, and the file."""
         path = None
         if self.folder is not None:
-            path = self.folder / name / f"{given.cells}x{given.mutations}-{given.seed}.txt"
+            path = self.folder / name / f"{one.name}.txt"
             if path.exists():
                 return read_text(path, MatrixError).splitlines(), path
         if run is None or self.programs.python is None:
@@ -128,6 +126,6 @@ class Answers:
         return lines, path
 
 
-def _question(given: RaceInput, simulation: Simulation) -> dict[str, object]:
-    values = simulation.matrix.values.tolist()
-    return {"matrix": values, "fp_rate": given.fp_rate, "fn_rate": given.fn_rate}
+def _question(one: StudyInput) -> dict[str, object]:
+    values = one.simulation.matrix.values.tolist()
+    return {"matrix": values, "fp_rate": one.given.fp_rate, "fn_rate": one.given.fn_rate}

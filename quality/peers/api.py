@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
 from syclade.host.options.defaults import DEFAULT_SEED
 from syclade.quality.bench.measure import versions
@@ -15,6 +16,7 @@ from syclade.quality.peers.claims import claims_of_cells, claims_of_shares
 from syclade.quality.peers.judged import StudyInput
 from syclade.quality.peers.ours import rates_given, rates_not_given
 from syclade.quality.peers.result import Found, PeersStudy
+from syclade.quality.peers.simulators import MODEL, SCSIM, Simulator, from_model, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race.answers import processor_seconds
 from syclade.quality.race.inputs import RaceInput
@@ -33,7 +35,8 @@ def peers(
     cells: int = 64,
     mutations: int = 63,
     inputs: int = 4,
-    rates: tuple[float, float, float] = RATES,
+    rates: tuple[float, float, float] | None = None,
+    simulator: str = MODEL,
     estimate: bool = False,
     support: str = "quick",
     folder: Path | None = None,
@@ -45,12 +48,14 @@ def peers(
 ) -> PeersStudy:
     """Compare the consensus, the most likely tree and trees of other programs with the truth.
 
-    All programs are given the true error rates.
+    All programs are given the true error rates of each input.
 
     Args:
         cells, mutations: size of the inputs.
         inputs: number of inputs; their seeds are `seed`, `seed` + 1, ….
-        rates: rates of false positives, false negatives and missing values of the inputs.
+        rates: rates of false positives, false negatives and missing values of the inputs; None for `RATES`.
+        simulator: simulator of the inputs, model or scsim; scsim is run by the interpreter of `programs`, and
+            has rates of its own.
         estimate: whether to run `infer` without given rates, too.
         support: level of support, quick or full.
         folder: folder of stored answers of other programs, which new ones are added to; None for none.
@@ -69,13 +74,20 @@ def peers(
     """
     chosen = choose_device(device).filter
     answers = Answers(folder, programs)
+    simulate = _simulator_named(simulator, rates, programs)
     ours = {"": rates_given, **({"-estimated": rates_not_given} if estimate else {})}
     all_found: list[Found] = []
     for number in range(inputs):
-        one = StudyInput(RaceInput(cells, mutations, *rates, seed + number))
+        one = simulate(RaceInput(cells, mutations, *(rates or RATES), seed + number))
         if progress is not None:
             progress(f"input {one.given.seed}", number, inputs)
-        key = {**one.given.to_dict(), "support": support, "device": chosen, "versions": versions()}
+        key = {
+            **one.given.to_dict(),
+            "simulator": simulator,
+            "support": support,
+            "device": chosen,
+            "versions": versions(),
+        }
         for suffix, run in ours.items():
             name = f"{one.given.seed}{suffix}.json"
             all_found += stored_or_new(stored, name, key, partial(run, one, support, chosen))
@@ -84,7 +96,8 @@ def peers(
         "cells": cells,
         "mutations": mutations,
         "inputs": inputs,
-        "rates": list(rates),
+        "simulator": simulator,
+        "rates": None if simulator == SCSIM else list(rates or RATES),
         "support": support,
         "replicates": programs.replicates,
         "device": chosen,
@@ -94,17 +107,33 @@ def peers(
     return PeersStudy(tuple(all_found), settings)
 
 
+def _simulator_named(name: str, rates: tuple[float, float, float] | None, programs: Programs) -> Simulator:
+    """Return the simulator of the inputs.
+
+    Raises:
+        OptionError: there is no such simulator, or it does not go with the other options.
+    """
+    if name == MODEL:
+        return from_model
+    if name != SCSIM:
+        raise OptionError(f"there is no simulator {name!r}", hint=f"use {MODEL} or {SCSIM}")
+    if rates is not None:
+        raise OptionError(f"the simulator {SCSIM} has rates of its own", hint="leave out --rates")
+    if programs.python is None:
+        raise OptionError(f"no interpreter to run {SCSIM} with", hint="give --peers PYTHON")
+    return scsim(programs.python, programs.seconds)
+
+
 def _theirs(one: StudyInput, answers: Answers) -> Iterator[Found]:
     """Yield what other programs find for an input."""
-    given, simulation = one.given, one.simulation
     for name in answers.names:
         began = processor_seconds()
-        cells = answers.cells_of(name, given, simulation)
+        cells = answers.cells_of(name, one)
         if cells is not None:
             yield one.found(name, claims_of_cells(cells), processor_seconds() - began)
     began = processor_seconds()
-    trees = answers.trees_of(given, simulation)
+    trees = answers.trees_of(one)
     if trees is not None:
-        before, apart = shares_of_trees(trees, simulation.matrix, given.rates)
+        before, apart = shares_of_trees(trees, one.simulation.matrix, one.given.rates)
         seconds = processor_seconds() - began
         yield one.found(BOOTSTRAP, claims_of_shares(before, apart), seconds, before)

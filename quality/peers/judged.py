@@ -25,14 +25,19 @@ class StudyInput:
 
     Attributes:
         given: size, rates and seed.
+        simulation: the matrix and the true tree.
+        simulator: name of a simulator that is not our model's; empty otherwise.
     """
 
     given: RaceInput
+    simulation: Simulation
+    simulator: str = ""
 
-    @cached_property
-    def simulation(self) -> Simulation:
-        """The matrix and the true tree."""
-        return self.given.simulated()
+    @property
+    def name(self) -> str:
+        """Name of the input's files."""
+        prefix = f"{self.simulator}-" if self.simulator else ""
+        return f"{prefix}{self.given.cells}x{self.given.mutations}-{self.given.seed}"
 
     @cached_property
     def true(self) -> Claims:

@@ -11,6 +11,7 @@ import numpy as np
 from syclade.host.trees.distances import Agreement
 from syclade.quality.calibration.reliability import Reliability, together
 from syclade.quality.consensus.result import f1_of
+from syclade.quality.peers.ahead import Ahead, ahead_by
 from syclade.quality.peers.claims import RELATIONS, SHARES
 from syclade.quality.text_table import text_table
 
@@ -111,15 +112,14 @@ class PeersStudy:
         """Return the outcomes of a method by the seed of the input."""
         return {one.seed: one for one in self.found if one.method == method}
 
-    def ahead(self, method: str, relation: str) -> tuple[float, float]:
-        """Return by how much the consensus' F1 is higher on the inputs of a method: mean, standard error."""
+    def ahead(self, method: str, relation: str) -> Ahead:
+        """Return by how much the consensus' F1 is higher on the inputs of a method."""
         ours = self.of(CONSENSUS)
         gains = [
             f1_of(ours[seed].agreement[relation]) - f1_of(one.agreement[relation])
             for seed, one in self.of(method).items()
         ]
-        error = np.std(gains, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else np.nan
-        return float(np.mean(gains)), float(error)
+        return ahead_by(gains)
 
     def pairs(self, method: str) -> Reliability | None:
         """Return the reliability of a method's pairs over all inputs; None if it has no shares."""
@@ -137,13 +137,13 @@ class PeersStudy:
     def holds(self) -> bool:
         """Return whether the consensus is ahead of others, near without given rates, and calibrated."""
         own, names = self.pairs(CONSENSUS), RELATIONS[:2]
-        ahead = all(self.ahead(method, name)[0] > 0 for method in self.rivals for name in names)
-        near = all(self.ahead(ESTIMATED, name)[0] <= MOST_LOSS for name in names if self.of(ESTIMATED))
+        ahead = all(self.ahead(method, name).mean > 0 for method in self.rivals for name in names)
+        near = all(self.ahead(ESTIMATED, name).mean <= MOST_LOSS for name in names if self.of(ESTIMATED))
         return ahead and near and own is not None and own.error <= MOST_ERROR
 
     def __repr__(self) -> str:
         """Return one line with the main numbers."""
-        told = ", ".join(f"{name} {self.ahead(name, RELATIONS[0])[0]:+.3f}" for name in self.rivals)
+        told = ", ".join(f"{name} {self.ahead(name, RELATIONS[0]).mean:+.3f}" for name in self.rivals)
         return f"<PeersStudy: F1 of the consensus above others: {told or 'none'}>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -165,13 +165,11 @@ class PeersStudy:
         means: dict[str, Any] = {"inputs": len(own)}
         for name in RELATIONS:
             pairs = [one.agreement[name] for one in own]
-            ahead, error = self.ahead(method, name)
             means[name] = {
                 "precision": float(np.mean([one.precision for one in pairs])),
                 "recall": float(np.mean([one.recall for one in pairs])),
                 "f1": float(np.mean([f1_of(one) for one in pairs])),
-                "consensus_ahead": ahead,
-                "standard_error": None if np.isnan(error) else error,
+                **self.ahead(method, name).to_dict(),
             }
         return means
 
@@ -183,7 +181,7 @@ class PeersStudy:
             "inputs",
             *(f"{name}: P / R / F1" for name in names[:2]),
             *(f"{name}: F1" for name in names[2:]),
-            "consensus ahead: ancestors",
+            "consensus ahead (95 % interval): ancestors",
             "lineages",
             "error of shares",
         )
@@ -195,9 +193,7 @@ class PeersStudy:
         means, pairs = self._means(method), self.pairs(method)
         full = [" / ".join(f"{means[name][key]:.3f}" for key in ("precision", "recall", "f1"))
                 for name in RELATIONS[:2]]  # fmt: skip
-        ahead = [
-            "" if method == CONSENSUS else _with_error(*self.ahead(method, name)) for name in RELATIONS[:2]
-        ]
+        ahead = ["" if method == CONSENSUS else self.ahead(method, name).text for name in RELATIONS[:2]]
         return (
             method,
             str(means["inputs"]),
@@ -206,7 +202,3 @@ class PeersStudy:
             *ahead,
             "" if pairs is None else f"{pairs.error:.3f}",
         )
-
-
-def _with_error(value: float, error: float) -> str:
-    return f"{value:+.3f}" + ("" if np.isnan(error) else f" ± {error:.3f}")

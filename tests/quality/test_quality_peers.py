@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 
 from syclade.host.cli.main import main
-from syclade.host.common.errors import MatrixError
+from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.consensus.clone_tree import clone_tree_of
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.consensus.result import f1_of
+from syclade.quality.peers.ahead import LEVEL, ahead_by
 from syclade.quality.peers.answers import BOOTSTRAP, Answers, Programs
 from syclade.quality.peers.bootstrap import cells_on_tree, resampled, shares_of_trees
 from syclade.quality.peers.claims import (
@@ -26,14 +29,14 @@ from syclade.quality.peers.claims import (
     claims_of_tree,
     without_ties,
 )
-from syclade.quality.peers.judged import StudyInput
 from syclade.quality.peers.result import ESTIMATED, OURS, Found, PeersStudy
+from syclade.quality.peers.simulators import Simulator, from_model, scsim
 from syclade.quality.peers.stored import stored_or_new
 from syclade.quality.race import peers
 from syclade.quality.race.inputs import RaceInput
 from tests.support.tree_strategies import trees
 
-ONE = StudyInput(RaceInput(12, 6, seed=1))
+ONE = from_model(RaceInput(12, 6, seed=1))
 
 
 # ---- claims
@@ -150,20 +153,20 @@ def test_answers_are_stored_and_read_again(program: Any, tmp_path: Path) -> None
     folder = tmp_path / "answers"
     asking = Answers(folder, Programs(Path(sys.executable), ("ScisTree2",), 2))
     ones = ONE.simulation.matrix.values == 1
-    cells = asking.cells_of("ScisTree2", ONE.given, ONE.simulation)
+    cells = asking.cells_of("ScisTree2", ONE)
     assert cells is not None
     np.testing.assert_array_equal(cells, ones)
-    assert asking.trees_of(ONE.given, ONE.simulation) == ["a", "b"]
+    assert asking.trees_of(ONE) == ["a", "b"]
     program("raise SystemExit('must not run')")
     for again in (asking, Answers(folder, Programs())):
         assert again.names == ["ScisTree2"]
-        stored = again.cells_of("ScisTree2", ONE.given, ONE.simulation)
+        stored = again.cells_of("ScisTree2", ONE)
         assert stored is not None
         np.testing.assert_array_equal(stored, ones)
-        assert again.trees_of(ONE.given, ONE.simulation) == ["a", "b"]
-    other = RaceInput(12, 6, seed=2)
-    assert Answers(folder, Programs()).cells_of("ScisTree2", other, other.simulated()) is None
-    assert Answers(None, Programs()).trees_of(other, other.simulated()) is None
+        assert again.trees_of(ONE) == ["a", "b"]
+    for other in (from_model(RaceInput(12, 6, seed=2)), replace(ONE, simulator="scsim")):
+        assert Answers(folder, Programs()).cells_of("ScisTree2", other) is None
+        assert Answers(None, Programs()).trees_of(other) is None
 
 
 @pytest.mark.parametrize("text", ["01\n" * 6, "0" * 12 + "\n", ("0" * 11 + "2\n") * 6])
@@ -171,7 +174,7 @@ def test_stored_answers_that_do_not_fit_are_refused(tmp_path: Path, text: str) -
     (tmp_path / "Mine").mkdir()
     (tmp_path / "Mine" / "12x6-1.txt").write_text(text)
     with pytest.raises(MatrixError, match="expected 6 lines of 12 characters 0 or 1"):
-        Answers(tmp_path, Programs()).cells_of("Mine", ONE.given, ONE.simulation)
+        Answers(tmp_path, Programs()).cells_of("Mine", ONE)
 
 
 # ---- outcomes
@@ -220,9 +223,20 @@ def test_it_holds_where_the_consensus_is_ahead_and_calibrated() -> None:
     assert not study(1.0, 0.8).holds
     assert not study(0.5, 0.5).holds
     assert not study(0.5, 0.8, share=0.6).holds
-    ahead, error = study(0.5, 0.8).ahead("Rival", "ancestors")
-    assert ahead > 0
-    assert np.isnan(error)
+    ahead = study(0.5, 0.8).ahead("Rival", "ancestors")
+    assert ahead.mean > 0
+    assert ahead.to_dict()["interval"] is None
+    assert ahead.text == f"{ahead.mean:+.3f}"
+
+
+@pytest.mark.statistical
+def test_intervals_of_differences_contain_the_mean() -> None:
+    rng = np.random.default_rng(3)
+    found = [ahead_by(rng.normal(0.02, 0.05, 5).tolist()) for _ in range(4000)]
+    assert np.mean([one.low < 0.02 < one.high for one in found]) == pytest.approx(LEVEL, abs=0.01)
+    assert ahead_by([0.01, 0.03]).mean == pytest.approx(0.02)
+    assert ahead_by([0.01, 0.03]).error == pytest.approx(0.01)
+    assert ahead_by([0.02] * 3).text == "+0.020 (+0.020 to +0.020)"
 
 
 # ---- the command
@@ -265,3 +279,96 @@ def test_a_program_needs_an_interpreter(tmp_path: Path, capsys: pytest.CaptureFi
         main(["quality", "peers", "--peer=ScisTree2", f"--out={tmp_path}"])
     assert ended.value.code == 2
     assert "give --peers PYTHON" in capsys.readouterr().err
+
+
+# ---- inputs of another simulator
+
+SIMULATED = """
+reads = [
+    [[6, 4], [9, 1], [2, 1], [0, 5]], [[17, 4], [5, 5], [9, 0], [4, 1]], [[8, 0], [3, 3], [0, 2], [5, 0]],
+]
+truth = [[1, 1, 0, 1], [0, 1, 0, 0], [0, 1, 0, 0]]
+genotypes = [[[2 - one, one] for one in row] for row in truth]
+assert (asked["cells"], asked["sites"]) == (4, 3)
+print(json.dumps({"simulated": {"genotypes": genotypes, "reads": reads}}))
+"""
+
+
+@pytest.fixture
+def simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Replace the script that calls scsim."""
+
+    def write(body: str) -> Simulator:
+        (tmp_path / "scsim.py").write_text(FAKE.format(body=body))
+        monkeypatch.setattr(peers, "_PROGRAMS", tmp_path)
+        return scsim(Path(sys.executable), 60.0)
+
+    return write
+
+
+def test_values_and_rates_come_from_reads(simulator: Any) -> None:
+    one = simulator(SIMULATED)(RaceInput(4, 3, seed=9))
+    assert one.simulation.matrix.values.tolist() == [[1, 0, 3, 1], [0, 1, 0, 0], [0, 1, 3, 0]]
+    assert one.given.missing == pytest.approx(2 / 12)
+    assert one.given.fn_rate == pytest.approx(1.5 / 6)  # one of five
+    assert one.given.fp_rate == pytest.approx(0.5 / 6)  # none of five
+    assert one.simulation.parents.tolist() == [3, 0, 1, 3]
+    assert one.simulation.attachments.tolist() == [0, 2, 3, 0]
+    assert np.argwhere(one.seen.before).tolist() == [[0, 1], [0, 2]]
+    assert one.name == "scsim-4x3-9"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (SIMULATED.replace("[0, 1, 0, 0]]", "[0, 1, 1, 0]]"), "fit no tree"),
+        (SIMULATED.replace(", [5, 0]],", "],"), "gave no reads of 3 sites and 4 cells"),
+        (SIMULATED.replace('"reads": reads', '"read": reads'), "gave no reads of 3 sites and 4 cells"),
+        ("raise SystemExit('no tree')", "scsim failed: no tree"),
+    ],
+)
+def test_answers_that_are_no_input_are_refused(simulator: Any, body: str, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        simulator(body)(RaceInput(4, 3, seed=9))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--simulator=scsim"], "no interpreter to run scsim with"),
+        (["--simulator=scsim", f"--peers={sys.executable}", "--rates=.1", ".1", ".1"], "rates of its own"),
+    ],
+)
+def test_options_that_do_not_go_with_scsim(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["quality", "peers", *options, f"--out={tmp_path / 'out'}"])
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.skipif(
+    find_spec("scsim") is None, reason="scsim is not installed here (pip install scsim==1.0.0)"
+)
+def test_scsim_simulates_inputs(tmp_path: Path) -> None:
+    """The real program: sizes, errors, seeds, and a study of its inputs."""
+    simulate = scsim(Path(sys.executable), 60.0)
+    one, again, other = (simulate(RaceInput(30, 40, seed=seed)) for seed in (5, 5, 6))
+    truth, values = one.simulation.truth, one.simulation.matrix.values
+    assert values.shape == truth.shape == (40, 30)
+    assert truth.any(axis=1).all()
+    np.testing.assert_array_equal(values, again.simulation.matrix.values)
+    assert not np.array_equal(truth, other.simulation.truth)
+    assert one.given.fn_rate == pytest.approx(0.2, abs=0.08)  # an allele drops out in one of five
+    assert one.given.fp_rate < 0.01
+    assert 0.02 < one.given.missing < 0.2
+    with pytest.raises(SystemExit):
+        main([
+            "quality", "peers", "--cells=30", "--mutations=20", "--inputs=1", "--device=native",
+            "--simulator=scsim", f"--peers={sys.executable}", f"--out={tmp_path}",
+        ])  # fmt: skip
+    told = json.loads((tmp_path / "peers.json").read_text())
+    assert told["settings"]["simulator"] == "scsim"
+    assert told["settings"]["rates"] is None
+    assert told["means"]["consensus"]["seen_lineages"]["f1"] > 0.5
