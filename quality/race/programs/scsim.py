@@ -37,7 +37,8 @@ arguments = {
 with tempfile.TemporaryDirectory() as folder:
     place = Path(folder, "lineage.nwk")
     place.write_text(lineage)
-    command = [Path(scsim.__file__).parent / "bin" / "scsim", place, *map(str, arguments.values())]
+    program = str(Path(scsim.__file__).parent / "bin" / "scsim")
+    command = [program, str(place), *map(str, arguments.values())]
     told = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
