@@ -113,10 +113,10 @@ def _with_rates(given: RaceInput, values: NDArray[np.uint8], truth: NDArray[np.b
 def _simulation(values: NDArray[np.uint8], truth: NDArray[np.bool_], seed: int) -> Simulation:
     """Return the matrix with its true tree.
 
-    Mutations on one branch are in the order of their sites, which is random: sites are independent.
+    Mutations on one branch are in random order: sites are independent.
     """
     n, m = truth.shape
-    parents = tree_of_genotypes(truth)
+    parents = _in_random_order(truth, np.random.default_rng(seed))
     above = ancestor_matrix(parents)[:n].astype(bool)  # the row is above the column, or is the column
     attachments = np.full(m, n, dtype=np.int32)
     depth = above[:, :n].sum(axis=0)
@@ -130,3 +130,16 @@ def _simulation(values: NDArray[np.uint8], truth: NDArray[np.bool_], seed: int) 
     matrix = Matrix(np.ascontiguousarray(values), names, f"{SCSIM}, seed {seed}")
     genotypes = np.ascontiguousarray(truth, dtype=np.uint8)
     return Simulation(matrix, parents, attachments, genotypes, np.full(m, -1, dtype=np.int32))
+
+
+def _in_random_order(truth: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the mutation tree of genotypes; of equal rows, any may be above, whatever their numbers.
+
+    A program that orders mutations by their numbers would otherwise have an advantage.
+    """
+    order = rng.permutation(len(truth))
+    found = tree_of_genotypes(truth[order])
+    number = np.append(order, len(truth)).astype(np.int32)
+    parents = np.empty_like(found)
+    parents[number] = number[found]
+    return parents

@@ -312,10 +312,16 @@ def test_values_and_rates_come_from_reads(simulator: Any) -> None:
     assert one.given.missing == pytest.approx(2 / 12)
     assert one.given.fn_rate == pytest.approx(1.5 / 6)  # one of five
     assert one.given.fp_rate == pytest.approx(0.5 / 6)  # none of five
-    assert one.simulation.parents.tolist() == [3, 0, 1, 3]
-    assert one.simulation.attachments.tolist() == [0, 2, 3, 0]
     assert np.argwhere(one.seen.before).tolist() == [[0, 1], [0, 2]]
     assert one.name == "scsim-4x3-9"
+
+
+def test_mutations_on_one_branch_are_in_random_order(simulator: Any) -> None:
+    """The second and the third mutation have the same cells; the last of them has the cell."""
+    simulate = simulator(SIMULATED)
+    found = [simulate(RaceInput(4, 3, seed=seed)).simulation for seed in range(8)]
+    trees = {(tuple(one.parents.tolist()), tuple(one.attachments.tolist())) for one in found}
+    assert trees == {((3, 0, 1, 3), (0, 2, 3, 0)), ((3, 2, 0, 3), (0, 1, 3, 0))}
 
 
 @pytest.mark.parametrize(
