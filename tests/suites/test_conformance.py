@@ -25,18 +25,21 @@ from tests.support.backends import (
     tallies_of,
     with_general,
 )
-from tests.support.own_sizes import by_backend_and_case, is_built_apart
+from tests.support.own_sizes import OWN_SIZES, by_backend_and_case, is_built_apart
 
-SMALL = [
-    Case(1, 4),
-    Case(2, 1),
-    Case(2, 16, seed=2),
-    Case(3, 4),
-    Case(5, 9, seed=3),
-    Case(8, 13),
-    Case(8, 16, kind="duplicates"),
-    Case(14, 16, seed=4),
-]
+SMALL = {
+    f"{case.n}x{case.m}": case
+    for case in (
+        Case(1, 4),
+        Case(2, 1),
+        Case(2, 16, seed=2),
+        Case(3, 4),
+        Case(5, 9, seed=3),
+        Case(8, 13),
+        Case(8, 16, kind="duplicates"),
+        Case(14, 16, seed=4),
+    )
+}
 
 # Sizes around the limits of words and of capacities.
 LARGE = {
@@ -64,6 +67,17 @@ EXTREMES = {
 }
 
 
+def on_backends_with(cases: dict[str, Case]) -> pytest.MarkDecorator:
+    """Parametrise by backend and case.
+
+    Kernels for given sizes are compiled for distinct columns; `make verify` also compiles those for repeated ones.
+    """
+    distinct = [name for name, case in cases.items() if case.problem().multiplicity.max() == 1]
+    return by_backend_and_case(
+        WITH_GENERAL, cases, everywhere=distinct, compiles=lambda backend: backend == OWN_SIZES
+    )
+
+
 def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) -> None:
     """Check that the state is the oracle's after `done` steps."""
     state, last = chain.state, traces[done - 1]
@@ -74,8 +88,7 @@ def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) ->
     assert state.best_parents.tolist() == list(last.best)
 
 
-@with_general
-@pytest.mark.parametrize("case", SMALL, ids=lambda case: f"{case.n}x{case.m}")
+@on_backends_with(SMALL)
 def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
     chains, steps = 3, 150
     plan = case.plan()
@@ -91,10 +104,9 @@ def test_every_step_is_the_oracles(backend: Backend, case: Case) -> None:
                 assert_scores_are_right(plan, found.state)
 
 
-@with_general
-@pytest.mark.parametrize("name", EXTREMES)
-def test_extremes(backend: Backend, name: str) -> None:
-    case, steps = EXTREMES[name], 200
+@on_backends_with(EXTREMES)
+def test_extremes(backend: Backend, case: Case) -> None:
+    steps = 200
     found = run_alone(backend, case, 0, steps)
     assert found.state.step == steps
     assert_is_trace(found, case.trace(0, steps), steps)
@@ -123,7 +135,9 @@ def numpy_chains(case: Case) -> list[Seen]:
     return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
 
 
-@by_backend_and_case(WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart)
+@by_backend_and_case(
+    WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart, apart=[OWN_SIZES]
+)
 def test_large_trees(backend: Backend, case: Case) -> None:
     plan = case.plan()
     with backend.runner(plan, 2, case.seed) as runner:

@@ -11,7 +11,7 @@ import pytest
 from syclade.host.backends import Runner
 from syclade.host.chains.events import Event
 from syclade.host.chains.plan import Plan, make_plan
-from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.chains.recorders import EQUAL_BEST, NEW_BEST, every
 from syclade.host.chains.starts import initial_state
 from syclade.host.common.errors import OptionError
 from syclade.host.devices.choice import choose_device
@@ -31,6 +31,7 @@ from tests.support.learned import Learning, learned_plan, oracle_chain
 from tests.support.own_sizes import by_backend, by_backend_and_case, is_built_apart, is_native
 
 CHAINS, STEPS = 3, 160
+STOPS = (1, 2, 17, 90, STEPS)
 CASES = {
     "small": Case(8, 13),
     "missing": Case(20, 33, kind="missing"),
@@ -41,6 +42,9 @@ CASES = {
     "panels": Case(12, 900),
 }
 ALL = [*(Backend(device, "preorder") for device in DEVICES), Backend("native", "general")]
+NATIVE = [one for one in ALL if is_native(one)]
+"""Compiled in half a minute each; `test_one_rate_alone` runs the precompiled kernel of FN rates."""
+
 on_most_backends = by_backend([*ALL, NUMPY], compiles=is_native)
 
 
@@ -75,7 +79,7 @@ def assert_is(found: Seen, expected: Learning, rates: list[int]) -> None:
     {name: (name, CASES[name]) for name in ("small", "zygosity", "one mutation", "flat")},
     everywhere=["small"],
     compiles=is_built_apart,
-    apart=[Backend("native", "general")],
+    apart=NATIVE,
 )
 def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> None:
     name, of = case
@@ -121,28 +125,48 @@ def test_one_rate_alone(backend: Backend, fn: bool, fp: bool) -> None:
             assert last.places[1 if fn else 0] == 0
 
 
-SCORED = [*((name, "max") for name in CASES), ("small", "sum"), ("zygosity", "sum")]
+SUMMED = Case(20, 30, kind="zygosity")
+"""It has the kernel of the posterior check; the package has none of learned rates and the sum score."""
+
+SCORED = {f"{name}-max": (case, "max") for name, case in CASES.items()} | {
+    "small-sum": (CASES["small"], "sum"),
+    "zygosity-sum": (SUMMED, "sum"),
+}
+
+
+@cache
+def numpy_chains(case: Case, score: str) -> list[Seen]:
+    """Return numpy's chains at each of STOPS, whose scores are those of the definition."""
+    plan = learned_plan(case, score=score)
+    found = chains(NUMPY, plan, case)
+    for one in found:
+        assert_scores_are_right(plan, one.state)
+    return found
+
+
+def chains(backend: Backend, plan: Plan, case: Case) -> list[Seen]:
+    with backend.runner(plan, CHAINS, case.seed) as runner:
+        started(backend, runner, plan, case)
+        found = []
+        for stop in STOPS:
+            runner.advance(np.full(CHAINS, stop))
+            found += [seen(runner, chain) for chain in range(CHAINS)]
+    return found
 
 
 @by_backend_and_case(
     ALL,
-    {f"{name}-{score}": (CASES[name], score) for name, score in SCORED},
+    SCORED,
     everywhere=["small-max"],
     compiles=is_built_apart,
-    apart=[Backend("native", "general")],
+    apart=NATIVE,
+    later=["small-sum"],
 )
 def test_every_backend_gives_the_same_bits(backend: Backend, case: tuple[Case, str]) -> None:
     of, score = case
-    plan = learned_plan(of, score=score)
-    with backend.runner(plan, CHAINS, of.seed) as runner, NUMPY.runner(plan, CHAINS, of.seed) as other:
-        for one in (runner, other):
-            started(backend, one, plan, of)
-        for stop in (1, 2, 17, 90, STEPS):
-            for one in (runner, other):
-                one.advance(np.full(CHAINS, stop))
-            for chain in range(CHAINS):
-                assert_scores_are_right(plan, runner.get(chain))
-                assert_equal_chains(seen(runner, chain), seen(other, chain))
+    found = chains(backend, learned_plan(of, score=score), of)
+    for ours, expected in zip(found, numpy_chains(of, score), strict=True):
+        assert_equal_chains(ours, expected)
 
 
 @on_most_backends
@@ -164,9 +188,10 @@ def test_chains_go_on_elsewhere(backend: Backend) -> None:
 
 @on_most_backends
 def test_events_tell_the_rates(backend: Backend) -> None:
+    """The recorders and the rate are those of a precompiled kernel."""
     case = CASES["small"]
-    learned = learned_plan(case)
-    plan = make_plan(learned.problem, recorders=(every(9), NEW_BEST), events=4)
+    learned = learned_plan(case, fp=False)
+    plan = make_plan(learned.problem, recorders=(NEW_BEST, EQUAL_BEST, every(9)), events=4)
     events: list[Event] = []
     with backend.runner(plan, CHAINS, case.seed) as runner:
         started(backend, runner, plan, case)
@@ -177,7 +202,7 @@ def test_events_tell_the_rates(backend: Backend) -> None:
             events += advanced.events
     told = {(event.chain, event.step): event for event in events}
     assert {step for chain, step in told if not step % 9} == set(range(9, STEPS + 1, 9))
-    for chain, trace in enumerate(traces("small")):
+    for chain, trace in enumerate(traces("small", fp=False)):
         for step, state in enumerate(trace, 1):
             event = told.pop((chain, step), None)
             assert (event is not None) >= (step % 9 == 0)

@@ -1,21 +1,43 @@
-"""The target `python`: kernels run without a compiler, and take the first steps of the same chains."""
+"""The target `python`: kernels run without a compiler, and take the first steps of the same chains.
+
+Its kernels are made for the sizes of a problem, as those are that numba compiles for this processor.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from syclade.host.chains.events import Event
+from syclade.host.chains.plan import Plan
 from syclade.host.chains.recorders import NEW_BEST, every
+from syclade.host.chains.starts import initial_state
 from syclade.host.encodings.preorder import PreorderEncoding
 from syclade.kernels.target.python import TRAITS
-from tests.support.backends import NUMPY, Backend, Case, assert_equal_chains, run_alone, seen
+from tests.doublets.cases import plan_of as doublets_plan
+from tests.recurrent.cases import plan_of as recurrent_plan
+from tests.suites.test_guided_moves import guide_of
+from tests.suites.test_guided_moves import plan_of as guided_plan
+from tests.suites.test_sum_score import plan_of as sum_plan
+from tests.support.backends import NUMPY, Backend, Case, Seen, assert_equal_chains, run_alone, seen
+from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase
+from tests.support.learned import learned_plan
 
+SEED = 1
+SMALL, ZYGOSITY = Case(8, 13, gamma=0.3), Case(12, 30, kind="zygosity", gamma=0.3)
 CASES = {
     "ancestor": (Case(8, 13, gamma=0.3), 60),
     "ancestor, two words": (Case(70, 40), 6),
     "preorder": (Case(8, 13, gamma=0.3), 60),
     "preorder, one mutation": (Case(1, 6), 20),
+    "preorder, one cell": (Case(2, 1), 60),
     "preorder, repeated columns": (Case(12, 30, kind="duplicates", gamma=0.3), 40),
+    "preorder, large": (Case(64, 64), 20),
+    "preorder, several panels": (Case(20, 150, gamma=0.05), 30),
     "preorder, wide": (Case(12, 800, gamma=0.01), 20),
 }
 
@@ -39,3 +61,48 @@ def test_the_chains_are_those_of_numpy(name: str) -> None:
     assert [(one.chain, one.step, one.why, one.key) for one in events] == [
         (one.chain, one.step, one.why, one.key) for one in expected
     ]
+
+
+PLANS: dict[str, Callable[[], Plan]] = {
+    "sum": lambda: sum_plan(SMALL),
+    "sum, zygosity": lambda: sum_plan(ZYGOSITY),
+    "learned": lambda: learned_plan(SMALL),
+    "learned, zygosity": lambda: learned_plan(ZYGOSITY),
+    "learned, sum": lambda: learned_plan(SMALL, score="sum"),
+    "guided": lambda: guided_plan(40, 9),
+    "doublets": lambda: doublets_plan(SMALL),
+    "recurrent": lambda: recurrent_plan(SMALL, None),
+    "recurrent, doublets": lambda: recurrent_plan(SMALL, 0.2),
+    "cells": lambda: LeafCase(9, 12, gamma=0.3).plan(),
+    "cells, large": lambda: LeafCase(33, 65, gamma=0.3).plan(),
+    "cells, learned": lambda: LeafCase(9, 12, gamma=0.3).plan(learn_fn=0.25, learn_fp=0.2),
+}
+STEPS = 40
+
+
+def ends(backend: LeafBackend, plan: Plan, guided: bool) -> tuple[list[Seen], list[Any]]:
+    """Return two chains, and their events, in the encoding of a run."""
+    plan = replace(plan, recorders=(every(3), NEW_BEST), events=4 * STEPS)
+    tables = guide_of(plan, 1) if guided else {}
+
+    def row(event: Event) -> tuple[Any, ...]:
+        return (event.chain, event.step, event.score, event.why, event.key, event.rate_at)
+
+    with backend.runner(plan, 2, SEED) as runner:
+        for slot in range(2):
+            runner.put(slot, replace(initial_state(plan, SEED, slot), tables=tables))
+        events = runner.advance(np.array([STEPS, STEPS - 1])).events
+        return [seen(runner, slot) for slot in range(2)], sorted(map(row, events))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_chains_of_every_score_are_those_of_numpy(name: str) -> None:
+    plan, guided = PLANS[name](), name == "guided"
+    ours, events = ends(LeafBackend("python"), plan, guided)
+    expected, of_numpy = ends(LEAF_NUMPY, plan, guided)
+    for one, other in zip(ours, expected, strict=True):
+        assert_equal_chains(one, other)
+    assert events == of_numpy
+    assert len(events) > STEPS // 3
+    tallies = ours[0].tallies
+    assert (tallies[len(tallies) // 2 :] > 0).sum() >= 2, "kinds of accepted moves"

@@ -28,7 +28,9 @@ from tests.support.backends import (
     with_rates,
 )
 
-CASE = Case(9, 20, gamma=0.5)
+CASE = Case(8, 13, gamma=0.5)
+"""It has the kernels of `test_conformance.py`, of which the longest takes 20 s to compile."""
+
 RATES = [(0.02, 0.2), (0.3, 0.3), (0.001, 0.4)]
 
 

@@ -32,7 +32,7 @@ from tests.support.backends import (
     seen,
     with_rates,
 )
-from tests.support.own_sizes import by_backend_and_case, is_built_apart
+from tests.support.own_sizes import OWN_SIZES, by_backend_and_case, is_built_apart
 
 N = 20
 SEED = 5
@@ -74,7 +74,7 @@ CASES: dict[str, tuple[NDArray[np.uint8], Rates, dict[str, Any]]] = {
 
 
 BUILT = ("several panels",)
-"""Cases that `make test` runs on every device; kernels for this processor take 20 s each to compile."""
+"""Cases that `make test` runs on the emulator, too."""
 
 
 def plan_of(name: str) -> Plan:
@@ -102,6 +102,7 @@ def chains(backend: Backend, plan: Plan, weights: Sequence[Sequence[int]] = ()) 
     {name: name for name in CASES},
     everywhere=BUILT,
     compiles=is_built_apart,
+    apart=[OWN_SIZES],
 )
 def test_the_chains_are_those_of_numpy(backend: Backend, case: str) -> None:
     plan = plan_of(case)

@@ -22,7 +22,6 @@ _TESTS: dict[str, set[str]] = {
     "kernels/test_draws.py": set(),
     "suites/test_additions.py": set(),
     "suites/test_events.py": {"test_nothing_is_lost_however_short_the_ring"},
-    "suites/test_learned_rates.py": {"test_events_tell_the_rates"},
     "suites/test_moves_exhaustive.py": set(),
     "suites/test_traits.py": set(),
     "test_inference.py": {"test_arrays_of_dpctl", "test_arrays_of_dpnp"},

@@ -1,8 +1,8 @@
 """Cases of a suite by backend: which of them run on kernels for their sizes in `make test`.
 
 Numba takes 4 to 25 s to compile such a kernel for this processor, and suites have a hundred of them. All
-cases run on precompiled kernels. On kernels for their sizes, `make test` runs one or two cases per suite,
-and `make verify` runs the rest.
+cases run on precompiled kernels. On kernels for their sizes, `make test` runs small cases of the maximum
+score, and `make verify` runs the rest. `test_python_target.py` runs the code of such kernels without compiling it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,20 @@ import pytest
 
 from tests.support.backends import BACKENDS, NUMPY, Backend, marks_of
 
-__all__ = ["OTHERS", "by_backend", "by_backend_and_case", "has_own_kernel", "is_built_apart", "is_native"]
+__all__ = [
+    "OTHERS",
+    "OWN_SIZES",
+    "by_backend",
+    "by_backend_and_case",
+    "has_own_kernel",
+    "is_built_apart",
+    "is_native",
+]
 
 OTHERS = [backend for backend in BACKENDS if backend != NUMPY]
+
+OWN_SIZES = Backend("native", "preorder")
+"""The backend whose kernels take longest to compile."""
 
 
 def by_backend_and_case(
@@ -25,6 +36,7 @@ def by_backend_and_case(
     everywhere: Collection[str],
     compiles: Callable[[Backend], bool] | None = None,
     apart: Collection[Backend] = (),
+    later: Collection[str] = (),
 ) -> pytest.MarkDecorator:
     """Parametrise a test by `backend` and `case`.
 
@@ -34,6 +46,7 @@ def by_backend_and_case(
         everywhere: names of the cases that `make test` also runs where a kernel has to be compiled.
         compiles: whether a backend compiles a kernel; default: `has_own_kernel`.
         apart: backends that `make verify` alone runs, since another one has the same parts.
+        later: names of the cases that `make verify` alone runs.
     """
     compiled = has_own_kernel if compiles is None else compiles
     return pytest.mark.parametrize(
@@ -43,10 +56,11 @@ def by_backend_and_case(
                 backend,
                 case,
                 id=f"{backend.device}-{backend.encoding}-{name}",
-                marks=_marks(backend, backend not in apart and (name in everywhere or not compiled(backend))),
+                marks=_marks(backend, wanted and (name in everywhere or not compiled(backend))),
             )
             for name, case in cases.items()
             for backend in backends
+            for wanted in [backend not in apart and name not in later]
         ],
     )
 
