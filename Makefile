@@ -19,8 +19,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLE := host/data/example
 
-# An activated environment, or a path of the user's, must not leak into ours.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# An activated environment, or a path of the user's, must not leak into ours. Tests start hundreds of processes, each
+# of which would compile all of our modules without stored bytecode.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test quick verify workflows quality lint format kernels lock clean
 help:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.backends import make_runner
+from syclade.host.backends.kernel_choice import choose_kernel
 from syclade.host.chains.starts import initial_state
 from syclade.host.devices.device import Device
 from syclade.host.devices.work import require_executor
@@ -57,6 +58,8 @@ def sample_chain(
 ) -> ChainSamples:
     """Run independent chains from uniform trees and read them at intervals that make the reads independent.
 
+    They have the kernel that a run of so many steps has.
+
     Args:
         target: the target to sample.
         device: the device to run on.
@@ -74,12 +77,13 @@ def sample_chain(
     size = len(target.posterior)
     moves = np.zeros(size * size, dtype=np.int64)
     plan = target.plan
-    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
-    runner = make_runner(device, plan, chosen, slots, seed)
-    require_executor(runner.executor, device)
-    index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     thinning, now = target.thinning, target.burn_in
     last = now + (reads - 1) * thinning + 1
+    chosen = choose_encoding(encoding, device, plan.problem, plan.space.encoding)
+    kernel = choose_kernel(device, plan, chosen, last * slots)
+    runner = make_runner(device, plan, kernel.encoding, slots, seed)
+    require_executor(runner.executor, device)
+    index = StateIndex(TreeIndex(runner.encoding, target.trees, target.name_of), plan)
     try:
         runner.put_all([initial_state(plan, seed, chain) for chain in range(slots)])
         started = time.perf_counter()
