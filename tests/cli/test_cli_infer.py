@@ -143,7 +143,7 @@ def test_doubts_are_told_on_standard_error(
     """Cover also a single chain that stops by itself."""
     soon = partial(StoppingRule, round_steps=20, least_steps=40)
     monkeypatch.setattr("syclade.host.chains.convergence.StoppingRule", soon)
-    options = [*RATES, "--device", "numpy", *settings, *quiet]
+    options = [*RATES, "--device", "native", *settings, *quiet]
     status, printed, told = run("infer", MATRIX, *options)
     assert status == 0
     assert words in told

@@ -31,7 +31,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "call": (f"--ref={CALLS / 'reference.fa'}", "--out=OUT/calls.vcf", CALLS / "reads.bam"),
     "devices": (),
     "quality posterior": ("--mutations=2", "--samples=1000", "--device=numpy", "--out=OUT"),
-    "quality race": ("--size=6x4", "--chains=0", "--device=numpy", "--out=OUT"),
+    "quality race": ("--size=6x4", "--chains=0", "--device=native", "--out=OUT"),
 }
 
 

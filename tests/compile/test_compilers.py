@@ -52,7 +52,7 @@ def end_of(case: Case) -> list[Any]:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("processor", ["corei7", "core-avx2"])
+@pytest.mark.parametrize("processor", [pytest.param("corei7", marks=pytest.mark.verification), "core-avx2"])
 def test_the_processor_does_not_matter(processor: str) -> None:
     """Compile for processors with vectors of 128 and 256 bits."""
     found = run_configured(CL_CONFIG_CPU_TARGET_ARCH=processor)
@@ -61,7 +61,7 @@ def test_the_processor_does_not_matter(processor: str) -> None:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("width", ["1", "4", "8"])
+@pytest.mark.parametrize("width", ["1", pytest.param("4", marks=pytest.mark.verification), "8"])
 def test_the_width_of_vectors_does_not_matter(width: str) -> None:
     """Work-items then run in turn. A kernel for sub-groups requires its own width; others are rejected."""
     for (backend, case), end in run_configured(CL_CONFIG_CPU_VECTORIZER_MODE=width).items():

@@ -141,6 +141,8 @@ def test_a_kernel_for_sub_groups_is_valid() -> None:
     """The validator accepts the module after the workarounds for bugs in all numba-dpex modules."""
     queue = prepare().SyclQueue("opencl:cpu:0")
     plan = Case(8, 13).plan()
-    module = spirv_of(queue, chain_kernel(plan, PreorderEncoding(plan.problem, TRAITS))).module
+    encoding = PreorderEncoding(plan.problem, TRAITS).specialised()
+    assert encoding is not None
+    module = spirv_of(queue, chain_kernel(plan, encoding)).module
     assert {17, 35} == {one.operands[1] for one in instructions(module) if one.code == 16}
     assert complaint(with_listed_variables(without_stray_variables(module))) is None

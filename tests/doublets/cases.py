@@ -34,14 +34,14 @@ def by_backend_and_name(
 
     Args:
         names: names of the cases.
-        everywhere: those that `make test` also runs where a kernel has to be compiled.
+        everywhere: those that `make test` also runs on the emulator, which has the CPU device's SPIR-V.
         compiled: those for which the package has no kernel of this processor at all.
     """
     found: list[Any] = []
     for name in names:
         for backend in LEAF_BACKENDS:
             compiles = _compiles(backend) or (backend.device == "native" and name in compiled)
-            apart = compiles and name not in everywhere
+            apart = compiles or (backend.device == "fpga-emu" and name not in everywhere)
             one = marked(backend, None, *([pytest.mark.verification] if apart else []))
             found.append(pytest.param(backend, name, id=f"{one.id}-{name}", marks=one.marks))
     return pytest.mark.parametrize(("backend", "name"), found)

@@ -34,7 +34,7 @@ def numpy_chains(case: Case) -> list[Seen]:
     return expected
 
 
-@by_backend_and_name(CASES, everywhere=())
+@by_backend_and_name(CASES, everywhere=("small",))
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:

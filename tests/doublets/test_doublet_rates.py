@@ -60,7 +60,7 @@ def numpy_chains(name: str) -> list[Seen]:
     return expected
 
 
-@by_backend_and_name(CASES, everywhere=(), compiled=("errors alone",))
+@by_backend_and_name(CASES, everywhere=("all",), compiled=("errors alone",))
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import syclade
 from syclade.host.model.simulate import simulate
+from tests.support.searches import shorten_chains
 
 MATRIX = simulate(cells=14, mutations=6, fp_rate=0.01, fn_rate=0.2, missing=0.1, seed=2).matrix
 
@@ -19,7 +20,10 @@ def summary(folder: Path, **options: object) -> bytes:
 
 @pytest.mark.sycl
 @pytest.mark.parametrize("asked", [{"chains": 3, "steps": 400}, {"method": "search", "support": "none"}])
-def test_equal_runs_have_equal_summaries(tmp_path: Path, asked: dict[str, Any]) -> None:
+def test_equal_runs_have_equal_summaries(
+    tmp_path: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten_chains(monkeypatch)
     first = summary(tmp_path / "first", device="native", **asked)
     others: list[dict[str, Any]] = [{"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"}]
     for at, other in enumerate(others):

@@ -92,7 +92,7 @@ def test_another_posterior_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(posterior_samples, "make_runner", other)
     monkeypatch.setattr(posterior_samples, "initial_state", started)
-    found = posterior([3], device="numpy", samples=50_000)
+    found = posterior([3], device="native", samples=50_000)
     assert not found.holds
     assert found.to_dict()["holds"] is False
     assert "DOES NOT HOLD" in found.lines()[0]

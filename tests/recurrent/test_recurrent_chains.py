@@ -51,7 +51,7 @@ def numpy_chains(name: str, doublets: float | None, score: str = "max") -> list[
 
 
 @with_and_without_doublets
-@by_backend_and_name(CASES, everywhere=())
+@by_backend_and_name(CASES, everywhere=("small",))
 def test_every_backend_has_the_bits_of_numpy_and_the_score_of_the_definition(
     backend: LeafBackend, name: str, doublets: float | None
 ) -> None:

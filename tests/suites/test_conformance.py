@@ -135,9 +135,7 @@ def numpy_chains(case: Case) -> list[Seen]:
     return [run_alone(NUMPY, case, chain, 60) for chain in range(2)]
 
 
-@by_backend_and_case(
-    WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart, apart=[OWN_SIZES]
-)
+@by_backend_and_case(WITH_GENERAL, LARGE, everywhere=["64x64"], compiles=is_built_apart, apart=[OWN_SIZES])
 def test_large_trees(backend: Backend, case: Case) -> None:
     plan = case.plan()
     with backend.runner(plan, 2, case.seed) as runner:

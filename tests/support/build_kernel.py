@@ -1,5 +1,7 @@
 """Script that builds a kernel with the CPU device's compiler, which reports scalar loops on standard error.
 
+The kernel is that of a run: precompiled, with specialisation constants.
+
 Arguments: an encoding, cells, mutations and, unless it is max, the score; or `control`, a kernel that is
 known not to be vectorised.
 """
@@ -38,14 +40,16 @@ def make_control(lanes: int) -> Any:
 def main(arguments: list[str]) -> None:
     """Build one kernel from its SPIR-V."""
     from syclade.host.compile.kernel import Kernel, Record
-    from syclade.host.compile.program import spirv_of
+    from syclade.host.compile.program import _specialised, spirv_of
+    from syclade.host.devices.choice import choose_device
+    from syclade.host.encodings import for_device
     from syclade.host.workarounds import prepare
 
     prepare()
     import dpctl
     import dpctl.program
 
-    queue = dpctl.SyclQueue("opencl:cpu:0")
+    queue, device = dpctl.SyclQueue("opencl:cpu:0"), choose_device("cpu")
     if arguments == ["control"]:
         from syclade.kernels.arguments import STATE, Argument
 
@@ -71,13 +75,13 @@ def main(arguments: list[str]) -> None:
             from syclade.host.model.leaf_problem import make_leaf_problem
 
             leaf = make_leaf_problem(matrix, Rates(1e-6, 0.25))
-            kernel = chain_kernel(make_leaf_plan(leaf), CladeEncoding(leaf, TRAITS))
+            kernel = chain_kernel(make_leaf_plan(leaf), for_device(device, CladeEncoding(leaf, TRAITS)))
         else:
             score = arguments[3] if len(arguments) > 3 else "max"
             problem = make_problem(matrix, Rates(1e-6, 0.25), octaves=score == "sum")
             plan = make_plan(problem, score=score_named(score, problem))
-            kernel = chain_kernel(plan, make_encoding(encoding)(problem, TRAITS))
-    dpctl.program.create_program_from_spirv(queue, spirv_of(queue, kernel).module)
+            kernel = chain_kernel(plan, for_device(device, make_encoding(encoding)(problem, TRAITS)))
+    dpctl.program.create_program_from_spirv(queue, _specialised(spirv_of(queue, kernel), kernel))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,12 @@ on_every_compiled = pytest.mark.parametrize(
 CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work("exact", 5))
 
 
+def shorten_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let searches begin with chains of two launches; numpy takes ten seconds for those of ten."""
+    for module in ("chain_starts", "kept", "portfolio"):
+        monkeypatch.setattr(f"syclade.host.search.{module}.CHAIN_STEPS", 10_000)
+
+
 @cache
 def problem_of(case: Case) -> SearchProblem:
     """Return the search problem; in kind `coarse` all weights are 0 or ±1, so that most positions tie."""

@@ -28,6 +28,7 @@ from syclade.host.trees.graphviz import from_graphviz
 from syclade.host.trees.newick import from_newick
 from syclade.host.trees.tree import ancestor_matrix
 from tests.support.did_all import assert_did_all
+from tests.support.searches import shorten_chains
 
 RATES: dict[str, Any] = {"fp_rate": 0.01, "fn_rate": 0.2}
 MADE = simulate(12, 6, 0.01, 0.2, 0.1, 4).matrix
@@ -96,6 +97,7 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
 
 
 def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_chains(monkeypatch)
     monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2, True))
     one, other = (infer(device=device, support="quick") for device in ("native", "numpy"))
     assert_did_all(other, "numpy")
@@ -104,7 +106,8 @@ def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert one.summary() == other.summary()
 
 
-def test_numpy_has_none_by_default() -> None:
+def test_numpy_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_chains(monkeypatch)
     assert infer(device="numpy").support is None
 
 
