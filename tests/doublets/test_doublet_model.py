@@ -36,11 +36,11 @@ def tree_of(case: Case, chain: int) -> NDArray[np.int32]:
 def pair_scores(case: Case, parents: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return each cell's log-likelihood with the mutations above either node, (cells, nodes, nodes)."""
     table, above = rates_of(case).log_table(), ancestor_matrix(parents)[:-1]
-    nodes = range(case.n + 1)
+    values, nodes = case.values, range(case.n + 1)
     scores = np.empty((case.m, case.n + 1, case.n + 1))
     for cell, v, w in product(range(case.m), nodes, nodes):
         has = above[:, v] | above[:, w]
-        scores[cell, v, w] = sum(table[case.values[gene, cell], int(has[gene])] for gene in range(case.n))
+        scores[cell, v, w] = sum(table[values[gene, cell], int(has[gene])] for gene in range(case.n))
     return scores
 
 

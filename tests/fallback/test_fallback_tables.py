@@ -43,7 +43,7 @@ def inputs(n: int) -> Iterator[tuple[ParentVector, Move]]:
         moves = list(all_moves(tree))
         for kind in Kind:
             own = [move for move in moves if move.kind is kind]
-            yield from ((tree, own[at]) for at in rng.integers(0, max(1, len(own)), 40) if own)
+            yield from ((tree, own[at]) for at in rng.integers(0, max(1, len(own)), 20) if own)
 
 
 @pytest.fixture(params=[1, 2, 3, 4, 9, 31, 32, 33])

@@ -66,10 +66,11 @@ def pair_scores(case: Case, parents: NDArray[np.int32]) -> NDArray[np.float64]:
 
     Those of single cells are on the diagonal.
     """
-    table, has = rates_of(case).log_table(), has_by_walking(parents, mutation_of(case))
+    table, has = rates_of(case).log_table().tolist(), has_by_walking(parents, mutation_of(case))
+    values = case.values.tolist()
     nodes = range(has.shape[1])
     scores = np.empty((case.m, len(nodes), len(nodes)))
     for cell, v, w in product(range(case.m), nodes, nodes):
         union = has[:, v] | has[:, w]
-        scores[cell, v, w] = sum(table[case.values[gene, cell], int(union[gene])] for gene in range(case.n))
+        scores[cell, v, w] = sum(table[values[gene][cell]][int(union[gene])] for gene in range(case.n))
     return scores

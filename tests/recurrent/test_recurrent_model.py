@@ -159,6 +159,7 @@ def test_most_trees_differ_from_those_without_a_recurrence() -> None:
     case = CASES["small"]
     mutation = mutation_of(case)
     matrix, rates = matrix_with_copy(case), rates_of(case)
+    table, values = rates.log_table(), case.values
     seen = set()
     for tree in all_trees(case.n + 1):
         parents = np.array(tree, dtype=np.int32)
@@ -168,7 +169,7 @@ def test_most_trees_differ_from_those_without_a_recurrence() -> None:
         if log_likelihood_with_copy(matrix, rates, parents, mutation) != pytest.approx(
             sum(
                 max(
-                    sum(rates.log_table()[case.values[g, c], int(above[g, v])] for g in range(case.n))
+                    sum(table[values[g, c], int(above[g, v])] for g in range(case.n))
                     for v in range(has.shape[1])
                 )
                 for c in range(case.m)

@@ -70,7 +70,7 @@ EXTREMES = {
 def on_backends_with(cases: dict[str, Case]) -> pytest.MarkDecorator:
     """Parametrise by backend and case.
 
-    Kernels for given sizes are compiled for distinct columns; `make verify` also compiles those for repeated ones.
+    Kernels for given sizes are compiled for distinct columns; `make verify` also compiles the others.
     """
     distinct = [name for name, case in cases.items() if case.problem().multiplicity.max() == 1]
     return by_backend_and_case(
