@@ -282,9 +282,13 @@ def test_states_go_in_all_at_once(backend: Backend) -> None:
 @pytest.mark.sycl
 @pytest.mark.parametrize("case", [Case(8, 13), Case(64, 64)], ids=["8x13", "64x64"])
 def test_a_chain_moves_between_devices(case: Case) -> None:
-    """Every backend available here continues the chain in turn, all of them in one process."""
+    """Every backend available here continues the chain in turn, all of them in one process.
+
+    For the large case, this processor has no kernel of its size.
+    """
     plan, steps = case.plan(), 30
-    backends = [backend for backend in WITH_GENERAL if runs_here(backend)]
+    here = [backend for backend in WITH_GENERAL if runs_here(backend)]
+    backends = [backend for backend in here if backend != OWN_SIZES or case.n < 64]
     chain = Seen(case.start(2), ChainInfo(no_tallies(len(plan.kinds))))
     for turn, backend in enumerate(backends, 1):
         with backend.runner(plan, 1, case.seed) as runner:
