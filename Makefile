@@ -39,7 +39,7 @@ test: $(VENV)/.dev
 	$(PYTEST) -m 'not verification' $(PYTEST_ARGS)
 
 quick: $(VENV)/.dev
-	$(PYTEST) -m 'not verification' --sample 16 $(PYTEST_ARGS)
+	$(PYTEST) -m 'not verification' --sample 20 $(PYTEST_ARGS)
 
 verify: $(VENV)/.dev
 	$(PYTEST) -m verification $(PYTEST_ARGS)
