@@ -21,9 +21,6 @@ chains of simulated matrices of 6 to 64 mutations had 300 to 400 effective sampl
 _FULL_FACTOR = 64
 """Chains for full support may do this many times as many steps."""
 
-_FROM_RANDOM = 50
-"""Steps per mutation squared that a chain needs to come from a random tree, half of them before samples."""
-
 _SUM_SECONDS, _DOUBLETS_SECONDS = (0.15e-6, 1.2e-11), (1.25e-6, 6e-10)
 """Time of a step on two cores, and the additional time per mutation and distinct column: of the sum score,
 and of the score with doublets."""
@@ -38,13 +35,11 @@ class Budget(NamedTuple):
         samples: samples of each chain in each other round; they are judged together.
         first: steps of the first round, a multiple of `samples`.
         doublings: number of the other rounds, at least 1.
-        from_random: whether one chain starts at a random tree: it has the steps to come from there.
     """
 
     samples: int
     first: int
     doublings: int
-    from_random: bool
 
     @property
     def most(self) -> int:
@@ -69,7 +64,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
         mutations, columns: numbers of mutations and of distinct columns.
         doublets: whether the score is that with doublets.
     """
-    samples = 4096 if mutations <= 128 else 1024
+    samples = 4096 if mutations <= 128 else 2048
     entries = mutations * columns
     alone, of_entry = _DOUBLETS_SECONDS if doublets else _SUM_SECONDS
     step = alone + of_entry * entries
@@ -79,8 +74,7 @@ def budget_for(level: str, mutations: int, columns: int, *, doublets: bool) -> B
     most = max(int(min(wanted, seconds / (CHAINS * step))), 2 * samples)
     doublings = min((most // samples).bit_length() - 1, doublings)
     first = samples * max(1, round(most / (samples << doublings)))
-    from_random = most >= _FROM_RANDOM * mutations**2
-    return Budget(samples, first, doublings, from_random)
+    return Budget(samples, first, doublings)
 
 
 def _quick_seconds(entries: int) -> float:

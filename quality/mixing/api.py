@@ -37,7 +37,7 @@ PAIRS = 500
 SAMPLES = 1000
 """Samples of each chain in a round."""
 
-LOADING = Budget(8, 16, 1, False)
+LOADING = Budget(8, 16, 1)
 """Budget of a run that only compiles or loads the kernel, before time is measured."""
 
 Progress = Callable[[str, float, float], None]
@@ -88,7 +88,7 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
     searches = find(sought, run.device, "auto", slots=None, seed=run.seed, task=run.task)
     best = searches.outcome.best.best_parents
     samples = min(SAMPLES, steps // 4)
-    budget = Budget(samples, steps // 2 // samples * samples, 1, False)
+    budget = Budget(samples, steps // 2 // samples * samples, 1)
     problem = make_problem(matrix, RATES, octaves=True)
 
     def sampled_with(budget: Budget, guided: bool) -> SampledMutationTrees:

@@ -40,9 +40,3 @@ def test_full_and_fewer_pairs_take_more_steps(mutations: int, columns: int) -> N
 def test_small_matrices_take_few_steps() -> None:
     for mutations, columns, most in ((6, 5, 2e6), (40, 40, 5e6), (63, 64, 1.5e7)):
         assert CHAINS * budget_for("quick", mutations, columns, doublets=False).most < most
-
-
-def test_only_chains_with_the_steps_for_it_start_at_random() -> None:
-    assert budget_for("quick", 63, 64, doublets=False).from_random
-    assert not budget_for("quick", 500, 500, doublets=False).from_random
-    assert budget_for("full", 200, 200, doublets=False).from_random

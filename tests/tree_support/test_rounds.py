@@ -21,7 +21,7 @@ from syclade.host.support.rounds import SupportRounds
 from syclade.host.support.stage import make_support_plan
 
 CHAINS, SAMPLES = 4, 1000
-BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3, False)
+BUDGET = Budget(SAMPLES, 2 * SAMPLES, 3)
 MADE = simulate(6, 3, 0.05, 0.3, 0.2, 3).matrix
 PLAN = make_support_plan("quick", MADE, Rates(0.05, 0.3), None).plan
 CHAIN, STAR, OTHER = ([1, 2, 3, 3], [3, 3, 3, 3], [3, 0, 1, 3])

@@ -98,7 +98,7 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
 
 def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     shorten_chains(monkeypatch)
-    monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2, True))
+    monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2))
     one, other = (infer(device=device, support="quick") for device in ("native", "numpy"))
     assert_did_all(other, "numpy")
     assert support_of(one).steps == 4 * 128
