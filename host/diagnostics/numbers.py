@@ -7,10 +7,12 @@ sequence. Here, a chain that never moved counts as one sample, not as all of its
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bulk_ess", "effective_size", "split_rhat"]
+__all__ = ["bulk_ess", "effective_size", "indicator_ess", "split_rhat"]
 
 _FEWEST = 4
 """Fewest samples in half a chain for which diagnostics are computed."""
@@ -44,12 +46,27 @@ def bulk_ess(samples: NDArray[np.float64]) -> float:
     Returns:
         nan if there are too few samples. If all chains are stuck, each counts as one sample at most.
     """
+    return _ess(samples, _normalised)
+
+
+def indicator_ess(samples: NDArray[np.float64]) -> float:
+    """Return `bulk_ess` of samples that are 0 or 1, faster: their ranks are in proportion to themselves.
+
+    Args:
+        samples: float64, shape (chains, samples).
+    """
+    return _ess(samples, lambda halves: halves)
+
+
+def _ess(
+    samples: NDArray[np.float64], normalised: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> float:
     halves = _split(samples)
     if halves.shape[1] < _FEWEST:
         return float("nan")
     if (np.ptp(samples, axis=1) == 0).all():
         return 1.0 if np.ptp(samples) == 0 else float(len(samples))
-    return effective_size(_normalised(halves))
+    return effective_size(normalised(halves))
 
 
 def effective_size(samples: NDArray[np.float64]) -> float:

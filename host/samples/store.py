@@ -184,6 +184,16 @@ class SampleStore:
             for records in self.of_chain(chain):
                 yield np.ascontiguousarray(records["parents"])
 
+    def trees_by_chain(self) -> list[NDArray[np.int32]]:
+        """Return the trees of each chain's samples: int32, shape (samples, nodes).
+
+        Raises:
+            CheckpointError: the file was changed meanwhile.
+        """
+        return [
+            np.concatenate([records["parents"] for records in self.of_chain(chain)]) for chain in self.chains
+        ]
+
     def copy_to(self, other: SampleStore) -> None:
         """Append all samples to another store.
 

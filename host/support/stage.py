@@ -18,6 +18,7 @@ from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support
+from syclade.host.diagnostics.pairs import pair_sizes
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
@@ -47,6 +48,9 @@ EVENTS = 256
 
 _MOST_CORRECTIONS = 3
 """How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
+
+_PAIRS = 200
+"""Most uncertain pairs whose effective sample size is measured."""
 
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
@@ -267,6 +271,7 @@ def _support(
         clades=clade_support(result.parents, lambda: [trees]),
         cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
         trees=trees,
+        pairs=pair_sizes(sampled.store.trees_by_chain(), sampled.posterior.ancestors, _PAIRS),
         rates=rates,
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.read_only import freeze_arrays
+from syclade.host.diagnostics.pairs import ROUGH, PairSizes
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
 from syclade.host.samples.mutation_trees import SampledMutationTrees
@@ -52,6 +53,7 @@ class Support:
         clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
         cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`).
         trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
+        pairs: effective sample sizes of uncertain pairs of mutations.
         rates: posterior of the error rates that were estimated; None if none was.
     """
 
@@ -65,6 +67,7 @@ class Support:
     clades: NDArray[np.float64]
     cells: NDArray[np.float64]
     trees: NDArray[np.int32]
+    pairs: PairSizes
     rates: RatePosterior | None = None
 
     def __post_init__(self) -> None:
@@ -106,6 +109,11 @@ class Support:
             )
         if not self.enough:
             found.append(self._shortage)
+        elif self.pairs.rough:
+            found.append(
+                f"{self.pairs.rough} of {len(self.pairs.sizes)} uncertain pairs of mutations have fewer than "
+                f"{ROUGH} effective samples (lowest {self.pairs.lowest:.0f}): their probabilities are rough"
+            )
         elif self.interrupted and self.rates is not None and not self.rates.fits:
             found.append("sampling was stopped before it was repeated under corrected error rates")
         if self.rates is not None and self.rates.rough:
@@ -136,6 +144,7 @@ class Support:
             "interrupted": self.interrupted,
             "steps": self.steps,
             **told,
+            "pairs": self.pairs.to_dict(),
             "edges_sure": self.sure,
             "edges_unsure": self.unsure,
             **({} if self.rates is None else {"rates": self.rates.to_dict()}),

@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from syclade.host.chains.plan import make_plan
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.devices.choice import choose_device
-from syclade.host.diagnostics.numbers import bulk_ess
+from syclade.host.diagnostics.pairs import pair_sizes
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
@@ -23,13 +22,10 @@ from syclade.host.support.budget import CHAINS, Budget
 from syclade.host.support.stage import Run, SupportPlan, plan_of_chains, sample
 from syclade.quality.mixing.result import Mixed, MixingStudy
 
-__all__ = ["ess_of_pairs", "mixing"]
+__all__ = ["mixing"]
 
 RATES = Rates(1e-3, 0.2)
 MISSING = 0.1
-
-LEAST, MOST = 0.05, 0.95
-"""Probabilities of the ancestor pairs that count: others have too few changes to measure."""
 
 PAIRS = 500
 """Most pairs of an input whose effective sample size is measured, evenly spaced."""
@@ -103,7 +99,7 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
         begun = time.process_time()
         sampled = sampled_with(budget, guided)
         seconds = time.process_time() - begun
-        sizes = ess_of_pairs(sampled)
+        sizes = pair_sizes(sampled.store.trees_by_chain(), sampled.posterior.ancestors, PAIRS).sizes
         quantiles = [float(one) for one in np.quantile(sizes, (0.0, 0.1, 0.5))] if sizes.size else [0.0] * 3
         yield Mixed(
             number,
@@ -116,38 +112,3 @@ def _of_input(number: int, simulation: Simulation, steps: int, run: Run) -> Iter
             len(sizes),
             *quantiles,
         )
-
-
-def ess_of_pairs(sampled: SampledMutationTrees) -> NDArray[np.float64]:
-    """Return effective sample sizes of ancestor pairs with probabilities from `LEAST` to `MOST`.
-
-    Returns:
-        float64, shape (pairs,), at most `PAIRS` of them, evenly spaced.
-    """
-    shares = sampled.posterior.ancestors
-    upper, lower = np.nonzero((shares >= LEAST) & (shares <= MOST))
-    chosen = np.arange(min(PAIRS, len(upper))) * len(upper) // max(1, min(PAIRS, len(upper)))
-    store = sampled.store
-    chains = [np.concatenate([one["parents"] for one in store.of_chain(chain)]) for chain in store.chains]
-    length = min(map(len, chains))
-    trees = np.array([chain[:length] for chain in chains])
-    return np.array([bulk_ess(_is_above(trees, upper[at], lower[at])) for at in chosen.tolist()])
-
-
-def _is_above(trees: NDArray[np.int32], upper: int, lower: int) -> NDArray[np.float64]:
-    """Return 1 where a mutation is above another, else 0.
-
-    Args:
-        trees: int32, shape (chains, samples, n + 1).
-        upper, lower: two mutations.
-
-    Returns:
-        float64, shape (chains, samples).
-    """
-    root = trees.shape[2] - 1
-    at = trees[:, :, lower]
-    found = at == upper
-    while (at != root).any():
-        at = np.take_along_axis(trees, at[:, :, None].astype(np.int64), axis=2)[:, :, 0]
-        found |= at == upper
-    return np.asarray(found, dtype=np.float64)

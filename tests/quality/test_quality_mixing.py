@@ -6,11 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from syclade.host.cli.main import main
-from syclade.quality.mixing.api import _is_above
 from syclade.quality.mixing.result import Mixed, MixingStudy
 
 PLAIN = Mixed(1, False, 1000, 2.0, 50.0, 1.01, 0.02, 9, 5.0, 10.0, 40.0)
@@ -33,12 +31,6 @@ def test_it_holds_where_log_likelihood_and_pairs_gain() -> None:
     assert study(BETTER).holds
     assert not study(replace(BETTER, ess=49.0)).holds
     assert not study(replace(BETTER, tenth=9.0)).holds
-
-
-def test_ancestors_are_found_on_the_way_to_the_root() -> None:
-    trees = np.array([[[3, 0, 1, 3], [3, 3, 3, 3]], [[1, 2, 3, 3], [2, 3, 1, 3]]], dtype=np.int32)
-    np.testing.assert_array_equal(_is_above(trees, 0, 2), [[1, 0], [0, 0]])
-    np.testing.assert_array_equal(_is_above(trees, 1, 2), [[1, 0], [0, 1]])
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
