@@ -44,7 +44,8 @@ def test_slow_pairs_are_rough() -> None:
     of_fast, of_slow = (pair_sizes(chains, shares_of(chains), 10) for chains in (fast, slow))
     assert (of_fast.uncertain, len(of_fast.sizes), of_fast.rough) == (1, 1, 0)
     assert of_slow.rough == 1
-    assert of_slow.lowest is not None and of_slow.lowest < ROUGH
+    assert of_slow.lowest is not None
+    assert of_slow.lowest < ROUGH
 
 
 def test_every_other_sample_tells_as_much_of_slow_pairs() -> None:
