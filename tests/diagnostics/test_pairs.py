@@ -15,9 +15,9 @@ SAMPLES = 1000
 def walk(generator: np.random.Generator, stays: float) -> NDArray[np.int32]:
     """Return trees of a chain in which 0 is above 1 (root 2) or beside it, changing with 1 - `stays`."""
     is_above = np.cumsum(generator.random(SAMPLES) > stays) % 2
-    return np.stack([np.full(SAMPLES, 2), np.where(is_above, 0, 2), np.full(SAMPLES, 2)], axis=1).astype(
-        np.int32
-    )
+    trees = np.full((SAMPLES, 3), 2, dtype=np.int32)
+    trees[is_above == 1, 1] = 0
+    return trees
 
 
 def shares_of(chains: list[NDArray[np.int32]]) -> NDArray[np.float64]:
