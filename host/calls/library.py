@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from syclade.host.common.errors import ReadsError
 from syclade.host.common.install import install_command
 
 __all__ = ["pysam_of", "quiet_finalizers"]
+
+_entering = threading.Lock()
+_inside: list[int] = []
+"""Threads that are inside `quiet_finalizers`."""
+
+_hooks: tuple[Callable[..., Any], Callable[..., Any]] = (sys.unraisablehook, sys.excepthook)
+"""The hooks outside of it."""
 
 
 def pysam_of() -> Any:
@@ -32,11 +39,31 @@ def pysam_of() -> Any:
 
 @contextmanager
 def quiet_finalizers() -> Iterator[None]:
-    """Drop the tracebacks that pysam prints where a file that could not be opened cannot be closed either."""
-    before = sys.unraisablehook
-    sys.unraisablehook = lambda _problem: None
+    """Drop the tracebacks that pysam prints where a file that could not be opened cannot be closed either.
+
+    Files are opened in several threads. Hooks are of the whole process, so they drop only what comes from
+    threads in here, and stay until the last of these has left.
+    """
+    global _hooks
+    with _entering:
+        if not _inside:
+            _hooks = (sys.unraisablehook, sys.excepthook)  # pysam calls both for one problem
+            sys.unraisablehook, sys.excepthook = _unless_quiet(_hooks[0]), _unless_quiet(_hooks[1])
+        _inside.append(threading.get_ident())
     try:
-        with redirect_stderr(io.StringIO()):
-            yield
+        yield
     finally:
-        sys.unraisablehook = before
+        with _entering:
+            _inside.remove(threading.get_ident())
+            if not _inside:
+                sys.unraisablehook, sys.excepthook = _hooks
+
+
+def _unless_quiet(hook: Callable[..., Any]) -> Callable[..., None]:
+    """Return a hook that does nothing in threads that are inside `quiet_finalizers`."""
+
+    def called(*problem: Any) -> None:
+        if threading.get_ident() not in _inside:
+            hook(*problem)
+
+    return called
