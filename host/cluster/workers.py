@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from typing import Any
@@ -13,6 +14,7 @@ from syclade.host.cluster.jobs import Job, run_job
 from syclade.host.cluster.where import Several
 from syclade.host.common.errors import OptionError, WorkersError
 from syclade.host.common.values import shown
+from syclade.host.workarounds.stuck_pools import break_pool, dead_workers
 
 __all__ = ["MOST_ATTEMPTS", "Workers", "is_loss", "lost_too_often"]
 
@@ -23,6 +25,9 @@ MOST_ATTEMPTS = 20
 
 MOST_RENEWALS = 100
 """Times that a broken process pool is replaced in one run."""
+
+NOTICE_SECONDS = 5.0
+"""Time between two looks at a process pool; a pool that does not miss a dead worker between them is stuck."""
 
 
 class Workers(Several):
@@ -50,6 +55,14 @@ class Workers(Several):
         self._own: Executor | None = None
         self._renewals = 0
         self._renewing = threading.Lock()
+        self._closed = threading.Event()
+        if isinstance(executor, ProcessPoolExecutor):
+            threading.Thread(target=_watch, args=(weakref.ref(self), self._closed), daemon=True).start()
+
+    @property
+    def pool(self) -> Executor:
+        """The executor in use now."""
+        return self._executor
 
     def count(self) -> int:
         """Return the number of workers now; 0 while none has come."""
@@ -123,10 +136,27 @@ class Workers(Several):
             broken.shutdown(wait=False)
 
     def close(self) -> None:
-        """Shut down the executor if it is a replacement."""
+        """Shut down the executor if it is a replacement; no longer watch it."""
+        self._closed.set()
         if self._own is not None:
             self._own.shutdown(cancel_futures=True)
             self._own = None
+
+
+def _watch(workers: weakref.ref[Workers], closed: threading.Event) -> None:
+    """Break the process pool of workers if it does not notice that one of its processes has ended."""
+    missed: set[int] = set()
+    while not closed.wait(NOTICE_SECONDS):
+        watched = workers()
+        if watched is None:
+            return
+        pool = watched.pool
+        if isinstance(pool, ProcessPoolExecutor):
+            dead = set() if _is_broken(pool) else dead_workers(pool)
+            if dead & missed:
+                break_pool(pool)
+            missed = dead
+        del watched, pool
 
 
 _RESUME = "start the workers again, and resume the run from its checkpoint"
