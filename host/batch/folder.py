@@ -19,7 +19,7 @@ from syclade.host.batch.line import Line, failed_line, table_of
 from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
 from syclade.host.batch.resampling import Resampling
-from syclade.host.batch.run_task import INCOMPLETE, Place, known_line, run_task
+from syclade.host.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
 from syclade.host.batch.task import FILES, Task
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import BusyError, OptionError, TableError, WorkersError
@@ -140,6 +140,8 @@ def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead:
 
         try:
             left = [task for task, line in zip(batch.tasks, lines, strict=True) if line["state"] != "done"]
+            for done in (line["name"] for line in lines if line["state"] == "done"):
+                drop_old_lock(batch.folder / done)
             again = sum(line.get("error") == INCOMPLETE for line in lines)
             if again:
                 logger.info(

@@ -16,7 +16,7 @@ from syclade.host.options import flag_of
 from syclade.host.output.result_files import RECORD, files_of, folder_of_result
 from syclade.host.runs.task import Stop
 
-__all__ = ["INCOMPLETE", "Place", "known_line", "run_task"]
+__all__ = ["INCOMPLETE", "Place", "drop_old_lock", "known_line", "run_task"]
 
 _INPUTS = ("names", "cell_names", "image", "true_tree")
 """Options whose files are read."""
@@ -112,11 +112,16 @@ def _kept(folder: Path, task: Task, digest: str | None) -> Line | None:
     record = read_record(folder)
     if record is None or record.digest != digest or not is_complete(folder, record, files_besides(task)):
         return None
+    drop_old_lock(folder)
+    return record.line
+
+
+def drop_old_lock(folder: Path) -> None:
+    """Remove the lock that a process left in a folder which was killed after its last file."""
     lock = folder / f".{RECORD}.lock"
-    if lock.exists():  # of a process that was killed after its last file
+    if lock.exists():
         with contextlib.suppress(SycladeError), locked(lock, BusyError("")):
             pass
-    return record.line
 
 
 def _infer(place: Place, task: Task, folder: Path, digest: str) -> Line:

@@ -11,10 +11,10 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from typing import Any
 
 from syclade.host.cluster.jobs import Job, run_job
+from syclade.host.cluster.stuck_pools import break_pool, dead_workers
 from syclade.host.cluster.where import Several
 from syclade.host.common.errors import OptionError, WorkersError
 from syclade.host.common.values import shown
-from syclade.host.workarounds.stuck_pools import break_pool, dead_workers
 
 __all__ = ["MOST_ATTEMPTS", "Workers", "is_loss", "lost_too_often"]
 

@@ -107,6 +107,16 @@ def test_missing_and_changed_results_are_inferred_again(tmp_path: Path) -> None:
     assert changed == ["m0", "m1"]
 
 
+def test_locks_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    """A process may be killed when all files are written, but the lock is still there."""
+    (path,) = write_cohort(tmp_path / "in", 1)
+    assert batch(path, "--out", tmp_path / "out").status == 0
+    lock = tmp_path / "out" / "m0" / ".run.json.lock"
+    lock.touch()
+    assert batch(path, "--out", tmp_path / "out").status == 0
+    assert not lock.exists()
+
+
 @pytest.mark.parametrize("change", ["options", "matrix", "names"])
 def test_other_options_or_inputs_are_refused_for_that_matrix(tmp_path: Path, change: str) -> None:
     paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"

@@ -14,7 +14,7 @@ import pytest
 
 from syclade.host.cluster import workers as workers_module
 from syclade.host.cluster.lasting import Lasting
-from syclade.host.workarounds.stuck_pools import break_pool, dead_workers
+from syclade.host.cluster.stuck_pools import break_pool, dead_workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
