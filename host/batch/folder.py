@@ -30,10 +30,10 @@ from syclade.host.output.multiqc import multiqc_table
 
 __all__ = ["TASKS", "Batch", "gather", "part_of", "read_batch", "run_batch", "run_tasks", "write_batch"]
 
-TASKS = "batch.json"
-_FORM = 1
 logger = logging.getLogger("syclade.batch")
 
+TASKS = "batch.json"
+_FORM = 1
 _EVERY = 1.0
 """Seconds between two versions of results.tsv while tasks run."""
 

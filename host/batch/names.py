@@ -11,7 +11,7 @@ from pathlib import Path
 from syclade.host.common.errors import OptionError
 from syclade.host.common.values import counted, shown
 
-__all__ = ["INPUTS", "check_name", "is_there", "matrices_of", "named", "stem_of"]
+__all__ = ["INPUTS", "MATRICES", "check_name", "is_there", "matrices_of", "named", "stem_of"]
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
 _MAGIC = re.compile(r"[*?[]")
@@ -20,6 +20,9 @@ _MOST = 200
 
 _OWN = ("batch.json", "results.tsv", "report.html", "syclade_mqc.json")
 """Files beside the folders."""
+
+MATRICES = ("matrix", "matrices")
+"""Words for `counted`."""
 
 INPUTS = "give a table of matrices, or matrices: files, folders of files, or a pattern in quotes"
 """Help where an input is none."""

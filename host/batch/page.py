@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from syclade.host.batch.line import Line
+from syclade.host.batch.names import MATRICES
 from syclade.host.common.values import counted
 from syclade.host.report.page import require_report, template
 
@@ -65,7 +66,7 @@ def page_of(lines: Sequence[Line], reported: Collection[str]) -> str:
         lines=lines,
         columns=_COLUMNS,
         done=done,
-        count=counted(len(lines), "matrix", "matrices"),
+        count=counted(len(lines), *MATRICES),
         reported=reported,
     )
     return page

@@ -106,8 +106,9 @@ def run_here(
         OutputError: the folder cannot be written, or another process runs the batch.
     """
     from syclade.host.batch.folder import run_batch, write_batch
+    from syclade.host.batch.names import MATRICES
     from syclade.host.batch.run_task import Place
-    from syclade.host.cli.batch_words import MATRICES, ending
+    from syclade.host.cli.batch_words import ending
     from syclade.host.cli.running import running
 
     if scheduler and jobs:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from syclade.host.batch.names import MATRICES
 from syclade.host.cli.progress import LINE_SECONDS, at_intervals
 from syclade.host.common.values import counted
 
 if TYPE_CHECKING:
     from syclade.host.cli.progress import Log
 
-__all__ = ["MATRICES", "ending", "progress_of_batch"]
-
-MATRICES = ("matrix", "matrices")
+__all__ = ["ending", "progress_of_batch"]
 
 
 @contextmanager

@@ -256,7 +256,9 @@ def _support(
     planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
 ) -> Support:
     """Return the support of a result by the samples of a round."""
-    sampled, trees = judged.sampled, _trees_of(judged.sampled.store)
+    sampled = judged.sampled
+    chains = sampled.store.trees_by_chain()
+    trees = _thinned(chains)
     node, rates = result.assignment.node, None
     if result.estimated_rates and result.observed is not None:
         rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
@@ -271,13 +273,12 @@ def _support(
         clades=clade_support(result.parents, lambda: [trees]),
         cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
         trees=trees,
-        pairs=pair_sizes(sampled.store.trees_by_chain(), sampled.posterior.ancestors, _PAIRS),
+        pairs=pair_sizes(chains, sampled.posterior.ancestors, _PAIRS),
         rates=rates,
     )
 
 
-def _trees_of(store: SampleStore) -> NDArray[np.int32]:
-    """Return the sampled trees, chain by chain, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
-    parts = list(store.trees())
-    stride = -(-sum(part.nbytes for part in parts) // _TREES_BYTES)
-    return np.asarray(np.concatenate(parts)[::stride], dtype=np.int32)
+def _thinned(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the trees of all chains, thinned to `_TREES_BYTES`: int32, shape (trees, n + 1)."""
+    stride = -(-sum(trees.nbytes for trees in chains) // _TREES_BYTES)
+    return np.asarray(np.concatenate(chains)[::stride], dtype=np.int32)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,14 @@ def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
     assert "another process runs the batch" in called.messages
 
 
+def words_of(command: str, paths: Sequence[Path], out: Path) -> list[str]:
+    """Return the words of a command that runs a batch, which is prepared if it is `run`."""
+    if command == "run":
+        assert batch(*paths, "--out", out, "--prepare").status == 0
+        return ["run", str(out)]
+    return ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
+
+
 @pytest.mark.parametrize(
     ("command", "place"),
     [
@@ -92,12 +101,9 @@ def test_a_second_process_on_the_same_batch_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_signal_while_the_run_is_opened_ends_the_program(tmp_path: Path, command: str, place: str) -> None:
-    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
-    words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
-    if command == "run":
-        assert batch(*paths, "--out", out, "--prepare").status == 0
-        words = ["run", str(out)]
-    elif "scheduler" in place:
+    out = tmp_path / "out"
+    words = words_of(command, write_cohort(tmp_path / "in", 2), out)
+    if "scheduler" in place:
         words += ["--scheduler", "local:1"]
     done = interrupted(place, "15/0", words)
     assert done.returncode == 143, done.stderr
@@ -116,10 +122,7 @@ def test_a_signal_while_the_run_is_opened_ends_the_program(tmp_path: Path, comma
 )
 def test_a_signal_once_the_run_is_open_is_a_stop(tmp_path: Path, place: str, command: str) -> None:
     paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
-    words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]
-    if command == "run":
-        assert batch(*paths, "--out", out, "--prepare").status == 0
-        words = ["run", str(out)]
+    words = words_of(command, paths, out)
     done = interrupted(place, "15/0", words)
     assert done.returncode == 143, done.stderr
     assert done.stderr == "syclade: stopping without the matrices in progress; once more stops at once\n"

@@ -31,6 +31,20 @@ main()
 """
 
 
+def run_code(
+    code: str, *words: str, handler: signal.Handlers = signal.SIG_DFL
+) -> subprocess.CompletedProcess[str]:
+    """Run code in a process with this handler of SIGINT; a shell's background jobs would ignore it."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, handler),
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
@@ -46,15 +60,7 @@ main()
     ],
 )
 def test_an_import_is_not_interrupted(module: str, times: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, module, str(times), *ENDLESS],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        # A shell's background jobs ignore SIGINT, and so would their children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    done = run_code(PROGRAM, module, str(times), *ENDLESS)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.strip() in ("", "syclade: interrupted")
 
@@ -77,14 +83,7 @@ with offered_to(lambda number: True):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 def test_a_run_does_not_take_a_signal_from_before_it() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_AFTER_IMPORT],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    done = run_code(RUN_AFTER_IMPORT)
     assert "KeyboardInterrupt" in done.stderr
     assert done.returncode == -signal.SIGINT
 
@@ -107,14 +106,7 @@ main()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 def test_a_signal_whose_exception_is_lost_ends_the_program() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOST, *ENDLESS],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    done = run_code(LOST, *ENDLESS)
     assert "Exception ignored on calling ctypes callback" in done.stderr
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.endswith("syclade: interrupted\n")
@@ -122,13 +114,6 @@ def test_a_signal_whose_exception_is_lost_ends_the_program() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are other ones there")
 def test_a_job_that_ignores_the_signal_goes_on() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "numpy", "1", *ENDLESS[:-1], "10", "--quiet"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )
+    done = run_code(PROGRAM, "numpy", "1", *ENDLESS[:-1], "10", "--quiet", handler=signal.SIG_IGN)
     assert done.returncode == 0
     assert float(done.stdout) < 0
