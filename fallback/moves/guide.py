@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from syclade.fallback.chain.parts import Draws
 from syclade.fallback.moves.words import Numbers, Words
 
-ENTRY_BITS, UPPER_BITS = 16, 16
+UPPER_BITS = 16
 
 
 def whole_word(word: Words, first: Numbers, mutations: int) -> Numbers:
@@ -17,6 +17,7 @@ def whole_word(word: Words, first: Numbers, mutations: int) -> Numbers:
 
 
 def entries_of(table: NDArray[Any], draws: Draws) -> tuple[Numbers, Numbers]:
-    """Return both nodes of the entries that lanes draw from their slots' tables, (slots, entries)."""
-    entry = table[draws.slots, draws.second >> (32 - ENTRY_BITS)].astype(np.int64)
+    """Return both nodes of the entries that lanes draw from their slots' tables, (slots, 2^k)."""
+    bits = table.shape[1].bit_length() - 1
+    entry = table[draws.slots, draws.second >> (32 - bits)].astype(np.int64)
     return entry >> UPPER_BITS, entry & ((1 << UPPER_BITS) - 1)

@@ -12,11 +12,19 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.kernels.moves.guide import ENTRIES, NEVER, UPPER_BITS
+from syclade.kernels.moves.guide import LEAST_BITS, LONGER_ABOVE, MORE_BITS, NEVER, UPPER_BITS
 
-__all__ = ["guide_from", "make_guide", "uniform_guide"]
+__all__ = ["guide_entries", "guide_from", "make_guide", "uniform_guide"]
+
+_OF_TREES = 9
+"""Share of the entries of a mutation that follow the sampled trees, in tenths; the other tenth is uniform."""
 
 Counts = NDArray[np.int64]
+
+
+def guide_entries(mutations: int) -> int:
+    """Return the length of a table of proposals for so many mutations."""
+    return 1 << LEAST_BITS + MORE_BITS * sum(mutations > above for above in LONGER_ABOVE)
 
 
 def uniform_guide(mutations: int, unit: float, gamma: float) -> Mapping[str, NDArray[np.int32]]:
@@ -25,22 +33,26 @@ def uniform_guide(mutations: int, unit: float, gamma: float) -> Mapping[str, NDA
     return make_guide(pairs, pairs[:, :mutations], unit, gamma)
 
 
-def guide_from(edges: Counts, unit: float, gamma: float) -> Mapping[str, NDArray[np.int32]]:
+def guide_from(edges: Counts, often: Counts, unit: float, gamma: float) -> Mapping[str, NDArray[np.int32]]:
     """Return the guide that proposes what sampled trees have.
 
-    A mutation moves below a parent as often as the edge is in the trees. Two mutations swap by the root of
-    the probability that they have the same parent in two independent trees, or are parent and child in one.
+    A mutation moves below a parent as often as the edge is in the trees, or, once in ten, below any node: in
+    a place without entries, it would not move again. Two mutations swap by the root of the probability that
+    they have the same parent in two independent trees, or are parent and child in one.
 
     Args:
         edges: int64, shape (n, n + 1): number of trees with each parent (column) of each mutation; the sum
-            of a row, the number of trees, is below 2^20.
+            of a row, the number of trees, is below 2^17.
+        often: int64, shape (n,), from 1 to 2^8: how often to propose each mutation; a swap as often as the
+            geometric mean of its two.
         unit, gamma: as for `make_guide`.
     """
     mutations, trees = len(edges), int(edges[0].sum())
     counts = edges.astype(np.float64)  # products of whole numbers below 2^53 are exact in any order
     related = counts[:, :mutations] + counts[:, :mutations].T
-    swaps = np.floor(np.sqrt(counts @ counts.T + trees * related)).astype(np.int64)
-    return make_guide(edges, swaps, unit, gamma)
+    alike = counts @ counts.T + trees * related
+    swaps = np.floor(np.sqrt(alike * np.outer(often, often))).astype(np.int64)
+    return make_guide(often[:, None] * (_OF_TREES * (mutations + 1) * edges + trees), swaps, unit, gamma)
 
 
 def make_guide(edges: Counts, swaps: Counts, unit: float, gamma: float) -> Mapping[str, NDArray[np.int32]]:
@@ -57,13 +69,14 @@ def make_guide(edges: Counts, swaps: Counts, unit: float, gamma: float) -> Mappi
     """
     mutations, width = edges.shape
     own = np.arange(width) != np.arange(mutations)[:, None]
-    chosen = _entries((edges * own).ravel())
+    length = guide_entries(mutations)
+    chosen = _entries((edges * own).ravel(), length)
     number = np.bincount(chosen, minlength=edges.size)
     logs = {count: round(math.log(count) / unit / gamma) for count in np.unique(number).tolist() if count}
-    of_count = np.full(ENTRIES + 1, NEVER, dtype=np.int32)
+    of_count = np.full(length + 1, NEVER, dtype=np.int32)
     of_count[list(logs)] = list(logs.values())
     first, second = np.triu_indices(mutations, 1)
-    pairs = _entries(swaps[first, second]) if len(first) else np.zeros(ENTRIES, dtype=np.int64)
+    pairs = _entries(swaps[first, second], length) if len(first) else np.zeros(length, dtype=np.int64)
     first, second = (np.append(one, 0) for one in (first, second))  # one mutation has no pair
     return {
         "guide_edges": _packed(chosen // width, chosen % width),
@@ -72,15 +85,17 @@ def make_guide(edges: Counts, swaps: Counts, unit: float, gamma: float) -> Mappi
     }
 
 
-def _entries(weights: Counts) -> Counts:
-    """Return `ENTRIES` indices, each as often as its weight demands, rounded up or down; ascending.
+def _entries(weights: Counts, length: int) -> Counts:
+    """Return so many indices, each as often as its weight demands, rounded up or down; ascending.
 
     Args:
-        weights: int64, shape (k,), >= 0, with a sum from 1 to below 2^46.
+        weights: int64, shape (k,), >= 0, with a sum from 1 to below 2^62.
+        length: below 2^30.
     """
     ends = np.cumsum(weights)
-    at = (2 * np.arange(ENTRIES) + 1) * ends[-1] // (2 * ENTRIES)
-    return np.asarray(np.searchsorted(ends, at, side="right"))
+    whole, rest = divmod(int(ends[-1]), 2 * length)
+    middles = 2 * np.arange(length) + 1
+    return np.asarray(np.searchsorted(ends, middles * whole + middles * rest // (2 * length), side="right"))
 
 
 def _packed(first: Counts, second: Counts) -> NDArray[np.int32]:

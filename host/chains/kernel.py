@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.chains.guide import guide_entries
 from syclade.host.chains.plan import Plan
 from syclade.host.compile.kernel import Kernel, Record, load_part
 from syclade.host.encodings.base import Encoding
@@ -90,6 +91,7 @@ def chain_sizes(plan: Plan, encoding: Encoding, slots: int) -> dict[str, int]:
         "slots": slots,
         "log_sizes": plan.labels + 2,
         "guided_edges": plan.labels * (plan.labels + 1),
+        "guide_entries": guide_entries(plan.labels),
         "moves": len(plan.moves),
         "tallies": 2 * len(plan.kinds),
         "events": plan.events,

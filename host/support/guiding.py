@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from syclade.host.chains.guide import guide_from
 from syclade.host.chains.plan import Plan
 from syclade.host.samples.store import SampleStore
+from syclade.host.support.slow_mutations import proposal_weights
 
 __all__ = ["GUIDED_PROBABILITIES", "MOST_GUIDED", "learned_guide"]
 
 GUIDED_PROBABILITIES = (0.08, 0.04, 0.03, 0.5, 0.35)
 """Probabilities of `GUIDED_MOVES`: most effective samples per second in measurements (docs/samples.md)."""
 
-MOST_GUIDED = 512
+MOST_GUIDED = 1024
 """Most mutations of chains with a guide: its table grows with their square, and learning it takes samples."""
 
 
@@ -27,12 +28,14 @@ def learned_guide(plan: Plan, store: SampleStore) -> Mapping[str, NDArray[np.int
         plan: the plan of the chains, with `GUIDED_MOVES`.
         store: samples of a round, at least two of some chain.
     """
-    nodes, mutations = plan.labels + 1, plan.labels
-    edges = np.zeros(mutations * nodes, dtype=np.int64)
-    for chain in store.chains:
-        skipped = store.count(chain) // 2
-        for records in store.of_chain(chain):
-            trees = records["parents"][skipped:, :mutations].astype(np.int64)
-            skipped = max(0, skipped - len(records))
-            edges += np.bincount((np.arange(mutations) * nodes + trees).ravel(), minlength=edges.size)
-    return guide_from(edges.reshape(mutations, nodes), plan.problem.unit, plan.gamma)
+    mutations = plan.labels
+    chains = [trees[len(trees) // 2 :, :mutations] for trees in store.trees_by_chain()]
+    edges = sum(_edges(trees) for trees in chains)
+    return guide_from(edges, proposal_weights(chains), plan.problem.unit, plan.gamma)
+
+
+def _edges(trees: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many trees have each parent (column) of each mutation: int64, shape (n, n + 1)."""
+    mutations = trees.shape[1]
+    pairs = np.arange(mutations) * (mutations + 1) + trees
+    return np.bincount(pairs.ravel(), minlength=mutations * (mutations + 1)).reshape(mutations, -1)

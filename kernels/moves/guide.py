@@ -1,7 +1,7 @@
 """Guide of a slot: tables of promising proposals, from which guided moves draw. No move by itself.
 
 A guide gives each pair of a mutation and a new parent, and each pair of labels to swap, a count; the counts
-of all pairs sum up to `ENTRIES`. A proposal has the probability of its count. A guide does not change while
+of all pairs sum up to the length of its table. A proposal has the probability of its count. A guide does not change while
 its samples count, so a chain with guided moves samples the same posterior as one without
 (docs/model.md, "Guided moves").
 """
@@ -11,10 +11,10 @@ import numpy as np
 from syclade.kernels.arguments import SETTING, Argument
 from syclade.kernels.target import address, control, device_function
 
-ENTRY_BITS = 16
-
-ENTRIES = 1 << ENTRY_BITS
-"""Entries of a table of proposals."""
+LEAST_BITS, MORE_BITS = 16, 2
+LONGER_ABOVE = (128, 256, 512)
+"""A table has 2^16 entries, and four times as many above each of these numbers of mutations: at least four
+for each pair, or most pairs would have none, and nodes in places that the guide never proposes would stay."""
 
 UPPER_BITS = 16
 """An entry is its first node times two to this power, plus its second node."""
@@ -23,17 +23,19 @@ NEVER = -1
 """In `guide_logs`: the guide never proposes this pair. Other entries are at least 0."""
 
 OF_REATTACH = (
-    Argument("guide_edges", SETTING, "int32", ("slots", ENTRIES), "a mutation and its new parent"),
+    Argument("guide_edges", SETTING, "int32", ("slots", "guide_entries"), "a mutation and its new parent"),
     Argument(
         "guide_logs", SETTING, "int32", ("slots", "guided_edges"), "ln(number of entries of a pair) / gamma"
     ),
 )
 """Arguments of the guided reattachment; `guide_logs` has a row of n + 1 parents for each mutation."""
 
-OF_SWAP = (Argument("guide_swaps", SETTING, "int32", ("slots", ENTRIES), "two labels to swap"),)
+OF_SWAP = (Argument("guide_swaps", SETTING, "int32", ("slots", "guide_entries"), "two labels to swap"),)
 """Arguments of the guided swap."""
 
-_UNUSED_BITS = control(32 - ENTRY_BITS)
+_WORD_BITS = control(32)
+_LEAST_BITS, _MORE_BITS = control(LEAST_BITS), control(MORE_BITS)
+_SMALL, _MEDIUM, _LARGE = (control(above) for above in LONGER_ABOVE)
 _UPPER = control(UPPER_BITS)
 _LOWER = control((1 << UPPER_BITS) - 1)
 
@@ -45,13 +47,23 @@ def whole_word(word, first, mutations):
 
 
 @device_function
+def index_bits(mutations):
+    """Return the bits of an index into a table of entries (control)."""
+    longer = control(mutations > _SMALL) + control(mutations > _MEDIUM) + control(mutations > _LARGE)
+    return _LEAST_BITS + _MORE_BITS * longer
+
+
+@device_function
 def entry_of(
-    table,  # IN (slots, ENTRIES) int32, flat
+    table,  # IN (slots, entries) int32, flat
     number,  # IN address: the slot
     word,  # IN control: a random word of 32 bits
+    mutations,  # IN control
 ):
     """Return a random entry of the slot's table (control)."""
-    return control(table[number * address(ENTRIES) + address(word >> _UNUSED_BITS)])
+    bits = index_bits(mutations)
+    start = number << address(bits)
+    return control(table[start + address(word >> (_WORD_BITS - bits))])
 
 
 @device_function

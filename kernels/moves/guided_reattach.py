@@ -32,7 +32,7 @@ def make_propose(relations: Relations, kinds: Kinds) -> Any:
     ):
         """Propose an entry of the guide."""
         number = slot.here.number
-        entry = entry_of(slot.given.guide_edges, number, draw.second)
+        entry = entry_of(slot.given.guide_edges, number, draw.second, mutations)
         v, t = first_of(entry), second_of(entry)
         present = parent_of(slot, v)
         reverse = log_at(slot.given.guide_logs, number, mutations, v, present)

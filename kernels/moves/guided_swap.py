@@ -27,7 +27,7 @@ def make_propose(_relations: Relations, kinds: Kinds) -> Any:
         """Propose an entry of the guide, or nothing if there is only one mutation."""
         if mutations == _ONE:
             return nothing(null, draw.v)
-        entry = entry_of(slot.given.guide_swaps, slot.here.number, draw.second)
+        entry = entry_of(slot.given.guide_swaps, slot.here.number, draw.second, mutations)
         v, w = first_of(entry), second_of(entry)
         return Proposal(swapped, EXCHANGE_LABELS, v, w, v, NO_CORRECTION)
 

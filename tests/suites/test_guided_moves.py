@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from syclade.host.chains.guide import guide_from, uniform_guide
+from syclade.host.chains.guide import make_guide, uniform_guide
 from syclade.host.chains.moves import GUIDED_MOVES
 from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.recorders import every
@@ -28,7 +28,14 @@ from tests.support.own_sizes import OTHERS, by_backend_and_case, is_built_apart
 
 Tables = Mapping[str, NDArray[np.int32]]
 
-SIZES = {"one mutation": (9, 1), "small": (40, 17), "panels": (150, 12)}
+SIZES = {
+    "one mutation": (9, 1),
+    "small": (40, 17),
+    "panels": (150, 12),
+    "longer tables": (20, 140),
+    "long tables": (15, 300),
+    "longest tables": (10, 600),
+}
 SEED = 5
 
 
@@ -54,7 +61,7 @@ def guide_of(plan: Plan, seed: int) -> Tables:
     edges = np.array([generator.multinomial(64, generator.dirichlet(np.full(n + 1, 0.5))) for _ in range(n)])
     edges[np.arange(n), n] += edges[np.arange(n), np.arange(n)]
     edges[np.arange(n), np.arange(n)] = 0
-    return guide_from(edges, plan.problem.unit, plan.gamma)
+    return make_guide(edges, edges @ edges.T + 1, plan.problem.unit, plan.gamma)
 
 
 def chains(backend: Backend, plan: Plan) -> list[Seen]:
