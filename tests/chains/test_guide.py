@@ -79,7 +79,9 @@ def test_a_tenth_of_the_entries_of_a_mutation_are_uniform() -> None:
         total = sum(found[v, t] for t in weights)
         for t, weight in weights.items():
             assert found[v, t] / total == pytest.approx(weight / sum(weights.values()), rel=1e-3)
-    assert (guide_from(edges, ALIKE[: len(edges)], UNIT, GAMMA)["guide_logs"].reshape(3, 4) != NEVER).sum() == 9
+    assert (
+        guide_from(edges, ALIKE[: len(edges)], UNIT, GAMMA)["guide_logs"].reshape(3, 4) != NEVER
+    ).sum() == 9
 
 
 def test_mutations_are_proposed_as_often_as_asked() -> None:
