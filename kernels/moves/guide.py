@@ -1,8 +1,8 @@
 """Guide of a slot: tables of promising proposals, from which guided moves draw. No move by itself.
 
 A guide gives each pair of a mutation and a new parent, and each pair of labels to swap, a count; the counts
-of all pairs sum up to the length of its table. A proposal has the probability of its count. A guide does not change while
-its samples count, so a chain with guided moves samples the same posterior as one without
+of all pairs sum up to the length of its table. A proposal has the probability of its count. A guide does not
+change while its samples count, so a chain with guided moves samples the same posterior as one without
 (docs/model.md, "Guided moves").
 """
 
