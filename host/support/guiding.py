@@ -30,7 +30,7 @@ def learned_guide(plan: Plan, store: SampleStore) -> Mapping[str, NDArray[np.int
     """
     mutations = plan.labels
     chains = [trees[len(trees) // 2 :, :mutations] for trees in store.trees_by_chain()]
-    edges = sum(_edges(trees) for trees in chains)
+    edges = _edges(np.concatenate(chains))
     return guide_from(edges, proposal_weights(chains), plan.problem.unit, plan.gamma)
 
 

@@ -23,7 +23,7 @@ _TREES = 512
 _UNIT = 4
 """Weight of a mutation whose depth differs independently from tree to tree."""
 
-Trees = NDArray[np.integer]
+Trees = NDArray[np.int32] | NDArray[np.int64]
 
 
 def proposal_weights(chains: Sequence[Trees]) -> NDArray[np.int64]:
@@ -47,7 +47,8 @@ def proposal_weights(chains: Sequence[Trees]) -> NDArray[np.int64]:
     between = (sums * sums).sum(axis=0) / batch - of_mean
     among = (found * found).sum(axis=(0, 1)) - of_mean
     time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
-    return np.maximum(np.rint(_UNIT * np.sqrt(np.maximum(time, 0))).astype(np.int64), _UNIT)
+    weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
+    return np.asarray(weights, dtype=np.int64)
 
 
 def depths(trees: Trees) -> NDArray[np.int64]:
@@ -58,4 +59,4 @@ def depths(trees: Trees) -> NDArray[np.int64]:
     while (above != mutations).any():  # each turn doubles the length of the jumps
         found += np.take_along_axis(found, above, axis=1)
         above = np.take_along_axis(above, above, axis=1)
-    return found[:, :mutations] + 1
+    return np.asarray(found[:, :mutations] + 1, dtype=np.int64)
