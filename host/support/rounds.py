@@ -18,13 +18,17 @@ from syclade.host.chains.convergence import Change
 from syclade.host.chains.events import Event
 from syclade.host.chains.state import ChainState
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
+from syclade.host.diagnostics.pairs import PairSizes, pair_sizes
 from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.samples.sampling import Sampling
 from syclade.host.samples.store import SampleStore
 from syclade.host.samples.trust import ESS, RHAT, SPREAD
 from syclade.host.support.budget import Budget
 
-__all__ = ["Judged", "SupportRounds", "enough"]
+__all__ = ["PAIRS", "Judged", "SupportRounds", "enough"]
+
+PAIRS = 200
+"""Most uncertain pairs whose effective sample size is measured."""
 
 Judge = Callable[[SampleStore, Sampling], SampledMutationTrees]
 
@@ -37,11 +41,13 @@ class Judged(NamedTuple):
     Attributes:
         sampled: the samples with their diagnostics.
         steps: steps of each chain until then.
+        pairs: effective sample sizes of some uncertain pairs.
         enough: whether they are enough (`enough`).
     """
 
     sampled: SampledMutationTrees
     steps: int
+    pairs: PairSizes
     enough: bool
 
 
@@ -53,10 +59,20 @@ class SupportRounds:
         nodes: number of nodes of a tree.
         judge: (samples, their sampling) -> the samples with their diagnostics.
         guide: (samples of a round) -> tables of the guided moves for the next round; None if there are none.
+        every_pair: whether the rounds go on while a measured pair is rough.
     """
 
-    def __init__(self, budget: Budget, nodes: int, judge: Judge, guide: Guide | None = None) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        nodes: int,
+        judge: Judge,
+        guide: Guide | None = None,
+        *,
+        every_pair: bool = False,
+    ) -> None:
         self._budget, self._nodes, self._judge, self._guide = budget, nodes, judge, guide
+        self._every_pair = every_pair
         self._store = SampleStore(nodes)
         self._ended: tuple[SampleStore, int] | None = None
         self._judged: Judged | None = None
@@ -67,7 +83,9 @@ class SupportRounds:
         if self._judged is None and self._ended is not None:
             store, steps = self._ended
             sampled = self._judge(store, self._budget.sampling_after(steps // 2))
-            self._judged = Judged(sampled, steps, enough=enough(sampled))
+            pairs = pair_sizes(store.trees_by_chain(), sampled.posterior.ancestors, PAIRS)
+            fine = enough(sampled) and not (self._every_pair and pairs.rough)
+            self._judged = Judged(sampled, steps, pairs, fine)
         return self._judged
 
     @property

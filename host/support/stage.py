@@ -18,7 +18,6 @@ from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
 from syclade.host.consensus.clades import clade_support
-from syclade.host.diagnostics.pairs import pair_sizes
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
@@ -48,9 +47,6 @@ EVENTS = 256
 
 _MOST_CORRECTIONS = 3
 """How often trees are sampled again under corrected rates. On matrices with large errors, once or twice."""
-
-_PAIRS = 200
-"""Most uncertain pairs whose effective sample size is measured."""
 
 _TREES_BYTES = 2**24
 """Most bytes of the sampled trees that stay in memory."""
@@ -221,7 +217,8 @@ def sample(
         return judge_mutation_trees(store, sampling, plan.problem, names)
 
     guide = partial(learned_guide, plan) if planned.guided else None
-    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide)
+    every_pair = planned.level == "full"
+    rounds = SupportRounds(planned.budget, plan.labels + 1, judge, guide, every_pair=every_pair)
     found = run_plan(
         plan,
         (prompt_device(plan) if run.device == "auto" else None) or run.device,
@@ -257,8 +254,7 @@ def _support(
 ) -> Support:
     """Return the support of a result by the samples of a round."""
     sampled = judged.sampled
-    chains = sampled.store.trees_by_chain()
-    trees = _thinned(chains)
+    trees = _thinned(sampled.store.trees_by_chain())
     node, rates = result.assignment.node, None
     if result.estimated_rates and result.observed is not None:
         rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
@@ -273,7 +269,7 @@ def _support(
         clades=clade_support(result.parents, lambda: [trees]),
         cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
         trees=trees,
-        pairs=pair_sizes(chains, sampled.posterior.ancestors, _PAIRS),
+        pairs=judged.pairs,
         rates=rates,
     )
 

@@ -127,7 +127,8 @@ class Support:
     def _shortage(self) -> str:
         sampled = self.sampled
         numbers = (
-            f"effective sample size {sampled.ess:.0f}, R-hat {sampled.rhat:.3f}, spread {sampled.spread:.3f}"
+            f"effective sample size {sampled.ess:.0f} (below {ROUGH} for {self.pairs.rough} of {len(self.pairs.sizes)} uncertain "
+            f"pairs), R-hat {sampled.rhat:.3f}, spread {sampled.spread:.3f}"
         )
         if self.interrupted:
             return f"sampling was stopped, so support is rough ({numbers})"

@@ -32,9 +32,11 @@ def judge(store: SampleStore, sampling: Sampling) -> SampledMutationTrees:
     return judge_mutation_trees(store, sampling, PLAN.problem, MADE.mutations)
 
 
-def rounds_with(*given: tuple[NDArray[np.int64], NDArray[np.int32]]) -> SupportRounds:
+def rounds_with(
+    *given: tuple[NDArray[np.int64], NDArray[np.int32]], every_pair: bool = False
+) -> SupportRounds:
     """Return rounds after the first with samples: scores and trees of every chain in each."""
-    rounds, steps = SupportRounds(BUDGET, 4, judge), BUDGET.first
+    rounds, steps = SupportRounds(BUDGET, 4, judge, every_pair=every_pair), BUDGET.first
     for scores, trees in given:
         sampling = BUDGET.sampling_after(steps)
         at = steps + sampling.every * np.arange(1, SAMPLES + 1)
@@ -99,6 +101,19 @@ def test_only_the_last_round_counts() -> None:
     bad, good = drawn(1, one_chain=500), drawn(2)
     assert rounds_with(bad, good).satisfied(4 * BUDGET.first, NONE, 0)
     assert not rounds_with(good, bad).satisfied(4 * BUDGET.first, NONE, 0)
+
+
+def test_rounds_for_every_pair_go_on_while_one_is_slow() -> None:
+    """Each chain is in one tree for 250 samples, then in the other, so all have the same shares."""
+    scores, _ = drawn(1)
+    other = (np.arange(SAMPLES) // 250 + np.arange(CHAINS)[:, None]) % 2 == 1
+    slow = scores, np.where(other[:, :, None], np.array(CHAIN, np.int32), np.array(STAR, np.int32))
+    for every_pair in (False, True):
+        rounds = rounds_with(slow, every_pair=every_pair)
+        assert rounds.judged is not None
+        assert rounds.judged.pairs.rough
+        assert rounds.judged.enough != every_pair
+        assert rounds_with(drawn(1), every_pair=every_pair).satisfied(2 * BUDGET.first, NONE, 0)
 
 
 def test_a_round_that_has_not_ended_does_not_count() -> None:
