@@ -126,9 +126,10 @@ class Support:
     @property
     def _shortage(self) -> str:
         sampled = self.sampled
+        rough = f"below {ROUGH} for {self.pairs.rough} of {len(self.pairs.sizes)} uncertain pairs"
         numbers = (
-            f"effective sample size {sampled.ess:.0f} (below {ROUGH} for {self.pairs.rough} of {len(self.pairs.sizes)} uncertain "
-            f"pairs), R-hat {sampled.rhat:.3f}, spread {sampled.spread:.3f}"
+            f"effective sample size {sampled.ess:.0f} ({rough}), R-hat {sampled.rhat:.3f}, "
+            f"spread {sampled.spread:.3f}"
         )
         if self.interrupted:
             return f"sampling was stopped, so support is rough ({numbers})"
