@@ -29,8 +29,9 @@ def found(backend: LeafBackend, case: Case) -> list[Seen]:
 def numpy_chains(case: Case) -> list[Seen]:
     """Return numpy's chains, whose scores are those of the definition."""
     expected = found(LEAF_NUMPY, case)
+    plan = plan_of(case)
     for one in expected:
-        assert_scores_are_right(plan_of(case), one.state)
+        assert_scores_are_right(plan, one.state)
     return expected
 
 

@@ -30,9 +30,9 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 @pytest.mark.parametrize(
     ("device", "samples", "mutations"),
     [
-        ("numpy", 1000, 3),
+        pytest.param("numpy", 1000, 3, marks=pytest.mark.verification),
         ("native", 100_000, MUTATIONS),
-        pytest.param("cpu", 100_000, MUTATIONS, marks=pytest.mark.sycl),
+        pytest.param("cpu", 100_000, MUTATIONS, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", 50_000, MUTATIONS, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
 )

@@ -45,7 +45,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.sycl
 @pytest.mark.compiler
-@pytest.mark.parametrize("kind", ["cpu", "accelerator"])
+@pytest.mark.parametrize("kind", ["cpu", pytest.param("accelerator", marks=pytest.mark.verification)])
 def test_the_example_runs(kind: str) -> None:
     """The example compares a stage with the chains' scores, and whole steps with `syclade.infer`."""
     done = run(str(EXAMPLE), kind)

@@ -86,7 +86,7 @@ def test_the_bits_are_those_of_the_fallback(
 ) -> None:
     """Run fewer slots than stages, slightly more, and many; other chains take the slots of finished ones."""
     plan = Case(n, m).plan()
-    for slots, chains, steps in ((1, 2, 60), (6, 8, 40), (24, 24, 40)):
+    for slots, chains, steps in ((1, 2, 30), (6, 8, 20), (24, 24, 10)):
         with NUMPY.runner(plan, chains, SEED) as fallback:
             expected = run_chains(fallback, chains=chains, steps=steps)
         with staged(device, plan, slots) as runner:
@@ -102,7 +102,7 @@ def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> No
     """Run slots with different targets, in three launches, in which every kind of move occurs."""
     plan = Case(41, 50).plan()
     rng = np.random.default_rng(3)
-    targets = np.cumsum(rng.integers(0, 400, size=(3, 6)), axis=0)
+    targets = np.cumsum(rng.integers(0, 150, size=(3, 6)), axis=0)
     states = [initial_state(plan, SEED, chain) for chain in range(6)]
     with staged(device, plan, 6) as runner, Backend(device, "ancestor").runner(plan, 6, SEED) as fused:
         for one in (runner, fused):
@@ -130,7 +130,7 @@ def test_the_bits_are_those_of_the_fused_kernel_at_every_stop(device: str) -> No
 def test_other_inputs_and_settings(device: str, case: Case) -> None:
     plan = case.plan()
     with NUMPY.runner(plan, 6, SEED) as fallback, staged(device, plan, 6) as runner:
-        expected, found = (run_chains(one, chains=6, steps=150) for one in (fallback, runner))
+        expected, found = (run_chains(one, chains=6, steps=60) for one in (fallback, runner))
     assert_equal_outcomes(found, expected)
 
 
@@ -157,7 +157,7 @@ def test_many_launches_are_under_way_at_once(device: str, monkeypatch: pytest.Mo
     for bound in (launching.IN_FLIGHT, 1):
         monkeypatch.setattr(launching, "IN_FLIGHT", bound)
         with staged(device, plan, 6) as runner:
-            outcomes.append(run_chains(runner, chains=6, steps=80))
+            outcomes.append(run_chains(runner, chains=6, steps=40))
     assert_equal_outcomes(*outcomes)
 
 

@@ -68,8 +68,9 @@ def stops_of(case: Case) -> range:
 def numpy_chains(case: Case) -> list[Seen]:
     """Return numpy's chains, whose scores are those of the definition."""
     found = chains(NUMPY, case, stops_of(case))
+    plan = plan_of(case)
     for one in found:
-        assert_scores_are_right(plan_of(case), one.state)
+        assert_scores_are_right(plan, one.state)
     return found
 
 

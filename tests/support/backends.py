@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from syclade.host.engines import Allocation
 from syclade.host.engines.sycl import SyclEngine
 from syclade.host.input.matrix import matrix_from_array
 from syclade.host.model.problem import Problem, SlotRates, make_problem
+from syclade.host.model.rate_model import Places
 from syclade.host.model.rates import Rates
 from syclade.host.options.defaults import DEFAULT_MOVE_PROBABILITIES
 from syclade.host.trees.uniform import initial_parents
@@ -229,9 +230,20 @@ def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
     """Assert that the state's scores are those of its trees, by the definition of the score."""
 
     fixed = None if plan.problem.learns else state.rates
+    settings = frozenset(state.settings.items())
     assert state.rates == (fixed or plan.problem.rates_at(state.rate_at))
-    assert state.score == plan.score_of(state.parents, fixed, state.rate_at, state.settings)
-    assert state.best_score == plan.score_of(state.best_parents, fixed, state.best_rate_at, state.settings)
+    assert state.score == _defined(plan, state.parents.tobytes(), fixed, state.rate_at, settings)
+    assert state.best_score == _defined(
+        plan, state.best_parents.tobytes(), fixed, state.best_rate_at, settings
+    )
+
+
+@lru_cache(maxsize=1024)
+def _defined(
+    plan: Plan, tree: bytes, rates: SlotRates | None, rate_at: Places, settings: frozenset[tuple[str, int]]
+) -> int:
+    """Return the score of a tree by its definition, which is slow; most states have the tree of another one."""
+    return plan.score_of(np.frombuffer(tree, np.int32), rates, rate_at, dict(settings))
 
 
 def with_rates(plan: Plan, state: ChainState, rates: SlotRates) -> ChainState:
