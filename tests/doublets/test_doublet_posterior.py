@@ -31,7 +31,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     ("device", "samples", "mutations"),
     [
         pytest.param("numpy", 1000, 3, marks=pytest.mark.verification),
-        ("native", 100_000, MUTATIONS),
+        ("native", 50_000, MUTATIONS),
         pytest.param("cpu", 100_000, MUTATIONS, marks=[pytest.mark.sycl, pytest.mark.verification]),
         pytest.param("fpga-emu", 50_000, MUTATIONS, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],
@@ -44,6 +44,6 @@ def test_the_chain_samples_its_posterior(device: str, samples: int, mutations: i
 def test_the_chain_of_another_model_does_not(other: dict[str, float]) -> None:
     """The check rejects another rate of doublets, and models without."""
     plan = small_plan(MUTATIONS, GAMMA, **other)  # type: ignore[arg-type]
-    found = check(replace(target_of(MUTATIONS), plan=plan), QUICKEST, 100_000)
+    found = check(replace(target_of(MUTATIONS), plan=plan), QUICKEST, 30_000)
     assert not found.holds
     assert not found.visits.holds

@@ -84,12 +84,12 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 
 @pytest.mark.statistical
 def test_the_chain_samples_its_posterior(target: Target) -> None:
-    assert check(target, QUICKEST, 60_000).holds
+    assert check(target, QUICKEST, 30_000).holds
 
 
 @pytest.mark.statistical
 def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
-    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 60_000)
+    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 30_000)
     assert not found.holds
     assert not found.visits.holds
 
@@ -132,7 +132,7 @@ def sampled(device: str, name: str, counts: tuple[int, int] | None = (2000, 30))
         learn_fp=0.2,
         unmutated_counts=counts,
         chains=2,
-        steps=1000,
+        steps=400,
         samples=50,
         **MODELS[name],
     )

@@ -242,7 +242,7 @@ def assert_scores_are_right(plan: Plan, state: ChainState) -> None:
 def _defined(
     plan: Plan, tree: bytes, rates: SlotRates | None, rate_at: Places, settings: frozenset[tuple[str, int]]
 ) -> int:
-    """Return the score of a tree by its definition, which is slow; most states have the tree of another one."""
+    """Return a tree's score by its definition, which is slow; most states have the tree of another one."""
     return plan.score_of(np.frombuffer(tree, np.int32), rates, rate_at, dict(settings))
 
 
