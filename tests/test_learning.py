@@ -161,7 +161,7 @@ def test_cell_trees_learn_rates(tmp_path: Path) -> None:
 
 
 def test_cell_trees_with_rates_resume_to_the_same_bytes(tmp_path: Path) -> None:
-    options = {**LEARN_CELLS, "chains": 2, "steps": 3000, "samples": 30, "device": "numpy"}
+    options = {**LEARN_CELLS, "chains": 2, "steps": 1000, "samples": 30, "device": "numpy"}
     whole = syclade.infer(CELL_MATRIX, **options)
     kept, stop = tmp_path / "kept", Stop()
 

@@ -49,7 +49,9 @@ def infer(broken: str, device: str, cache: Path) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("broken", ["numba_dpex", "compiling", "numba_dpex,numba"])
+@pytest.mark.parametrize(
+    "broken", [pytest.param("numba_dpex", marks=pytest.mark.verification), "compiling", "numba_dpex,numba"]
+)
 def test_without_a_compiler_the_kernels_of_the_package_run(own_cache: Path, broken: str) -> None:
     for device in ("auto", "cpu"):
         done = infer(broken, device, own_cache)

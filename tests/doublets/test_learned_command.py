@@ -98,7 +98,7 @@ def test_counts_move_the_learned_rate() -> None:
     """The counts say 0.1, the matrix 0.01."""
     means = []
     for counts in (None, (9000, 1000)):
-        more = {**COUNTS, "unmutated_counts": counts, "steps": 3000, "samples": 10}
+        more = {**COUNTS, "unmutated_counts": counts, "steps": 1500, "samples": 10}
         found = syclade.infer(MADE.matrix, **{**LEARN, **more, "doublets": None, "score": "sum"})
         assert found.samples is not None
         means.append(found.samples.rates["fp_rate"].mean())

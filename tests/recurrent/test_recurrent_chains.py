@@ -30,7 +30,7 @@ CASES = {
     "nothing observed": Case(5, 4, kind="nothing"),
 }
 CHAINS = 3
-STEPS = 60
+STEPS = 40
 
 with_and_without_doublets = pytest.mark.parametrize("doublets", [None, RATE], ids=["max", "doublets"])
 

@@ -21,7 +21,7 @@ EMULATOR = Device("opencl:accelerator:0", "An emulator", "fpga-emu", 2)
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("device", ["cpu", "fpga-emu"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("fpga-emu", marks=pytest.mark.verification)])
 def test_a_device_that_was_asked_for_does_every_sweep(
     device: str, own_cache: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.backends import (
     run_alone,
     runs_here,
     seen,
+    stops_of,
     tallies_of,
     with_general,
 )
@@ -86,12 +87,6 @@ def assert_is_trace(chain: Seen, traces: tuple[oracle.Trace, ...], done: int) ->
     assert chain.tallies.tolist() == tallies_of(traces[:done])
     assert state.parents.tolist() == list(last.final)
     assert state.best_parents.tolist() == list(last.best)
-
-
-def stops_of(backend: Backend, steps: int) -> list[int]:
-    """Return after which steps to look: all of them, but fewer on the emulator, whose launches take 7 ms."""
-    every = range(1, steps + 1)
-    return [*every[:15], *every[24::15]] if backend.device == "fpga-emu" else list(every)
 
 
 @on_backends_with(SMALL)

@@ -30,8 +30,8 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 @pytest.mark.parametrize(
     ("device", "samples"),
     [
-        ("numpy", 4096),
-        pytest.param("cpu", 100_000, marks=pytest.mark.sycl),
+        ("numpy", 2048),
+        pytest.param("cpu", 60_000, marks=pytest.mark.sycl),
         pytest.param("native", 100_000, marks=pytest.mark.verification),
         pytest.param("fpga-emu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
     ],

@@ -26,6 +26,7 @@ from tests.support.backends import (
     assert_scores_are_right,
     marks_of,
     seen,
+    stops_of,
 )
 from tests.support.learned import Learning, learned_plan, oracle_chain
 from tests.support.own_sizes import by_backend, by_backend_and_case, is_built_apart, is_native
@@ -86,7 +87,7 @@ def test_every_step_is_the_oracles(backend: Backend, case: tuple[str, Case]) -> 
     plan = learned_plan(of)
     with backend.runner(plan, CHAINS, of.seed) as runner:
         started(backend, runner, plan, of)
-        for done in range(1, STEPS + 1):
+        for done in stops_of(backend, STEPS):
             runner.advance(np.full(CHAINS, done))
             for chain in range(CHAINS):
                 found = seen(runner, chain)
