@@ -181,7 +181,7 @@ def test_cell_trees_with_rates_resume_to_the_same_bytes(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "m.csv", MATRIX.values, fmt="%d")
     options = "--fp-rate 1e-3 --fn-rate 0.2 --learn-fn 0.2 --fn-sd 0.15 --fn-step 0.02 --learn-fp 0.1"
-    options += " --chains 2 --steps 4000 --samples 100 --netcdf --report --device numpy --out"
+    options += " --chains 2 --steps 2000 --samples 100 --netcdf --report --device numpy --out"
     done = CliRunner().invoke(
         cli, ["infer", str(tmp_path / "m.csv"), *options.split(), str(tmp_path / "out"), "--seed", "2"]
     )
@@ -198,7 +198,7 @@ def test_the_command(tmp_path: Path) -> None:
     with h5netcdf.File(tmp_path / "out" / "samples.nc", "r") as file:
         rates = file["posterior"]["fp_rate"][...]
         parents = file["posterior"]["parents"][...]
-    assert rates.shape == parents.shape[:2] == (2, 30)
+    assert rates.shape == parents.shape[:2] == (2, 15)
     lines = (tmp_path / "out" / "tree.samples").read_text().splitlines()
     assert rates[0, 7] == pytest.approx(float(lines[7].split("\t")[3]), rel=1e-5)
     assert parents[0, 7].tolist() == [*map(int, lines[7].split("\t")[-1].split())]

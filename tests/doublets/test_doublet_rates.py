@@ -113,7 +113,7 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
     [
         pytest.param("numpy", 2000, marks=pytest.mark.verification),
         pytest.param("native", 100_000, marks=pytest.mark.verification),
-        (QUICKEST, 40_000),
+        (QUICKEST, 20_000),
     ],
 )
 def test_the_chain_samples_rates_and_trees_from_their_posterior(
@@ -125,6 +125,6 @@ def test_the_chain_samples_rates_and_trees_from_their_posterior(
 @pytest.mark.statistical
 def test_the_chain_with_another_prior_does_not(target: Target) -> None:
     plan = small_plan(target.plan.problem.mutations, 1.0, doublets=0.6, learn=True)
-    found = check(replace(target, plan=plan), QUICKEST, 40_000)
+    found = check(replace(target, plan=plan), QUICKEST, 20_000)
     assert not found.holds
     assert not found.visits.holds

@@ -84,12 +84,12 @@ def check(target: Target, device: str, samples: int) -> PosteriorCase:
 
 @pytest.mark.statistical
 def test_the_chain_samples_its_posterior(target: Target) -> None:
-    assert check(target, QUICKEST, 30_000).holds
+    assert check(target, QUICKEST, 15_000).holds
 
 
 @pytest.mark.statistical
 def test_a_chain_without_the_counts_does_not(name: str, target: Target) -> None:
-    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 30_000)
+    found = check(replace(target, plan=plan_of(name, (0, 0))), QUICKEST, 15_000)
     assert not found.holds
     assert not found.visits.holds
 
