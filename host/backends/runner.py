@@ -241,18 +241,10 @@ class Runner:
             )
             rates = self._engine.read("event_rates", slot) if "event_rates" in self._engine else None
             chain = self._put[slot].chain
-            events += [
-                Event(
-                    chain,
-                    int(step[at]),
-                    int(score[at]),
-                    int(why[at]),
-                    int(key[at]),
-                    parents[at, :nodes].copy(),
-                    NOWHERE if rates is None else _places(rates[at]),
-                )
-                for at in range(count)
-            ]
+            trees = parents[:, :nodes].copy()
+            places = [NOWHERE] * count if rates is None else [_places(rates[at]) for at in range(count)]
+            columns = (step.tolist(), score.tolist(), why.tolist(), key.tolist(), trees, places)
+            events += [Event(chain, *column) for column in zip(*columns, strict=True)]
         if counts.any():
             self._engine.write("event_count", np.zeros_like(counts))
         return events
