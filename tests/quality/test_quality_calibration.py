@@ -22,7 +22,6 @@ from syclade.quality.calibration.credible import LEVELS, parent_sets
 from syclade.quality.calibration.inputs import draw, model_of
 from syclade.quality.calibration.ranks import BINS, DRAWS, rank_of, spread_out, uniformity
 from syclade.quality.calibration.reliability import EDGES, LEAST, reliability, together
-from syclade.quality.calibration.result import CalibrationResult
 from syclade.quality.calibration.sampling import for_support
 from syclade.quality.calibration.settings import CONTROLS, SETTINGS, Setting
 
@@ -127,32 +126,35 @@ def test_recursive_trees_have_more_leaves_than_uniform_ones() -> None:
     assert leaves["uniform"] == pytest.approx(20 * (20 / 21) ** 19, abs=0.5)
 
 
-@pytest.fixture(scope="module")
-def studied() -> CalibrationResult:
-    """A small study: one setting that fits, and two that do not."""
-    wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.01))
-    wrong_trees = replace(SMALL, name="wrong trees", mutations=12, trees="recursive")
-    return calibration((SMALL, wrong_rates, wrong_trees), inputs=48, device="native")
-
-
 @pytest.mark.statistical
-def test_samples_are_calibrated_and_controls_are_not(studied: CalibrationResult) -> None:
-    fits, wrong_rates, wrong_trees = studied.settings
-    assert not studied.rejects(fits), fits.p_values
-    assert studied.rejects(wrong_rates), wrong_rates.p_values
-    assert studied.rejects(wrong_trees), wrong_trees.p_values
-    assert studied.holds
-    assert fits.statements["edges"].error < 0.05 < wrong_rates.statements["edges"].error
+@pytest.mark.parametrize(
+    ("inputs", "fn_rate"), [(32, 0.6), pytest.param(48, 0.01, marks=pytest.mark.verification)]
+)
+def test_samples_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float) -> None:
+    """A small study: one setting that fits, and two that do not."""
+    rates = replace(SMALL, name="wrong fn", given=(1e-3, fn_rate))
+    trees = replace(SMALL, name="wrong trees", mutations=12, trees="recursive")
+    study = calibration((SMALL, rates, trees), inputs=inputs, device="native")
+    fits, wrong_rates, wrong_trees = study.settings
+    assert not study.rejects(fits), fits.p_values
+    assert study.rejects(wrong_rates), wrong_rates.p_values
+    assert study.rejects(wrong_trees), wrong_trees.p_values
+    assert study.holds
+    assert fits.statements["edges"].error < 0.07 < wrong_rates.statements["edges"].error
     for level, one in zip(LEVELS, fits.covered, strict=True):
         assert one.claimed / one.sets >= level
         assert one.covering == pytest.approx(one.claimed, rel=0.08)
+    assert {name for one in study.settings for each in one.replicates for name in each.work} == {"native"}
 
 
 @pytest.mark.slow
 @pytest.mark.statistical
-def test_chains_for_support_are_calibrated_and_controls_are_not() -> None:
-    wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, 0.01))
-    result = calibration((SMALL, wrong_rates), inputs=32, support="quick", device="native")
+@pytest.mark.parametrize(
+    ("inputs", "fn_rate"), [(16, 0.6), pytest.param(32, 0.01, marks=pytest.mark.verification)]
+)
+def test_chains_for_support_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float) -> None:
+    wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, fn_rate))
+    result = calibration((SMALL, wrong_rates), inputs=inputs, support="quick", device="native")
     fits, control = result.settings
     assert not result.rejects(fits), fits.p_values
     assert result.rejects(control), control.p_values
@@ -178,10 +180,6 @@ def test_chains_for_support_do_not_learn_rates() -> None:
     assert settings_named([], "quick") == tuple(one for one in (*SETTINGS, *CONTROLS) if one != learned)
     with pytest.raises(OptionError, match="learns rates"):
         calibration((learned,), support="quick", device="native")
-
-
-def test_the_device_did_the_work(studied: CalibrationResult) -> None:
-    assert {name for one in studied.settings for each in one.replicates for name in each.work} == {"native"}
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
