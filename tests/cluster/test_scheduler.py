@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 import syclade
@@ -35,6 +36,16 @@ def begin(*options: str) -> subprocess.Popen[str]:
         # A shell's background jobs ignore SIGINT, and so would their children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+def wait_for_start(process: subprocess.Popen[str], kept: Path, seconds: float) -> list[psutil.Process]:
+    """Wait until chains have written their first checkpoint, and the two workers have jobs; return these."""
+    deadline = time.monotonic() + seconds
+    while not kept.exists() or len(workers_of(process.pid)) < 2:
+        assert time.monotonic() < deadline, "the chains have not begun"
+        time.sleep(0.1)
+    time.sleep(1.0)
+    return workers_of(process.pid)
 
 
 BAD = {
@@ -106,17 +117,20 @@ def test_the_command_shares_a_run_and_says_where(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2])
 def test_signals_leave_no_workers(times: int, tmp_path: Path) -> None:
     """The first signal ends the run with the best tree so far, the second one at once."""
-    process = begin("--steps", str(10**12), "--scheduler", "local:2", "--out", str(tmp_path / "a"))
-    deadline = time.monotonic() + 60
-    while len(workers_of(process.pid)) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(6.0)
-    workers = workers_of(process.pid)
-    assert len(workers) == 2
-    for _ in range(times):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.6 if times > 1 else 0)
-    _, told = process.communicate(timeout=60)
+    kept = tmp_path / "kept"
+    checkpoints = ("--checkpoint", str(kept), "--checkpoint-every", "0")
+    process = begin(
+        "--steps", str(10**12), "--scheduler", "local:2", "--out", str(tmp_path / "a"), *checkpoints
+    )
+    try:
+        workers = wait_for_start(process, kept, 60)
+        assert len(workers) == 2
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.6 if times > 1 else 0)
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert gone(workers, 20)
     assert process.returncode == 128 + signal.SIGINT, told
     assert "Traceback" not in told

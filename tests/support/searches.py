@@ -29,10 +29,10 @@ on_every_compiled = pytest.mark.parametrize(
 CLIMB = (Work("estimated", 20), Work("subtrees", 20), Work("regraft", 20), Work("exact", 5))
 
 
-def shorten_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten_chains(monkeypatch: pytest.MonkeyPatch, steps: int = 10_000) -> None:
     """Let searches begin with chains of two launches; numpy takes ten seconds for those of ten."""
     for module in ("chain_starts", "kept", "portfolio"):
-        monkeypatch.setattr(f"syclade.host.search.{module}.CHAIN_STEPS", 10_000)
+        monkeypatch.setattr(f"syclade.host.search.{module}.CHAIN_STEPS", steps)
 
 
 @cache

@@ -97,7 +97,7 @@ def test_devices_agree(device: str, doublets: float | None) -> None:
 
 
 def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten_chains(monkeypatch)
+    shorten_chains(monkeypatch, 1_000)
     monkeypatch.setattr(stage, "budget_for", lambda *_given, **_named: Budget(64, 128, 2))
     one, other = (infer(device=device, support="quick") for device in ("native", "numpy"))
     assert_did_all(other, "numpy")
@@ -107,7 +107,7 @@ def test_numpy_agrees_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numpy_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten_chains(monkeypatch)
+    shorten_chains(monkeypatch, 1_000)
     assert infer(device="numpy").support is None
 
 
