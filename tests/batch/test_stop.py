@@ -29,7 +29,9 @@ LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_hand
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.verification)]
+)
 def test_a_signal_loses_only_what_is_in_progress(tmp_path: Path, number: signal.Signals) -> None:
     paths, out = write_cohort(tmp_path / "in", 40), tmp_path / "out"
     words = ["batch", *map(str, paths), "--out", str(out), *OPTIONS]

@@ -107,7 +107,7 @@ def test_a_stopped_run_goes_on(
 
 
 def test_a_run_with_two_learned_rates_goes_on(tmp_path: Path) -> None:
-    place, learned = tmp_path / "run", {"chains": 3, "steps": 2000, "learn_fn": 0.2, "learn_fp": 0.1}
+    place, learned = tmp_path / "run", {"chains": 2, "steps": 800, "learn_fn": 0.2, "learn_fp": 0.1}
     first = stopped("numpy", 3, checkpoint=place, checkpoint_every=0, samples=30, **learned)
     assert first.interrupted
     assert_equal(infer("numpy", resume=place, samples=30, **learned), infer("numpy", samples=30, **learned))

@@ -87,7 +87,7 @@ def test_a_signal_ends_a_run_with_its_best_tree(
 
 
 def test_a_killed_run_goes_on(start: Start, matrix: Path, tmp_path: Path) -> None:
-    kept, chains = tmp_path / "run", ["--chains", 4, "--steps", 6_000_000]
+    kept, chains = tmp_path / "run", ["--chains", 4, "--steps", 2_000_000]
     process = start(matrix, *chains, "--checkpoint", kept, "--checkpoint-every", 0)
     wait_for(kept, process)
     process.kill()

@@ -61,7 +61,9 @@ def test_the_processor_does_not_matter(processor: str) -> None:
 
 
 @pytest.mark.sycl
-@pytest.mark.parametrize("width", ["1", pytest.param("4", marks=pytest.mark.verification), "8"])
+@pytest.mark.parametrize(
+    "width", [*(pytest.param(width, marks=pytest.mark.verification) for width in ("1", "4")), "8"]
+)
 def test_the_width_of_vectors_does_not_matter(width: str) -> None:
     """Work-items then run in turn. A kernel for sub-groups requires its own width; others are rejected."""
     for (backend, case), end in run_configured(CL_CONFIG_CPU_VECTORIZER_MODE=width).items():

@@ -198,19 +198,33 @@ def test_statements_on_units() -> None:
     assert false == ["Section 6.6.1", "Fig. 8(a), abstract"]
 
 
-@pytest.mark.slow
-def test_statements_on_data_sets() -> None:
-    found = end_to_end_statements(evaluate())
-    true = {one.text for one in found if one.holds}
+FALSE_AT_ALL_SIZES = {
+    "L25, where columns with K > 30",
+    "O/D/8 is always slower than O/",
+    "O/D/8 is comparable to I/S/8, ",
+}
+
+
+def false_statements(columns: int | None) -> set[str]:
+    """Return the beginnings of the statements that do not hold for data sets of so many columns."""
+    found = end_to_end_statements(evaluate(columns=columns))
     assert len(found) == 19
     json.dumps([asdict(one) for one in found])
-    assert {one.text[:30] for one in found} - {text[:30] for text in true} == {
-        "I/S/8 is the best I/S design o",
-        "O/S/8 saves almost always more",
-        "L25, where columns with K > 30",
-        "O/D/8 is always slower than O/",
-        "O/D/8 is comparable to I/S/8, ",
-    }
+    return {one.text[:30] for one in found if not one.holds}
+
+
+def test_statements_on_small_data_sets() -> None:
+    """Speedups need many columns, so other statements are false here, too."""
+    found = false_statements(3000)
+    assert found > FALSE_AT_ALL_SIZES
+    assert len(found) == 9
+
+
+@pytest.mark.slow
+@pytest.mark.verification
+def test_statements_on_data_sets() -> None:
+    more = {"I/S/8 is the best I/S design o", "O/S/8 saves almost always more"}
+    assert false_statements(None) == FALSE_AT_ALL_SIZES | more
 
 
 # ---- the command

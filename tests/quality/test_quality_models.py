@@ -100,7 +100,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "--chains",
         "2",
         "--steps",
-        "2000",
+        "600",
         "--device",
         "numpy",
         "--start",
