@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,9 +80,21 @@ def assert_complete(out: Path) -> None:
     assert {path.name for path in out.iterdir()} == {*json.loads((out / "run.json").read_text())["files"]}
 
 
-@pytest.mark.parametrize("place", [JUDGED, REPORT, WRITTEN, MOVED, PRINTED])
-@pytest.mark.parametrize("signals", ["2/0", "15/0", "15/0,15/0.01"], ids=["INT", "TERM", "timeout"])
-def test_the_first_signal_loses_nothing(tmp_path: Path, place: str, signals: str) -> None:
+NAMES = {"INT": "2/0", "TERM": "15/0", "timeout": "15/0,15/0.01"}
+
+
+def at(name: str, place: str) -> Any:
+    """Return a parameter of the test below; `make test` has each signal and each place."""
+    brief = name == "TERM" or place in (JUDGED, MOVED)
+    marks = [] if brief else [pytest.mark.verification]
+    return pytest.param(NAMES[name], place, id=f"{name}-{place}", marks=marks)
+
+
+@pytest.mark.parametrize(
+    ("signals", "place"),
+    [at(name, place) for name in NAMES for place in (JUDGED, REPORT, WRITTEN, MOVED, PRINTED)],
+)
+def test_the_first_signal_loses_nothing(tmp_path: Path, signals: str, place: str) -> None:
     """GNU timeout sends its signal twice within a moment, which counts as one."""
     out = tmp_path / "out"
     done = interrupted(place, signals, INFER, "--out", out)

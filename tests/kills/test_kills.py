@@ -31,12 +31,12 @@ def test_kills(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_races(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert race_runs(6, 1, tmp_path) == 0, capsys.readouterr().out
+    assert race_runs(4, 1, tmp_path) == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("parts", [1, 3])
 def test_batches(tmp_path: Path, parts: int, capsys: pytest.CaptureFixture[str]) -> None:
-    assert kill_batches(2, 1, tmp_path, matrices=4, parts=parts) == 0, capsys.readouterr().out
+    assert kill_batches(1, 1, tmp_path, matrices=4, parts=parts) == 0, capsys.readouterr().out
 
 
 @pytest.mark.verification

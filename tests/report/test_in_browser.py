@@ -54,7 +54,7 @@ RESULTS: dict[str, Any] = {
     "three": lambda: made(6, 3),
     "hostile": lambda: made(30, 5, [HOSTILE, 'a"b', "c&d", "<e>", "ß" * 60]),
     "many cells": lambda: made(2658, 7),
-    "many mutations": lambda: made(500, 1000),
+    "many mutations": lambda: made(200, 400),
     "sampled": lambda: syclade.infer(
         simulate(60, 40, 0.001, 0.2, 0.1, 5).matrix, **RATES, samples=100, chains=2, steps=20000
     ),
