@@ -82,9 +82,9 @@ def on(device: str, name: str, kind: str, *, brief: bool = False) -> Any:
         on("cpu", "hg00100", "indel", brief=True),
         on("fpga-emu", "hg00100", "indel", brief=True),
         on("numpy", "hg00100", "indel", brief=True),
-        on("cpu", "czb_artic1", "indel", brief=True),
-        on("fpga-emu", "czb_artic1", "indel"),
-        *(on(device, "vpipe_mt007544", "indel") for device in ("cpu", "fpga-emu", "numpy")),
+        on("cpu", "vpipe_mt007544", "indel", brief=True),
+        *(on(device, "vpipe_mt007544", "indel") for device in ("fpga-emu", "numpy")),
+        *(on(device, "czb_artic1", "indel") for device in ("cpu", "fpga-emu")),
         *(on(device, name, "default") for device in ("cpu", "fpga-emu") for name in ("d1k", "a200k")),
     ],
 )

@@ -21,6 +21,7 @@ from syclade.host.chains.convergence import StoppingRule
 from syclade.host.chains.kernel import chain_kernel
 from syclade.host.cli.progress import now_and_then, time_left
 from syclade.host.common.cache import cache_folder
+from syclade.host.common.errors import DeviceError
 from syclade.host.compile import machine_code, program, side_by_side
 from syclade.host.compile.side_by_side import SideBySide
 from syclade.host.devices.device import Device
@@ -136,9 +137,16 @@ def test_what_was_told_is_not_told_again() -> None:
 def test_compiling_in_this_process_is_told(
     own_cache: Path, compile_here: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Tell it before the compiler begins, which here refuses the kernel to save seconds."""
+    from numba.core.errors import NumbaError
+
+    def refuse(*_given: object) -> None:
+        raise NumbaError("no")
+
     monkeypatch.setattr(machine_code, "_loaded", {})
+    monkeypatch.setattr("syclade.kernels.target.native.compiler.compile_kernel", refuse)
     plan = CASE.plan()
-    with caplog.at_level("INFO", logger="syclade"):
+    with caplog.at_level("INFO", logger="syclade"), pytest.raises(DeviceError, match="numba cannot compile"):
         machine_code.load_machine_code(chain_kernel(plan, AncestorEncoding(plan.problem, TRAITS)))
     assert caplog.messages == [
         "compiling the kernel for up to 31 mutations × 32 distinct cells: about 10 s, only once"

@@ -122,11 +122,18 @@ def dask() -> AbstractContextManager[Executor]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [pool, dask])
-def test_workers(workers: Callable[[], AbstractContextManager[Executor]]) -> None:
-    """All kinds of runs after another by the same workers, which keep the last problems open."""
+@pytest.mark.parametrize(
+    ("workers", "kinds"),
+    [
+        pytest.param(pool, tuple(KINDS), id="pool"),
+        pytest.param(dask, ("samples", "leaf", "anneal"), id="dask"),
+        pytest.param(dask, tuple(KINDS), id="dask-all", marks=pytest.mark.verification),
+    ],
+)
+def test_workers(workers: Callable[[], AbstractContextManager[Executor]], kinds: tuple[str, ...]) -> None:
+    """One kind of runs after another by the same workers, which keep the last problems open."""
     with workers() as executor:
-        for kind in KINDS:
+        for kind in kinds:
             result = infer(kind, executor=executor)
             assert_same(result, kind)
             assert_shares(result)

@@ -53,7 +53,7 @@ def _run_with_kills(workers: Callable[[], AbstractContextManager[Executor]], kil
 
 @pytest.mark.parametrize("workers", [pool, dask])
 def test_killed_workers(workers: Callable[[], AbstractContextManager[Executor]]) -> None:
-    _run_with_kills(workers, 3, seed=1)
+    _run_with_kills(workers, 2, seed=1)
 
 
 @pytest.mark.verification

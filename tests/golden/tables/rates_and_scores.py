@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.golden.run import ALL, CPU, infer
+from tests.golden.run import ALL, CPU, SYCL, infer
 
 LEARNED = (
-    infer("learned-fn", "small", "--chains 3 --steps 3000 --learn-fn 0.2", also=ALL, rounded=True),
+    infer("learned-fn", "small", "--chains 3 --steps 3000 --learn-fn 0.2", also=SYCL, rounded=True),
     infer("learned-fp", "small", "--chains 3 --steps 1200 --learn-fp 0.1", own_kernel=True, rounded=True),
     infer(
         "learned-both",

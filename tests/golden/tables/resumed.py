@@ -7,9 +7,7 @@ from signal import SIGKILL, SIGTERM
 from tests.golden.run import CPU, Run, infer
 
 RESUMED = (
-    infer(
-        "resumed-steps", "small", "--chains 6 --steps 3000000", stopped=SIGKILL, never=("numpy",), also=CPU
-    ),
+    infer("resumed-steps", "small", "--chains 6 --steps 3000000", stopped=SIGKILL, never=("numpy",)),
     infer(
         "resumed-slots",
         "small",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.golden.run import CPU, infer
+from tests.golden.run import infer
 
 SUPPORT = (
-    infer("support-small", "small", "--attach", also=CPU, never=("numpy",), rounded=True),
+    infer("support-small", "small", "--attach", never=("numpy",), rounded=True),
     infer("support-twos", "twos", "--support quick --seed 2", never=("numpy",), rounded=True),
     infer("support-doublets", "tiny", "--doublets 0.1", never=("numpy",), rounded=True),
 )
