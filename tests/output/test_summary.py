@@ -23,7 +23,7 @@ def summary(folder: Path, **options: object) -> bytes:
 def test_equal_runs_have_equal_summaries(
     tmp_path: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shorten_chains(monkeypatch)
+    shorten_chains(monkeypatch, 2_000)
     first = summary(tmp_path / "first", device="native", **asked)
     others: list[dict[str, Any]] = [{"device": "native", "slots": 2}, {"device": "cpu"}, {"device": "numpy"}]
     for at, other in enumerate(others):

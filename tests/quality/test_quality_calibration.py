@@ -158,6 +158,7 @@ def test_chains_for_support_are_calibrated_and_controls_are_not(inputs: int, fn_
     fits, control = result.settings
     assert not result.rejects(fits), fits.p_values
     assert result.rejects(control), control.p_values
+    assert fits.statements["edges"].error < 0.1
     assert result.to_dict()["settings"]["support"] == "quick"
 
 
