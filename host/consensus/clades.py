@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import TreeBlocks
+from syclade.host.trees.levels import levels_of
 
 __all__ = ["clade_support", "clone_support"]
 
@@ -99,12 +100,6 @@ def _subtree_keys(trees: NDArray[np.int32], keys: NDArray[np.uint64]) -> NDArray
     """
     n = trees.shape[1] - 1
     sums = np.broadcast_to(keys, (len(trees), n)).copy()
-    tree, lower = (at.ravel() for at in np.indices((len(trees), n)))
-    upper = trees[:, :n].ravel()
-    while True:
-        inner = upper < n
-        tree, lower, upper = tree[inner], lower[inner], upper[inner]
-        if not upper.size:
-            return sums
-        np.add.at(sums, (tree, upper), keys[lower])
-        upper = trees[tree, upper]
+    for level in reversed(list(levels_of(trees))[1:]):  # those at depth 1 are below the root
+        np.add.at(sums, (level.trees, level.parents), sums[level.trees, level.nodes])
+    return sums

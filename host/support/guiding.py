@@ -28,14 +28,13 @@ def learned_guide(plan: Plan, store: SampleStore) -> Mapping[str, NDArray[np.int
         plan: the plan of the chains, with `GUIDED_MOVES`.
         store: samples of a round, at least two of some chain.
     """
-    mutations = plan.labels
-    chains = [trees[len(trees) // 2 :, :mutations] for trees in store.trees_by_chain()]
+    chains = [trees[len(trees) // 2 :] for trees in store.trees_by_chain()]
     edges = _edges(np.concatenate(chains))
     return guide_from(edges, proposal_weights(chains), plan.problem.unit, plan.gamma)
 
 
 def _edges(trees: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return how many trees have each parent (column) of each mutation: int64, shape (n, n + 1)."""
-    mutations = trees.shape[1]
-    pairs = np.arange(mutations) * (mutations + 1) + trees
+    mutations = trees.shape[1] - 1
+    pairs = np.arange(mutations) * (mutations + 1) + trees[:, :mutations]
     return np.bincount(pairs.ravel(), minlength=mutations * (mutations + 1)).reshape(mutations, -1)

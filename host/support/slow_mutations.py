@@ -12,7 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["depths", "proposal_weights"]
+from syclade.host.trees.levels import depths
+
+__all__ = ["proposal_weights"]
 
 _BATCHES = 16
 """Batches of each chain."""
@@ -23,14 +25,12 @@ _TREES = 512
 _UNIT = 4
 """Weight of a mutation whose depth differs independently from tree to tree."""
 
-Trees = NDArray[np.int32] | NDArray[np.int64]
 
-
-def proposal_weights(chains: Sequence[Trees]) -> NDArray[np.int64]:
+def proposal_weights(chains: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
     """Return how often to propose each mutation: in proportion to the root of its time, at least `_UNIT`.
 
     Args:
-        chains: sampled trees of each chain, parents of all mutations, shape (trees, n).
+        chains: sampled trees of each chain, int32, shape (trees, n + 1).
 
     Returns:
         int64, shape (n,): all `_UNIT` if a chain has fewer than 16 trees.
@@ -39,7 +39,7 @@ def proposal_weights(chains: Sequence[Trees]) -> NDArray[np.int64]:
     step = max(1, length // _TREES)
     batch = length // step // _BATCHES
     if batch == 0:
-        return np.full(chains[0].shape[1], _UNIT)
+        return np.full(chains[0].shape[1] - 1, _UNIT)
     found = np.stack([depths(trees[: step * batch * _BATCHES : step]) for trees in chains])
     sums = found.reshape(-1, batch, found.shape[2]).sum(axis=1)
     total = sums.sum(axis=0)
@@ -49,14 +49,3 @@ def proposal_weights(chains: Sequence[Trees]) -> NDArray[np.int64]:
     time = np.divide(batch * between, among, out=np.ones_like(among), where=among > 0)
     weights = np.rint(_UNIT * np.sqrt(np.maximum(time, 1)))
     return np.asarray(weights, dtype=np.int64)
-
-
-def depths(trees: Trees) -> NDArray[np.int64]:
-    """Return the number of nodes above each mutation, int64, shape (trees, n); see `proposal_weights`."""
-    mutations = trees.shape[1]
-    above = np.append(trees, np.full((len(trees), 1), mutations), axis=1).astype(np.int64)
-    found = (above != mutations).astype(np.int64)
-    while (above != mutations).any():  # each turn doubles the length of the jumps
-        found += np.take_along_axis(found, above, axis=1)
-        above = np.take_along_axis(above, above, axis=1)
-    return np.asarray(found[:, :mutations] + 1, dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Level", "levels_of"]
+__all__ = ["Level", "depths", "levels_of"]
 
 
 class Level(NamedTuple):
@@ -31,13 +31,25 @@ def levels_of(trees: NDArray[np.int32]) -> Iterator[Level]:
         trees: int32, shape (trees, n + 1): valid parent vectors.
     """
     n = trees.shape[1] - 1
-    depth = np.ones((len(trees), n), dtype=np.int64)
-    above = trees[:, :n].astype(np.int64)
-    while (inner := above < n).any():
-        depth += inner
-        above = np.take_along_axis(trees, above, axis=1).astype(np.int64)
+    depth = depths(trees)
     order = np.argsort(depth.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(depth.ravel()))
     for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         of, nodes = np.divmod(order[start:end], n)
         yield Level(of, nodes, trees[of, nodes].astype(np.int64))
+
+
+def depths(trees: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of edges from the root to each other node: int64, shape (trees, n).
+
+    Args:
+        trees: int32, shape (trees, n + 1): valid parent vectors.
+    """
+    n = trees.shape[1] - 1
+    above = trees.astype(np.int64)
+    above[:, n] = n
+    found = (above != n).astype(np.int64)
+    while (above != n).any():  # each turn doubles the length of the jumps
+        found += np.take_along_axis(found, above, axis=1)
+        above = np.take_along_axis(above, above, axis=1)
+    return np.asarray(found[:, :n] + 1, dtype=np.int64)
