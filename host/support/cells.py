@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
-from syclade.host.trees.levels import levels_of
 from syclade.host.trees.clones import clones_of
+from syclade.host.trees.levels import levels_of
 
 __all__ = ["MOST_TREES", "cell_shares"]
 

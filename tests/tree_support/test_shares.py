@@ -13,9 +13,9 @@ from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
 from syclade.host.model.summed import attachment_posteriors
 from syclade.host.support.cells import cell_shares
-from syclade.host.trees.levels import levels_of
 from syclade.host.support.starts import spread_out
 from syclade.host.trees.clones import clones_of
+from syclade.host.trees.levels import levels_of
 from syclade.host.trees.tree import ancestor_matrix, depths
 from syclade.host.trees.uniform import initial_parents
 
