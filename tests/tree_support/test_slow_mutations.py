@@ -4,28 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from syclade.host.support.slow_mutations import proposal_weights
-from syclade.host.trees.levels import depths
-
-
-def random_trees(generator: np.random.Generator, trees: int, mutations: int) -> NDArray[np.int32]:
-    """Return trees in which a mutation is below one with a smaller number, or below the root."""
-    above = generator.integers(-1, np.arange(mutations + 1), size=(trees, mutations + 1))
-    above[:, mutations] = -1
-    return np.where(above < 0, mutations, above).astype(np.int32)
-
-
-@pytest.mark.parametrize("mutations", [1, 2, 30])
-def test_depths_are_those_of_walks(mutations: int) -> None:
-    trees = random_trees(np.random.default_rng(1), 20, mutations)
-    for tree, found in zip(trees, depths(trees), strict=True):
-        for v in range(mutations):
-            steps, above = 1, tree[v]
-            while above != mutations:
-                steps, above = steps + 1, tree[above]
-            assert found[v] == steps
+from tests.trees.test_levels import random_trees
 
 
 def test_slow_mutations_are_proposed_more_often() -> None:
