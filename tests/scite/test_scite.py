@@ -265,7 +265,7 @@ def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Pat
     folder = shared_dir / "reference" / "scite-cli" / name
     words = (folder / "command.txt").read_text().splitlines()[0].split()[1:]
     words[words.index("-i") + 1] = str(shared_dir / "data" / words[words.index("-i") + 1])
-    words[words.index("-r") + 1], words[words.index("-l") + 1] = "8", "400000"
+    words[words.index("-r") + 1], words[words.index("-l") + 1] = "4", "200000"
     status, lines, _ = run(*words, "-o", tmp_path / "out")
     assert status == 0
     scite = (folder / "stdout.txt").read_text().splitlines()
@@ -280,7 +280,7 @@ def test_learned_rates_of_scites_calls(run: Any, tmp_path: Path, shared_dir: Pat
     assert {one.name for one in tmp_path.iterdir()} <= {one.name for one in folder.iterdir()}
     theirs = (folder / "out.samples").read_text().splitlines()
     ours = (tmp_path / "out.samples").read_text().splitlines()
-    assert len(ours) == 32 * len(theirs)  # none without -p
+    assert len(ours) == 8 * len(theirs)  # none without -p
     assert {line.count("\t") for line in (*ours, *theirs)} <= {4}
 
 
