@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import TreeError
 from syclade.host.input.names import default_names
+from syclade.host.trees import levels
 
 if TYPE_CHECKING:
     import networkx
@@ -146,11 +147,7 @@ def preorder(parents: Parents) -> NDArray[np.int32]:
 
 def depths(parents: Parents) -> NDArray[np.int32]:
     """Return the number of edges between each node and the root: int32, shape (n + 1,)."""
-    depth = [0] * len(parents)
-    above = parents.tolist()
-    for node in preorder(parents).tolist()[1:]:
-        depth[node] = depth[above[node]] + 1
-    return np.array(depth, dtype=np.int32)
+    return np.append(levels.depths(parents[None])[0], 0).astype(np.int32)
 
 
 def ancestor_matrix(parents: Parents) -> NDArray[np.bool_]:
