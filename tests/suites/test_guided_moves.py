@@ -145,9 +145,7 @@ MANY = Reads(NATIVE, 512, 400, 400, 120)
 
 def p_value(mutations: int, tables: Tables, how: Reads = FEW) -> float:
     """Return the p-value of visits of all trees against the posterior."""
-    plan = replace(
-        plan_of(6, mutations, 0.05), recorders=(every(10**9),)
-    )  # the kernel for samples, without any
+    plan = plan_of(6, mutations, 0.05)
     trees = list(all_trees(mutations))
     logs = np.array([plan.score_of(np.array(tree, np.int32)) for tree in trees]) * plan.problem.unit
     weights = np.exp(logs - logs.max())
