@@ -13,11 +13,10 @@ from syclade.host.checkpoints.in_use import checkpoint_in_use
 from syclade.host.checkpoints.keeper import make_keeper
 from syclade.host.cluster.where import Several
 from syclade.host.common.places import refuse_same
-from syclade.host.estimated_rates import AskedRates
 from syclade.host.input.matrix import Names
 from syclade.host.options import checked, flag_of
 from syclade.host.options.defaults import DEFAULT_SEED
-from syclade.host.request import Learning, make_request
+from syclade.host.request import make_request
 from syclade.host.runs.found import RECURRENCE
 from syclade.host.runs.task import Stop, Task
 from syclade.host.samples.store import store_of
@@ -195,65 +194,15 @@ def infer(
 
     Source: Jahn, Kuipers, Beerenwinkel, "Tree inference for single-cell data", 2016.
     """
-    inputs = {
-        "the matrix": getattr(matrix, "source", matrix),
-        flag_of("names"): names,
-        flag_of("cell_names"): cell_names,
-        flag_of("image"): image,
-        flag_of("true_tree"): true_tree,
-    }
-    _check_outputs(inputs, checkpoint, resume, trace)
+    given = dict(locals())  # all arguments by name, for what hands them on
+    _check_outputs(given)
     stop = stop or Stop()
 
     def show(state: Progress, to_nats: Callable[[int], float]) -> None:
         if progress is not None:
             progress(progress_of(state, to_nats))
 
-    asked = make_request(
-        matrix,
-        AskedRates(fp_rate, fn_rate, fn_rate_hom, hom_rate, merge_homozygous),
-        tree=tree,
-        names=names,
-        cell_names=cell_names,
-        attach=attach,
-        score=score,
-        doublets=doublets,
-        recurrent=recurrent,
-        method=method,
-        chains=chains,
-        steps=steps,
-        seed=seed,
-        gamma=gamma,
-        move_probabilities=move_probabilities,
-        device=device,
-        executor=executor,
-        encoding=encoding,
-        image=image,
-        slots=slots,
-        start=start,
-        max_trees=max_trees,
-        samples=samples,
-        support=support,
-        burn_in=burn_in,
-        learning=Learning(
-            learn_fn,
-            fn_sd,
-            fn_step,
-            learn_fp,
-            fp_sd,
-            fp_step,
-            learn_doublets,
-            doublets_sd,
-            doublets_step,
-            unmutated_counts,
-        ),
-        true_tree=true_tree,
-        stages=stages,
-        trace=trace,
-        force=force,
-        stop=stop,
-        report=show,
-    )
+    asked = make_request(matrix, given, stop, show)
 
     def report(state: Progress) -> None:
         show(state, asked.plan.problem.to_nats)
@@ -275,23 +224,23 @@ def infer(
             asked.device.close()
 
 
-def _check_outputs(inputs: Mapping[str, Any], checkpoint: Any, resume: Any, trace: Any) -> None:
+def _check_outputs(given: Mapping[str, Any]) -> None:
     """Check that checkpoint and trace are no inputs; a checkpoint may replace the one that is resumed.
+
+    Args:
+        given: the arguments of `infer`, by name.
 
     Raises:
         OptionError: one of them is no path.
         OutputError: one of them is an input, or both are one file.
     """
-    kept, source, timeline = (
-        checked("checkpoint", checkpoint),
-        checked("resume", resume),
-        checked("trace", trace),
-    )
-    others = {**inputs, flag_of("trace"): timeline}
+    kept, source, timeline = (checked(name, given[name]) for name in ("checkpoint", "resume", "trace"))
+    inputs = {flag_of(name): given[name] for name in ("names", "cell_names", "image", "true_tree")}
+    inputs["the matrix"] = getattr(given["matrix"], "source", given["matrix"])
     samples = {} if source is None else {f"the samples of {flag_of('resume')}": store_of(source)}
     if kept is not None:
-        refuse_same([kept], {**others, **samples})
-        refuse_same([store_of(kept)], {**others, flag_of("resume"): source})
+        refuse_same([kept], {**inputs, flag_of("trace"): timeline, **samples})
+        refuse_same([store_of(kept)], {**inputs, flag_of("trace"): timeline, flag_of("resume"): source})
     if timeline is not None:
         refuse_same([timeline], {**inputs, **samples, flag_of("resume"): source})
 

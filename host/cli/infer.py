@@ -158,7 +158,7 @@ def require_libraries(also: Mapping[str, bool]) -> None:
 
 def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, Any]) -> list[str]:
     """Return the names of the files that the run will write."""
-    from syclade.host.request import support_level
+    from syclade.host.request.support import support_level
 
     besides = {"report": "report.html", "netcdf": "samples.nc", "multiqc": "syclade_mqc.json"}
     names = [*kind.file_names, *(name for option, name in besides.items() if also[option])]

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
-from syclade.host import request
 from syclade.host.chains.scores import all_attachments
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import DeviceMemoryError, MatrixError, OptionError, OutputError
 from syclade.host.devices.work import STEPS
 from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
+from syclade.host.request import support
 from syclade.host.runs.run import run_plan
 from syclade.host.runs.task import Stop
 from syclade.host.support import stage
@@ -169,7 +169,7 @@ def test_an_unknown_level_is_refused() -> None:
 
 
 def test_a_matrix_of_many_mutations_has_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request, "MOST_BY_DEFAULT", 5)
+    monkeypatch.setattr(support, "MOST_BY_DEFAULT", 5)
     assert infer().support is None
     assert infer(support="quick").support is not None
 

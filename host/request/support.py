@@ -1,0 +1,65 @@
+"""Choice of whether a run samples trees for support, by its options and its matrix."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from syclade.host.cluster.where import first_of
+from syclade.host.common.errors import MatrixError
+from syclade.host.devices.choice import choose_device
+from syclade.host.input.matrix import Matrix
+from syclade.host.model.rates import Rates
+from syclade.host.options import flag_of
+from syclade.host.options.defaults import DEFAULT_SUPPORT
+from syclade.host.request.arguments import method_of
+from syclade.host.supported import excluded_by
+
+if TYPE_CHECKING:
+    from syclade.host.support.stage import SupportPlan
+
+__all__ = ["support_level", "support_plan"]
+
+MOST_BY_DEFAULT = 2000
+"""Most mutations of a matrix whose tree has support by default."""
+
+logger = logging.getLogger("syclade.support")
+
+
+def support_level(given: Mapping[str, Any]) -> str:
+    """Return the support that given options ask for, quick, full or none; by default none where it cannot be.
+
+    Args:
+        given: values by the names of the options; those that are missing are not given.
+    """
+    asked = given["support"] or DEFAULT_SUPPORT
+    return "none" if any(excluded_by("support", {**given, "method": method_of(given)})) else str(asked)
+
+
+def support_plan(
+    given: Mapping[str, Any], observed: Matrix, rates: Rates, doublets: float | None
+) -> SupportPlan | None:
+    """Return the chains that sample trees for support; None where they are not wanted.
+
+    By default they are not for a matrix of more than `MOST_BY_DEFAULT` mutations, since the samples are
+    judged by tables of all pairs; nor on numpy, where they take minutes.
+
+    Raises:
+        MatrixError: support was asked for, and the matrix is too large for its score.
+        DeviceError: the requested device cannot be used.
+    """
+    level, by_default = support_level(given), given["support"] is None
+    if level == "none" or (by_default and observed.n_mutations > MOST_BY_DEFAULT):
+        return None
+    if by_default and choose_device(first_of(given["device"])).kind == "numpy":
+        logger.info("no support on numpy, where it takes minutes: %s samples", flag_of("support", "quick"))
+        return None
+    from syclade.host.support.stage import make_support_plan
+
+    try:
+        return make_support_plan(level, observed, rates, doublets)
+    except MatrixError:
+        if by_default:
+            return None
+        raise
