@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -28,6 +29,9 @@ CONNECT_SECONDS = 20
 
 KEEP_SECONDS = 5.0
 """Time between two checks whether all workers are there."""
+
+BUSY_SECONDS = 1.0
+"""Time for a worker to end by itself: what it still does after a stop is lost anyway."""
 
 _WITHOUT_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 """Keeps dask from looking at a worker's Python code a hundred times a second; kernels are not in it."""
@@ -150,6 +154,24 @@ def _keep_number(
     opened.callback(over.set)  # callbacks are called in reverse
 
 
+def _end_of(cluster: Any) -> Callable[..., None]:
+    """Return the exit callback that ends a cluster of this machine: at once if the program is interrupted.
+
+    Then its workers end with this process, and dask would wait 10 s for them.
+    """
+
+    async def end_workers() -> None:
+        await asyncio.gather(*(one.close(timeout=BUSY_SECONDS) for one in cluster.workers.values()))
+
+    def end(kind: type[BaseException] | None, *_: object) -> None:
+        cluster.shutdown_on_close = False
+        if kind is not KeyboardInterrupt:
+            cluster.sync(end_workers)
+            cluster.close()
+
+    return end
+
+
 def _closed(nannies: Mapping[str, Any]) -> list[str]:
     """Return the processes of this machine that have ended for good."""
     return [name for name, one in nannies.items() if one.status.name in ("closed", "failed")]
@@ -182,7 +204,7 @@ def _local(rest: str) -> Callable[[ExitStack], Any]:
             silence_logs=logging.CRITICAL,
             env={THREADS_VARIABLE: str(max(1, usable_cores() // workers)), **_WITHOUT_PROFILE},
         )
-        opened.callback(cluster.close)
+        opened.push(_end_of(cluster))
         _keep_number(opened, cluster, workers, _closed)
         return cluster
 
