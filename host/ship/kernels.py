@@ -128,9 +128,13 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
             recorders = _RECORDERS if name == "learned-fn" else _OF_INFER
             native = tuple(_OF_INFER) if name == "learned-fn" else ()
             for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
-                problem = _problem(cells, rates, learned)
                 own = native if not ending else ()
+                problem = _problem(cells, rates, learned)
                 yield from _variants(f"{name}-{rounds}{ending}", problem, recorders, native=own)
+                summed = _problem(cells, rates, learned, octaves=True)
+                yield from _variants(
+                    f"sum-{name}-{rounds}{ending}", summed, recorders, score="sum", native=own
+                )
 
 
 def _doublet_chains() -> Iterator[tuple[str, Shipped]]:
