@@ -92,13 +92,14 @@ $(LOCKED):
 	$(PYTHON) -m venv --without-pip $(VENV)
 	@touch $@
 
-# The first pip comes from outside: Debian's Python cannot put one into an environment by itself.
+# The first pip comes from outside: Debian's Python cannot put one into an environment by itself. Bytecode of all modules
+# would take half as long as the rest; Python compiles those that it imports.
 # setuptools warns at every editable install; nothing here can be mended by that.
 define install
 	@echo 'Installing the versions of $(1) into $(VENV), some minutes when they are not there yet'
 	@if [ -x $(BIN)/pip ]; then pip=($(BIN)/python -m pip); else pip=($(PYTHON) -m pip --python $(VENV)); fi; \
 	"$${pip[@]}" --quiet --disable-pip-version-check \
-		install --only-binary :all: --require-hashes --requirement $(1)
+		install --no-compile --only-binary :all: --require-hashes --requirement $(1)
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip --quiet --disable-pip-version-check \
 		install --no-build-isolation --no-deps --editable .
 	@$(BIN)/python .ci/editable-first

@@ -137,7 +137,7 @@ class Reads:
     thinning: int = 60
 
 
-NATIVE = Backend("native", "preorder")
+NATIVE = Backend("native", "general")
 FEW = Reads(NATIVE, 800, 4)
 MANY = Reads(NATIVE, 512, 400, 400, 120)
 """Enough visits of the 1296 trees of five mutations."""

@@ -101,7 +101,7 @@ def marked(backend: LeafBackend, case: LeafCase | None = None, *more: pytest.Mar
     name = f"{backend.device}-{encoding}"
     if case is None:
         return pytest.param(backend, id=name, marks=marks)
-    return pytest.param(backend, case, id=f"{case.n}x{case.m}-{name}", marks=marks)
+    return pytest.param(backend, case, id=f"{case.n}x{case.m}-{case.kind}-{name}", marks=marks)
 
 
 on_every_leaf_backend = pytest.mark.parametrize(
