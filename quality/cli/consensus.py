@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import of_inputs
 
@@ -35,15 +35,10 @@ def command(out: Path, force: bool, as_json: bool, **settings: Any) -> int:
     the most likely tree, for pairs in at least half of the samples, and for the consensus with several
     thresholds, the defaults first. Writes consensus.json and consensus.md to DIR.
     """
-    from syclade.host.common.files import check_output, write_files
+    from syclade.host.common.files import check_output
     from syclade.quality.consensus.api import consensus
 
     check_output(out, FILES, force)
     with progress_bar() as show:
         result = consensus(progress=show, **settings)
-    text = json.dumps(result.to_dict(), indent=2)
-    write_files(out, dict(zip(FILES, (text + "\n", result.markdown() + "\n"), strict=True)), force)
-    click.echo(text if as_json else result.markdown())
-    if not as_json:
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-    return 0 if result.holds else 1
+    return report_tables(result, out, FILES, force, as_json)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 
 __all__ = ["command"]
@@ -39,17 +39,10 @@ def command(matrices: tuple[Path, ...], out: Path, force: bool, as_json: bool, *
     gain over the control, and the model with the best BIC. Writes models.json, models.tsv and models.md to
     DIR.
     """
-    from syclade.host.common.files import check_output, write_files
+    from syclade.host.common.files import check_output
     from syclade.quality.models.api import models
 
     check_output(out, FILES, force)
     with progress_bar() as show:
         result = models(matrices, progress=show, **settings)
-    text = json.dumps(result.to_dict(), indent=2)
-    write_files(
-        out, dict(zip(FILES, (text + "\n", result.tsv(), result.markdown() + "\n"), strict=True)), force
-    )
-    click.echo(text if as_json else result.markdown())
-    if not as_json:
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-    return 0 if result.holds else 1
+    return report_tables(result, out, FILES, force, as_json, result.tsv())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,16 @@ import click
 from syclade.host.cli.options import INPUT_FILE
 from syclade.quality.posterior.api import DEFAULT_MUTATIONS, DEFAULT_SAMPLES
 
-__all__ = ["Checked", "limit_option", "mutations_option", "reference_option", "report", "samples_option"]
+__all__ = [
+    "Checked",
+    "Tabled",
+    "limit_option",
+    "mutations_option",
+    "reference_option",
+    "report",
+    "report_tables",
+    "samples_option",
+]
 
 reference_option = click.option(
     "--reference",
@@ -62,6 +72,20 @@ class Checked(Protocol):
         """Draw a figure, and write it to a PNG file if a path is given."""
 
 
+class Tabled(Protocol):
+    """Result of a check, with a table in place of a figure."""
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the check holds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+
+    def markdown(self) -> str:
+        """Return the outcome as a table in Markdown."""
+
+
 def report(result: Checked, out: Path, files: tuple[str, str], force: bool, as_json: bool) -> int:
     """Write a check's report and figure, print its outcome, and return the exit status.
 
@@ -80,9 +104,38 @@ def report(result: Checked, out: Path, files: tuple[str, str], force: bool, as_j
     result.plot(out / files[1], force=True)  # the command has already checked for existing files
     text = json.dumps(result.to_dict(), indent=2)
     write_files(out, {files[0]: text + "\n"}, force)
-    if as_json:
+    return _told(result.holds, out, files, text if as_json else None, "\n".join(result.lines()))
+
+
+def report_tables(
+    result: Tabled, out: Path, files: Sequence[str], force: bool, as_json: bool, tsv: str = ""
+) -> int:
+    """Write a check's report and tables, print the table, and return the exit status.
+
+    Args:
+        result: result of the check.
+        out: output folder.
+        files: file names; their endings tell what they are: .json, .md or .tsv.
+        force: replace existing files.
+        as_json: print the report instead of the table.
+        tsv: content of the .tsv file.
+
+    Raises:
+        OutputError: the files cannot be written.
+    """
+    from syclade.host.common.files import write_files
+
+    text, table = json.dumps(result.to_dict(), indent=2), result.markdown()
+    texts = {".json": text + "\n", ".md": table + "\n", ".tsv": tsv}
+    write_files(out, {name: texts[Path(name).suffix] for name in files}, force)
+    return _told(result.holds, out, files, text if as_json else None, table)
+
+
+def _told(holds: bool, out: Path, files: Sequence[str], text: str | None, outcome: str) -> int:
+    """Print the report if there is a text of it, otherwise the outcome; return the exit status."""
+    if text is not None:
         click.echo(text)
     else:
-        click.echo("\n".join(result.lines()))
+        click.echo(outcome)
         click.echo(f"wrote {', '.join(str(out / name) for name in files)}")
-    return 0 if result.holds else 1
+    return 0 if holds else 1

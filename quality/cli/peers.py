@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from syclade.host.cli import options
+from syclade.quality.cli.options import report_tables
 from syclade.quality.cli.progress import progress_bar
 from syclade.quality.cli.shared_options import PEER, PEER_SECONDS, of_inputs
 
@@ -90,7 +90,7 @@ def command(
     continues there.
     """
     from syclade.host.common.errors import OptionError
-    from syclade.host.common.files import check_output, write_files
+    from syclade.host.common.files import check_output
     from syclade.quality.peers.answers import Programs
     from syclade.quality.peers.api import peers
 
@@ -100,9 +100,4 @@ def command(
     programs = Programs(python, named, replicates, peer_seconds)
     with progress_bar() as show:
         result = peers(programs=programs, stored=out / "inputs", progress=show, **settings)
-    text = json.dumps(result.to_dict(), indent=2)
-    write_files(out, dict(zip(FILES, (text + "\n", result.markdown() + "\n"), strict=True)), force)
-    click.echo(text if as_json else result.markdown())
-    if not as_json:
-        click.echo(f"wrote {', '.join(str(out / name) for name in FILES)}")
-    return 0 if result.holds else 1
+    return report_tables(result, out, FILES, force, as_json)
