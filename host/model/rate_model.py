@@ -7,7 +7,6 @@ A grid is uniform in the rate. Weights and priors are then tables of integers, t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError
 from syclade.host.model.rates import Rates
+from syclade.host.model.zygosity import log_absent, log_present
 from syclade.host.options import checked, flag_of
 from syclade.kernels.rates.arguments import FN, FP, JUMPS
 
@@ -203,25 +203,41 @@ class RateModel:
 
         With zygosity, both false-negative rates are half of the learned one, as in SCITE.
         """
-        fn, fp = self.rates.fn_rate, self.rates.fp_rate
-        fn_hom = self.rates.fn_rate_hom
-        if self.fn is not None:
-            fn = float(self.fn.rates[places[FN]])
-            if fn_hom is not None:
-                fn = fn_hom = fn / 2.0
-        if self.fp is not None:
-            fp = float(self.fp.rates[places[FP]])
-        return Rates(fp, fn, fn_hom, self.rates.hom_rate, self.rates.merge_homozygous)
+        fn, fn_hom = self._fn_rates(places[FN])
+        return Rates(self._fp_rate(places[FP]), fn, fn_hom, self.rates.hom_rate, self.rates.merge_homozygous)
+
+    def _fn_rates(self, place: int) -> tuple[float, float | None]:
+        """Return fn_rate and fn_rate_hom at a grid point."""
+        if self.fn is None:
+            return self.rates.fn_rate, self.rates.fn_rate_hom
+        learned = float(self.fn.rates[place])
+        return (learned, None) if self.rates.fn_rate_hom is None else (learned / 2.0, learned / 2.0)
+
+    def _fp_rate(self, place: int) -> float:
+        """Return fp_rate at a grid point."""
+        return self.rates.fp_rate if self.fp is None else float(self.fp.rates[place])
 
     @cached_property
     def parts_of_weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Logarithm of P(d | 1) by the false-negative rate, and of 1 / P(d | 0) by the false-positive rate.
 
         Two float64 arrays, shape (points, 4), natural logarithm.
+
+        Raises:
+            RatesError: one of the grids has a rate that is too small or too large beside the other rates.
         """
-        fn = np.array([rates.log_table()[:, 1] for rates in self.along(FN)])
-        fp = np.array([-rates.log_table()[:, 0] for rates in self.along(FP)])
-        return fn, fp
+        self._check_ends()
+        hom, merged = self.rates.hom_rate, self.rates.merge_homozygous
+        fn = [log_present(*self._fn_rates(place), merged) for place in range(self.points[FN])]
+        fp = [log_absent(self._fp_rate(place), hom, merged) for place in range(self.points[FP])]
+        return np.array(fn), -np.array(fp)
+
+    def _check_ends(self) -> None:
+        """Check the rates at both ends of either grid, with the other rates at their start."""
+        fn, fp, doublets = self.start
+        for end in (0, -1):
+            self.at((end, fp, doublets))
+            self.at((fn, end, doublets))
 
     def values(self, places: Places) -> dict[str, float]:
         """Return the learned rates at grid points, by name; with zygosity, fn_rate is the sum of both."""
@@ -232,14 +248,6 @@ class RateModel:
         """Return the log density of the learned rates' priors at grid points, natural logarithm."""
         grids = zip(self.grids, places, strict=True)
         return sum(float(grid.log_density[place]) for grid, place in grids if grid is not None)
-
-    def along(self, rate: int) -> Iterator[Rates]:
-        """Return the rates at every point of one grid, with the other rates at their start."""
-        fn, fp, doublets = self.start
-        return (
-            self.at((place, fp, doublets) if rate == FN else (fn, place, doublets))
-            for place in range(self.points[rate])
-        )
 
 
 def make_rate_model(

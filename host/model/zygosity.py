@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from syclade.host.input.matrix import Matrix
     from syclade.host.model.rates import Rates
 
-__all__ = ["HOMOZYGOUS", "MISSING", "check_zygosity", "log_table", "scored_values"]
+__all__ = [
+    "HOMOZYGOUS",
+    "MISSING",
+    "check_zygosity",
+    "log_absent",
+    "log_present",
+    "log_table",
+    "scored_values",
+]
+
+Column = tuple[float, float, float, float]
+"""A number for each observed value."""
 
 HOMOZYGOUS, MISSING = 2, 3
 """Observed values. 0 means that no mutation was observed, 1 that one was (heterozygous, where 2 occurs)."""
@@ -35,18 +46,26 @@ def log_table(rates: Rates) -> NDArray[np.float64]:
     Returns:
         float64, shape (4, 2): row d, column e (1 where the cell has the mutation).
     """
-    absent, present = rates.fp_rate, rates.fn_rate
-    table = np.zeros((4, 2))
-    if rates.fn_rate_hom is None or rates.hom_rate is None:
-        table[0] = math.log1p(-absent), math.log(present)
-        table[1] = math.log(absent), math.log1p(-present)
-        if rates.merge_homozygous:
-            table[HOMOZYGOUS] = table[1]
-        return table
-    table[0] = math.log1p(-(rates.hom_rate + absent)), math.log(present)
-    table[1] = math.log(absent), math.log1p(-(present + rates.fn_rate_hom))
-    table[HOMOZYGOUS] = math.log(rates.hom_rate), math.log(rates.fn_rate_hom)
-    return table
+    merged = rates.merge_homozygous
+    absent = log_absent(rates.fp_rate, rates.hom_rate, merged)
+    present = log_present(rates.fn_rate, rates.fn_rate_hom, merged)
+    return np.column_stack((absent, present))
+
+
+def log_absent(fp_rate: float, hom_rate: float | None, merged: bool) -> Column:
+    """Return the column of `log_table` for cells without the mutation, by the values of `Rates`."""
+    if hom_rate is None:
+        observed = math.log(fp_rate)
+        return math.log1p(-fp_rate), observed, observed if merged else 0.0, 0.0
+    return math.log1p(-(hom_rate + fp_rate)), math.log(fp_rate), math.log(hom_rate), 0.0
+
+
+def log_present(fn_rate: float, fn_rate_hom: float | None, merged: bool) -> Column:
+    """Return the column of `log_table` for cells with the mutation, by the values of `Rates`."""
+    if fn_rate_hom is None:
+        observed = math.log1p(-fn_rate)
+        return math.log(fn_rate), observed, observed if merged else 0.0, 0.0
+    return math.log(fn_rate), math.log1p(-(fn_rate + fn_rate_hom)), math.log(fn_rate_hom), 0.0
 
 
 def scored_values(matrix: Matrix, rates: Rates) -> NDArray[np.uint8]:

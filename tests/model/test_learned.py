@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from syclade.host.model.problem import make_problem, problem_at
 from syclade.host.model.rate_model import NOWHERE, RateGrid, RatePrior, make_rate_model
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import validate_parents
+from syclade.kernels.rates.arguments import FN
 
 RATES = Rates(1e-5, 0.2)
 ZYGOSITY = Rates(1e-4, 0.2, 0.1, 1e-5)
@@ -38,6 +40,17 @@ def test_the_prior_is_scipys(mean: float, part: float) -> None:
     assert beta.std() == pytest.approx(deviation)
     assert np.isfinite(grid.log_density).all()
     np.testing.assert_allclose(grid.log_density, beta.logpdf(grid.rates), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("rates", [RATES, ZYGOSITY, replace(RATES, merge_homozygous=True)], ids=str)
+def test_weights_along_the_grids_are_those_of_their_rates(rates: Rates) -> None:
+    """Bit for bit, since integer tables are rounded from them."""
+    model = make_rate_model(rates, learn_fn=0.2, learn_fp=0.1)
+    fn, fp, doublets = model.start
+    present, absent = model.parts_of_weights
+    for place in (*range(0, model.points[FN], 501), -1):
+        np.testing.assert_array_equal(present[place], model.at((place, fp, doublets)).log_table()[:, 1])
+        np.testing.assert_array_equal(absent[place], -model.at((fn, place, doublets)).log_table()[:, 0])
 
 
 def test_jumps_are_normal() -> None:
