@@ -241,8 +241,9 @@ class SampleStore:
 
     def _records(self, events: Sequence[Event]) -> tuple[int, bytes]:
         records = np.empty(len(events), self._record)
+        columns = dict(zip(Event._fields, zip(*events, strict=True), strict=True))
         for name in self._record.names or ():
-            records[name] = [getattr(event, name) for event in events]
+            records[name] = columns[name]
         return len(events), records.tobytes()
 
     def _append(self, chain: int, count: int, content: bytes) -> None:

@@ -151,7 +151,7 @@ def test_slots_and_launches_do_not_matter(backend: LeafBackend) -> None:
 @pytest.mark.sycl
 def test_a_chain_moves_between_devices_and_takes_other_rates() -> None:
     """Move the chain to every backend in turn, into a slot whose cached state belongs to another chain."""
-    case = LeafCase(9, 8, "zygosity", gamma=0.3)
+    case = LeafCase(9, 8, gamma=0.3)
     plan = case.plan()
     lighter = replace(plan.problem.rates, weights=tuple(weight // 2 for weight in plan.problem.rates.weights))
     found = []
@@ -220,7 +220,7 @@ def test_the_chain_samples_its_posterior() -> None:
     """Check also that another exponent, or a uniform distribution, would be detected."""
     plan = SAMPLED.plan()
     counts: Counter[Clades] = Counter()
-    with LeafBackend("native").runner(plan, CHAINS, 7) as runner:
+    with LeafBackend("native", general=True).runner(plan, CHAINS, 7) as runner:
         runner.put_all([initial_state(plan, 7, chain) for chain in range(CHAINS)])
         for read in range(READS):
             runner.advance(np.full(CHAINS, BURN_IN + read * THINNING))
