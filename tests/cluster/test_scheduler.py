@@ -160,7 +160,7 @@ def test_a_scheduler_that_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     """The run does not hang: the message says to resume it."""
     from distributed import LocalCluster
 
-    monkeypatch.setattr(scheduler, "CONNECT_SECONDS", 2)
+    monkeypatch.setattr(scheduler, "CONNECT_SECONDS", 1)
     options: dict[str, Any] = {"fp_rate": 0.001, "fn_rate": 0.2, "chains": 4, "steps": 10**10}
     cluster = LocalCluster(n_workers=1, dashboard_address=None, silence_logs=50)
 

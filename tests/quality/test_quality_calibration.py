@@ -151,7 +151,12 @@ def test_samples_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float
 @pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("inputs", "fn_rate"), [(16, 0.6), pytest.param(32, 0.01, marks=pytest.mark.verification)]
+    ("inputs", "fn_rate"),
+    [
+        (8, 0.8),
+        pytest.param(16, 0.6, marks=pytest.mark.verification),
+        pytest.param(32, 0.01, marks=pytest.mark.verification),
+    ],
 )
 def test_chains_for_support_are_calibrated_and_controls_are_not(inputs: int, fn_rate: float) -> None:
     wrong_rates = replace(SMALL, name="wrong fn", given=(1e-3, fn_rate))

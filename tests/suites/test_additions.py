@@ -77,7 +77,7 @@ def numpy_chains(case: Case) -> list[Seen]:
     {**CASES, "wide": WIDE},
     everywhere=["small"],
     compiles=lambda backend: backend.encoding == "preorder" or is_built_apart(backend),
-    apart=[Backend("native", "general"), OWN_SIZES],
+    apart=[Backend("native", "general"), Backend("native", "ancestor"), OWN_SIZES],
 )
 def test_every_backend_gives_the_same_bits(backend: Backend, case: Case) -> None:
     """On this processor, `make test` runs ancestor matrices, whose kernel compiles in 4 s."""

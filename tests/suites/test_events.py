@@ -80,7 +80,7 @@ def test_nothing_is_lost_however_short_the_ring(backend: Backend, slots: int, ri
     assert outcome.tallies.tolist() == np.sum([chain.tallies for chain in alone], axis=0).tolist()
 
 
-@by_backend(BACKENDS, compiles=lambda backend: backend == Backend("native", "preorder"))
+@by_backend(BACKENDS, compiles=has_own_kernel)
 def test_a_slot_with_a_full_ring_stops_and_says_where(backend: Backend) -> None:
     """The other slots continue to their targets."""
     plan = CASE.plan(recorders=[every(10)], events=4)

@@ -91,7 +91,7 @@ def test_events_on_any_number_of_lanes(lanes: int, encoding: str) -> None:
 @pytest.mark.parametrize(
     ("lanes", "encoding", "sketches_beyond"),
     [
-        (8, "preorder", NEVER),
+        verified(8, "preorder", NEVER),
         verified(8, "preorder", ALWAYS),
         verified(32, "preorder", NEVER),
         verified(64, "preorder", ALWAYS),

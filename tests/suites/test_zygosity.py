@@ -18,7 +18,7 @@ from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import Target, make_target, small_plan
 from tests.suites.test_conformance import assert_is_trace
 from tests.support.backends import QUICKEST, WITH_GENERAL, Backend, Case, run_alone
-from tests.support.own_sizes import by_backend
+from tests.support.own_sizes import by_backend, has_own_kernel
 from tests.support.searches import (
     assert_equal_searches,
     numpy_states,
@@ -39,7 +39,7 @@ def test_the_cases_have_three_classes() -> None:
     assert WIDE.problem().columns > 1024
 
 
-@by_backend(WITH_GENERAL, compiles=lambda backend: backend == Backend("native", "preorder"))
+@by_backend(WITH_GENERAL, compiles=has_own_kernel)
 def test_every_step_is_the_oracles(backend: Backend) -> None:
     steps = 200
     assert_is_trace(run_alone(backend, CASE, 0, steps), CASE.trace(0, steps), steps)
