@@ -13,7 +13,7 @@ from syclade.host.supported import check_together, excluded_by
 
 __all__ = ["complete", "fields_of", "has_copy", "method_of", "together"]
 
-_CHOICES = ("score", "doublets", "method", "start", "stages", "support")
+_CHOICES = ("tree", "score", "doublets", "method", "start", "stages", "support")
 _VALUES = ("chains", "steps", "seed", "slots", "max_trees", "image")
 
 
@@ -23,7 +23,6 @@ def together(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         OptionError: a choice is not among those there are, or two arguments do not go together.
     """
-    checked("tree", given["tree"])
     asked = {**given, "scheduler": None if given["executor"] is None else "executor"}
     for name in _CHOICES:
         checked(name, asked[name])

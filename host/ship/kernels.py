@@ -129,12 +129,10 @@ def _chains() -> Iterator[tuple[str, Shipped]]:
             native = tuple(_OF_INFER) if name == "learned-fn" else ()
             for ending, rates in {"": _RATES, "-zygosity": _ZYGOSITY}.items():
                 own = native if not ending else ()
-                problem = _problem(cells, rates, learned)
-                yield from _variants(f"{name}-{rounds}{ending}", problem, recorders, native=own)
-                summed = _problem(cells, rates, learned, octaves=True)
-                yield from _variants(
-                    f"sum-{name}-{rounds}{ending}", summed, recorders, score="sum", native=own
-                )
+                for score, prefix in {"max": "", "sum": "sum-"}.items():
+                    problem = _problem(cells, rates, learned, octaves=score == "sum")
+                    title = f"{prefix}{name}-{rounds}{ending}"
+                    yield from _variants(title, problem, recorders, score=score, native=own)
 
 
 def _doublet_chains() -> Iterator[tuple[str, Shipped]]:

@@ -55,7 +55,7 @@ samples_option = click.option(
 )
 
 
-class Checked(Protocol):
+class Outcome(Protocol):
     """Result of a check."""
 
     @property
@@ -65,6 +65,10 @@ class Checked(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
 
+
+class Checked(Outcome, Protocol):
+    """Result of a check, with lines of text and a figure."""
+
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
 
@@ -72,15 +76,8 @@ class Checked(Protocol):
         """Draw a figure, and write it to a PNG file if a path is given."""
 
 
-class Tabled(Protocol):
+class Tabled(Outcome, Protocol):
     """Result of a check, with a table in place of a figure."""
-
-    @property
-    def holds(self) -> bool:
-        """Return whether the check holds."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
 
     def markdown(self) -> str:
         """Return the outcome as a table in Markdown."""

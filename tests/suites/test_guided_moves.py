@@ -69,7 +69,7 @@ def chains(backend: Backend, plan: Plan) -> list[Seen]:
     with backend.runner(plan, 2, SEED) as runner:
         for chain, tables in enumerate(guides):
             runner.put(chain, replace(initial_state(plan, SEED, chain), tables=tables))
-        for stop in (1, 60, 900 if plan.labels < 100 else 200 if plan.labels < 500 else 100):
+        for stop in (1, 60, 900 if plan.labels < 100 else 200):
             runner.advance(np.full(2, stop))
             found += [seen(runner, chain) for chain in range(2)]
     return found
