@@ -130,7 +130,7 @@ def infer(
             each at any node (∞SCITE's -d). All nodes and pairs of nodes count, whatever the score. "learn"
             learns the rate, with a uniform prior; needs `steps`.
         recurrent: a mutation that occurs twice in the tree (∞SCITE's -rec): its name, or the number of its
-            row, from 0 as an integer and from 1 as text. Its copies are in two branches, or the lower one
+            row from 1. Its copies are in two branches, or the lower one
             loses it again. The result has one more mutation, the copy, and its `assignment.recurrence` tells
             by how much that raises the log-likelihood. "all" infers a tree without, and then tests each
             mutation (`Result.recurrences`).

@@ -114,7 +114,7 @@ def _test_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) 
     mutations = asked.observed.n_mutations
     per = asked.chains if asked.options["method"] == "chain" else CHAINS
     steps = STEPS if asked.options["steps"] is None else asked.options["steps"]
-    recurrent_mutation(0, asked.observed.mutations)  # refuses a matrix of one mutation
+    recurrent_mutation(1, asked.observed.mutations)  # refuses a matrix of one mutation
     plan = _plan(asked, recurrent_kind(0).make_plan, with_copy(asked.observed, 0), 0)
     clock = Clock(mutations * per * steps, task.launched)
     rung = max(1, steps // OF_RUNG)

@@ -106,7 +106,7 @@ def recurrent_mutation(wanted: str | int, mutations: Sequence[str]) -> int:
     """Return the number of the mutation that an option names, from 0.
 
     Args:
-        wanted: its name, or the number of its row: from 1 as text, from 0 as an integer.
+        wanted: its name, or the number of its row, from 1, as text or as an integer.
         mutations: names of all mutations.
 
     Raises:
@@ -125,7 +125,7 @@ def recurrent_mutation(wanted: str | int, mutations: Sequence[str]) -> int:
             found = int(wanted) - 1
     elif not isinstance(wanted, bool):
         with suppress(TypeError):
-            found = operator.index(wanted)
+            found = operator.index(wanted) - 1
     if not 0 <= found < len(mutations):
         raise OptionError(
             f"{flag_of('recurrent')} is {shown(wanted)}, which is no mutation of the matrix",

@@ -3,7 +3,8 @@
 Edges are read by a small scanner instead of a DOT library. SCITE writes names without quotes, so its files
 are not valid DOT when a name has a hyphen or a dot (``BDNF-AS``), and strict parsers reject them. Attributes
 are ignored, and so are the cells that SCITE attaches with ``-a``. But if nodes have labels that name all
-mutations, as in the files of ∞SCITE, the labels count instead of the names of the nodes.
+mutations, as in the files of ∞SCITE, the labels count instead of the names of the nodes. ∞SCITE names nodes
+by the rows of the matrix, from 0, and labels them with numbers from 1 if it has no names: then rows count.
 
 The language: https://graphviz.org/doc/info/lang.html.
 """
@@ -12,13 +13,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import TreeError
+from syclade.host.input.names import default_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import CELL, LabelledEdge, parents_from_edges
 from syclade.host.trees.tree import node_labels, preorder
@@ -110,7 +112,7 @@ def graphviz_edges(
     statements = list(_statements(text, path))
     labels = _labels(statements)
     if not names <= set(labels.values()):
-        labels = {}
+        labels = _by_row(labels, mutations)
     for statement in statements:
         if _sets_colour_of_cells(statement):
             # The colour changes before the cells are listed. So a mutation may also have the name s1.
@@ -152,6 +154,25 @@ def _labels(statements: list[list[_Token]]) -> dict[str, str]:
         if found and not (name.kind == "plain" and name.text in ("node", "edge", "graph")):
             labels[name.text] = _unescaped(found[1])
     return labels
+
+
+def _by_row(labels: Mapping[str, str], mutations: Sequence[str]) -> dict[str, str]:
+    """Return the labels of ∞SCITE's nodes, whose names are rows from 0, where it or we know no other names.
+
+    Its own labels are then numbers from 1, and may differ from the mutations' names. Empty for other files.
+    """
+    root = len(mutations)
+    rows = [labels.get(str(row), "") for row in range(root)]
+    if labels.get(str(root)) != "Root" or not (_are_numbers(rows) or _are_numbers(mutations)):
+        return {}
+    return {str(node): label for node, label in enumerate(node_labels(mutations))}
+
+
+def _are_numbers(labels: Sequence[str]) -> bool:
+    """Return whether labels are the numbers from 1; the last one may be the copy of a mutation."""
+    numbers = default_names(len(labels))
+    copy = bool(labels) and labels[-1] in {f"{number}_copy" for number in numbers[:-1]}
+    return tuple(labels[:-1]) == numbers[:-1] and (copy or tuple(labels[-1:]) == numbers[-1:])
 
 
 def _edges(statement: list[_Token], path: str | os.PathLike[str] | None) -> Iterator[LabelledEdge]:

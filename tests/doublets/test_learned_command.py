@@ -128,3 +128,23 @@ def test_the_command_score_has_the_figures_of_infscite(shared_dir: Path) -> None
     told = json.loads(done.output[done.output.index("{") :])
     assert told["log_likelihood"] == pytest.approx(-735.19612778239662, abs=1e-6)
     assert told["doublets"]["rate"] == pytest.approx(0.5164353081577169, abs=1e-6)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "more", "log_likelihood"),
+    [
+        ("doublet-fixed", ("--doublets", "0.1"), -744.30293974432175),
+        ("recurrent-ml", ("--recurrent", "13"), -485.93289701219709),
+    ],
+)
+def test_files_of_infscite_without_names_go_with_names_beside_the_matrix(
+    shared_dir: Path, name: str, more: tuple[str, ...], log_likelihood: float
+) -> None:
+    """pat_2.geneNames beside pat_2.csv has other names than ∞SCITE's files, whose labels are numbers."""
+    [tree] = (shared_dir / "reference" / "infscite-cli" / name).glob("*.gv")
+    words = ["score", str(shared_dir / "data" / "pat_2.csv"), str(tree), "--json", *more]
+    done = CliRunner().invoke(cli, [*words, "--fp-rate", "3.45e-3", "--fn-rate", "0.146"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output[done.output.index("{") :])
+    assert told["log_likelihood"] == pytest.approx(log_likelihood, abs=1e-6)

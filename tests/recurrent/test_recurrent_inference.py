@@ -50,7 +50,7 @@ def planted(kind: str, cells: int = 140) -> NDArray[np.uint8]:
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> None:
     options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "doublets": doublets, "steps": 3000, "chains": 4}
-    found = syclade.infer(planted(kind), recurrent=0, device=QUICKEST, **options)
+    found = syclade.infer(planted(kind), recurrent=1, device=QUICKEST, **options)
     recurrence = found.assignment.recurrence
     assert recurrence is not None
     assert (recurrence.mutation, recurrence.kind) == ("1", kind)
@@ -63,7 +63,7 @@ def test_a_planted_recurrence_is_found(kind: str, doublets: float | None) -> Non
     assert set(map(tuple, has.T.tolist())) == set(map(tuple, true.T.tolist()))
     assert (found.kind.genotypes(found.tree) == has[:, found.attachment]).all()
     again = syclade.score(
-        planted(kind), found.parents, fp_rate=FP, fn_rate=FN, doublets=doublets, recurrent=0
+        planted(kind), found.parents, fp_rate=FP, fn_rate=FN, doublets=doublets, recurrent=1
     )
     assert again == found.log_likelihood
     without = syclade.infer(planted(kind), device=QUICKEST, **options)
@@ -285,12 +285,12 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together_are_refused(more: dict[str, Any], message: str) -> None:
-    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 0, "device": "numpy", **more}
+    options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN, "recurrent": 1, "device": "numpy", **more}
     with pytest.raises(OptionError, match=message):
         syclade.infer(planted(LOSS), **options)
 
 
-@pytest.mark.parametrize("recurrent", [0, "all"])
+@pytest.mark.parametrize("recurrent", [1, "all"])
 def test_one_mutation_is_refused(recurrent: int | str) -> None:
     values = matrix_of(Case(1, 5)).values
     with pytest.raises(OptionError, match="--recurrent with 1 mutation"):
@@ -299,12 +299,12 @@ def test_one_mutation_is_refused(recurrent: int | str) -> None:
 
 def test_a_tree_that_is_not_allowed_has_no_score() -> None:
     with pytest.raises(TreeError, match="1 and 1_copy are parent and child"):
-        syclade.score(planted(LOSS), [7, 0, 1, 2, 2, 7, 0, 7], fp_rate=FP, fn_rate=FN, recurrent=0)
+        syclade.score(planted(LOSS), [7, 0, 1, 2, 2, 7, 0, 7], fp_rate=FP, fn_rate=FN, recurrent=1)
 
 
 def test_numpy_and_other_devices_give_the_same_answer() -> None:
     options: dict[str, Any] = {"fp_rate": FP, "fn_rate": FN}
-    one = options | {"recurrent": 0, "steps": 500, "chains": 3}
+    one = options | {"recurrent": 1, "steps": 500, "chains": 3}
     everything = options | {"recurrent": "all", "steps": 50, "chains": 2}
     for values, given in ((planted(LOSS), one), (planted(LOSS, 40), everything)):
         found = {device: syclade.infer(values, device=device, **given) for device in ("numpy", "native")}

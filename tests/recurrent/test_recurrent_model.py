@@ -198,12 +198,16 @@ def test_copies_are_neither_siblings_nor_parent_and_child() -> None:
     assert 0 < refused < 125
 
 
-@pytest.mark.parametrize(("wanted", "number"), [("b", 1), ("2", 1), ("c", 2), (0, 0), (2, 2), ("01", 0)])
+@pytest.mark.parametrize(
+    ("wanted", "number"),
+    [("b", 1), ("2", 1), ("c", 2), (1, 0), (3, 2), (np.int64(2), 1), ("01", 0)],
+    ids=repr,
+)
 def test_a_mutation_has_a_name_or_a_number(wanted: str | int, number: int) -> None:
     assert recurrent_mutation(wanted, ("a", "b", "c")) == number
 
 
-@pytest.mark.parametrize("wanted", ["d", "0", "4", 3, -1, True, "", "²"])
+@pytest.mark.parametrize("wanted", ["d", "0", "4", 0, 4, -1, True, "", "²"], ids=repr)
 def test_other_names_and_numbers_are_refused(wanted: str | int) -> None:
     with pytest.raises(OptionError, match="which is no mutation of the matrix"):
         recurrent_mutation(wanted, ("a", "b", "c"))
@@ -211,7 +215,7 @@ def test_other_names_and_numbers_are_refused(wanted: str | int) -> None:
 
 def test_one_mutation_cannot_recur() -> None:
     with pytest.raises(OptionError, match="--recurrent with 1 mutation"):
-        recurrent_mutation(0, ("a",))
+        recurrent_mutation(1, ("a",))
 
 
 def test_a_copy_has_a_name_of_its_own() -> None:

@@ -319,3 +319,39 @@ def test_labels_that_do_not_name_all_mutations_are_ignored() -> None:
     assert from_graphviz(text, ["a", "b"]).tolist() == [2, 0, 2]
     text = text.replace("A (3 cells)", 'the \\"A\\"')
     assert from_graphviz(text, ['the "A"', "B"]).tolist() == [2, 0, 2]
+
+
+_BY_ROW = (
+    'digraph g{\n0[label="%s"];\n1[label="%s"];\n2[label="%s"];\n3[label="Root"];\n'
+    "3 -> 1;\n1 -> 0;\n3 -> 2;\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("labels", "mutations"),
+    [
+        (("1", "2", "3"), ("a", "b", "c")),
+        (("1", "2", "2_copy"), ("a", "b", "b_copy")),
+        (("1", "2", "3"), ("c", "Root", "1")),
+        (("a", "b", "c"), ("1", "2", "3")),
+        (("a", "b", "b_copy"), ("1", "2", "2_copy")),
+    ],
+)
+def test_rows_of_infscite_count_where_only_one_side_has_names(
+    labels: tuple[str, ...], mutations: tuple[str, ...]
+) -> None:
+    assert from_graphviz(_BY_ROW % labels, mutations).tolist() == [1, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "mutations"),
+    [
+        (_BY_ROW % ("a", "b", "c"), ("x", "y", "z")),
+        (_BY_ROW % ("2", "1", "3"), ("x", "y", "z")),
+        (_BY_ROW % ("1", "2", "3"), ("x", "y", "z", "x_copy")),
+        ((_BY_ROW % ("1", "2", "3")).replace("Root", "root"), ("x", "y", "z")),
+    ],
+)
+def test_rows_do_not_count_where_names_differ(text: str, mutations: tuple[str, ...]) -> None:
+    with pytest.raises(TreeError, match="not among the matrix's"):
+        from_graphviz(text, mutations)
