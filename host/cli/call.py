@@ -56,14 +56,15 @@ def _flags(option: CallOption | CallFile) -> list[str]:
 
 
 def _file(option: CallFile) -> Callable[..., Any]:
+    default: dict[str, Any] = {"required": True}  # with a default of None, click would take that
+    if not option.required:
+        default = {"default": option.default, "show_default": option.default is not None}
     return click.option(
         *_flags(option),
         type=click.STRING if option.metavar == "REGION" else options.INPUT_FILE,
-        required=option.required,
-        default=option.default,
-        show_default=option.default is not None,
         metavar=option.metavar,
         help=option.help,
+        **default,
     )
 
 

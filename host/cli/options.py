@@ -147,6 +147,8 @@ def _option(name: str, changes: dict[str, Any]) -> Callable[[Command], Command]:
     settings |= {"is_flag": True} if option.type.name == "flag" else {"type": _type_of(option.type)}
     settings |= changes
     settings["show_default"] = settings["default"] not in (None, False)
+    if settings["required"]:
+        del settings["default"]  # None, which click would take for the value
     return click.option(*flags, parameter, **settings)
 
 
