@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.common.values import shown
 from syclade.host.input.apart import read_apart
 from syclade.host.input.beside import names_beside
-from syclade.host.input.formats import FORMATS, Asked
+from syclade.host.input.detect import HDF5, detect_folder, detect_format
+from syclade.host.input.formats import FORMATS, Asked, Format, Grid
+from syclade.host.input.formats.hdf import hdf5_format
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.input.names import default_names
-from syclade.host.input.sniff import sniff, sniff_folder
 from syclade.host.input.source import Source
 from syclade.host.options import checked, flag_of
 
@@ -56,7 +58,7 @@ def read_matrix(
             which for SCITE's format are in a file beside it (`x.geneNames` for `x.csv`), or else numbers the
             mutations from 1.
         format: a name in `syclade.host.input.formats.FORMATS`, or "auto", which detects the format from the
-            content. SCITE's format, where 2 is homozygous, is assumed if no other matches.
+            content. SCITE's format, where 2 is homozygous, is assumed for values without names.
         cell_names: the same for the cells (`x.cellNames`).
         two: the meaning of 2, "homozygous" or "missing".
         rows: the meaning of rows, "cells" or "mutations".
@@ -134,27 +136,10 @@ def _of_file(
 ) -> Matrix:
     """Read a file, folder or stream; `beside`: whether to look for names of mutations, and of cells."""
     source = Source.of(file)
-    if format == "auto":
-        format = sniff_folder(source.name) if source.is_folder else sniff(source.head(), source.name)
-        if format == "scite" and not strict:
-            said.setdefault("two", "homozygous")
-    if format not in FORMATS:
-        raise OptionError(f"{flag_of('format')} is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
-    chosen = FORMATS[format]
-    for option in said:
-        if option not in ("two", "rows", *chosen.takes):
-            fit = ", ".join(name for name, one in FORMATS.items() if option in one.takes)
-            raise OptionError(
-                f"{flag_of(option)} does not go with {flag_of('format')} {format}", hint=f"it is for {fit}"
-            )
-    if chosen.whole:
-        path, digest = source.whole()
-        grid = (
-            read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
-        )
+    if format != "auto":
+        grid, digest = _read(source, format, said)
     else:
-        text, digest = source.text()
-        grid = chosen.read(text, source.name, Asked(**said))
+        format, grid, digest = _read_detected(source, said, strict)
     missing = float((grid.values == MISSING).mean())
     if missing > MUCH_MISSING:
         logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)
@@ -167,3 +152,60 @@ def _of_file(
     if beside[1] and (found := names_beside(source.path, grid.values.shape, "cell")):
         matrix = replace(matrix, cell_names_from=found[0], cells=found[1])
     return matrix
+
+
+def _read_detected(source: Source, said: dict[str, Any], strict: bool) -> tuple[str, Grid, str]:
+    """Return the format that the content of a source shows, its grid, and the SHA-256 of its content."""
+    format = detect_folder(source.name) if source.is_folder else detect_format(source.head(), source.name)
+    if format == HDF5:
+        path, digest = source.whole()
+        return *read_apart(_read_hdf5, path, said), digest
+    if format != "scite":
+        return format, *_read(source, format, said, ", which was detected")
+    if not strict:
+        said = {"two": "homozygous", **said}
+    try:
+        return format, *_read(source, format, said, ", which is assumed where no other format fits")
+    except MatrixError as problem:
+        if problem.column is not None:
+            problem.hint = f"{problem.hint}; SCITE's format is assumed, because no other fits"
+        raise
+
+
+def _read_hdf5(path: Path, said: dict[str, Any]) -> tuple[str, Grid]:
+    """Return the format that the groups of an HDF5 file show, and its grid."""
+    format = hdf5_format(path)
+    return format, _chosen(format, said, ", which was detected").read(path, Asked(**said))
+
+
+def _read(source: Source, format: str, said: dict[str, Any], why: str = "") -> tuple[Grid, str]:
+    """Return the grid of a source in a format, and the SHA-256 of its content."""
+    chosen = _chosen(format, said, why)
+    if not chosen.whole:
+        text, digest = source.text()
+        return chosen.read(text, source.name, Asked(**said)), digest
+    path, digest = source.whole()
+    reading = (
+        read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
+    )
+    return reading, digest
+
+
+def _chosen(format: str, said: dict[str, Any], why: str) -> Format:
+    """Return a format, after a check that the options apply to it.
+
+    Args:
+        format: its name.
+        said: the options.
+        why: why the format was chosen, for messages; empty if it was given.
+    """
+    if format not in FORMATS:
+        raise OptionError(f"{flag_of('format')} is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    for option in said:
+        if option not in ("two", "rows", *FORMATS[format].takes):
+            fit = ", ".join(name for name, one in FORMATS.items() if option in one.takes)
+            raise OptionError(
+                f"{flag_of(option)} does not go with {flag_of('format')} {format}{why}",
+                hint=f"it is for {fit}",
+            )
+    return FORMATS[format]

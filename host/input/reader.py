@@ -101,21 +101,23 @@ def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoRe
         path=path,
         line=number,
         column=match.start() + 1,
-        hint=_symbol_hint(symbol, first=number == 1 or cell == 1),
+        hint=_symbol_hint(symbol, number, cell),
     )
 
 
-def _symbol_hint(symbol: str, *, first: bool) -> str:
-    """Return a hint for an invalid symbol; ``first`` means in the first row or column."""
+def _symbol_hint(symbol: str, row: int, cell: int) -> str:
+    """Return a hint for an invalid symbol at a row and cell, from 1."""
     if symbol == "-1" or symbol.lower() in _MISSING:
         return "a missing value is written 3"
+    if cell == 1 and symbol in (str(row), str(row - 1)):
+        return "if each line begins with its number, as in SiFit's files, delete that column"
     if "," in symbol or ";" in symbol:
         return "values are separated by blanks or tabs: replace the commas or semicolons by blanks"
     if re.fullmatch(r"[+-]?\d+\.\d*", symbol):
         return f"values are written as whole numbers: {MEANING}"
     if re.fullmatch(r"[0123\s]+", symbol):
         return "values are separated by blanks or tabs"
-    if first and not re.fullmatch(r"[+-]?[\d.]+", symbol):
+    if (row == 1 or cell == 1) and not re.fullmatch(r"[+-]?[\d.]+", symbol):
         return "the file has no header and no row names; the names of mutations go into a file of their own"
     return f"values are {MEANING}"
 

@@ -6,17 +6,23 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.common.values import path_of
-from syclade.host.input.sniff import HEAD
-from syclade.host.input.textfile import GZIP, read_bytes, read_stream
+from syclade.host.input.textfile import GZIP, MOST_LINE, read_bytes, read_stream
 
 __all__ = ["Source"]
+
+_PIECE = 2**16
+"""Bytes of the beginning that are read at once."""
+
+_TWO_LINES = re.compile(rb"\s*+[^\r\n]++[\r\n]\s*+[^\r\n]++[\r\n]")
 
 MOST_WHOLE = 2**33
 """Maximum size in bytes of a file that a library opens; it may have layers that are not read."""
@@ -57,27 +63,29 @@ class Source:
             return False
 
     def head(self) -> bytes:
-        """Return the first bytes of the source, decompressed.
+        """Return the beginning of the source, decompressed: its first two lines, if it is text.
+
+        Lines that are longer than a text may have are cut off.
 
         Raises:
             MatrixError: the source cannot be read.
         """
-        head = self._head()
-        if not head.startswith(GZIP):
-            return head
-        try:
-            return zlib.decompressobj(wbits=31).decompress(head, HEAD)
-        except zlib.error:
-            return b""
+        head = bytearray()
+        with suppress(OSError, EOFError, ValueError, zlib.error), self._open() as raw:  # reported by text()
+            packed = raw.read(len(GZIP)) == GZIP
+            raw.seek(0)
+            stream = gzip.GzipFile(fileobj=raw) if packed else raw
+            while len(head) <= 2 * MOST_LINE and (piece := stream.read(max(_PIECE, len(head)))):
+                head += piece
+                if b"\0" in piece or _TWO_LINES.match(head):
+                    break
+        return bytes(head)
 
-    def _head(self) -> bytes:
-        try:
+    def _open(self) -> IO[bytes]:
+        with suppress(OSError, ValueError):  # reported by _bytes()
             if self._data is None and self.path is not None and self.path.is_file():
-                with self.path.open("rb") as stream:
-                    return stream.read(HEAD)
-        except (OSError, ValueError):  # reported when the whole source is read
-            pass
-        return self._bytes()[:HEAD]
+                return self.path.open("rb")
+        return io.BytesIO(self._bytes())
 
     def text(self) -> tuple[bytes, str]:
         """Return the content of a text, decompressed, and the SHA-256 of the bytes before decompression.

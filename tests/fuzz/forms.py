@@ -18,8 +18,7 @@ from syclade.host.common.errors import MatrixError, SycladeError
 from syclade.host.input import door
 from syclade.host.input.door import read_matrix
 from syclade.host.input.formats import FORMATS, Asked
-from syclade.host.input.sniff import sniff
-from syclade.host.input.source import Source
+from syclade.host.input.formats.hdf import hdf5_format
 from tests.fuzz.damage import damaged
 from tests.support.formats import SAID, write_forms
 
@@ -102,17 +101,15 @@ class Libraries(_Forms):
         super().__init__(folder)
         for name, said in SAID.items():  # load the libraries before the first fork
             if name in self._files:
-                FORMATS[said.get("format", sniffed(self._made / name))].read(self._made / name, Asked())
+                form = said.get("format") or (
+                    "bcf" if name.endswith(".bcf") else hdf5_format(self._made / name)
+                )
+                FORMATS[form].read(self._made / name, Asked())
 
     def take(self, given: tuple[str, bytes, dict[str, Any]]) -> None:
         """Read the file; a library that crashes or hangs must result in a SycladeError, too."""
         with mock.patch.object(door, "read_apart", forked):
             super().take(given)
-
-
-def sniffed(path: Path) -> str:
-    """Return the detected format of a file."""
-    return sniff(Source.of(path).head(), str(path))
 
 
 def forked(reader: Any, path: Path, *rest: Any) -> Any:

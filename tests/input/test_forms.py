@@ -15,6 +15,7 @@ from syclade.host.cli.main import main
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input import door
 from syclade.host.input.formats import FORMATS
+from syclade.host.input.formats.hdf import texts
 from tests.support.formats import CELLS, MUTATIONS, SAID, VALUES, write_forms
 
 WITHOUT_NAMES = {"matrix.csv", "sphyr.B", "sasc.txt"}
@@ -232,3 +233,51 @@ def test_links_within_a_file_are_followed(forms: dict[str, Path], tmp_path: Path
         file["X"] = h5py.SoftLink("/calls")
         file["uns/circle"] = file["/"]
     np.testing.assert_array_equal(syclade.read_matrix(path).values, VALUES)
+
+
+@pytest.mark.parametrize("kind", ["texts", "nullable texts", "categories", "records"])
+def test_every_encoding_of_names_in_anndata(tmp_path: Path, kind: str) -> None:
+    """Nullable texts are those of anndata 0.13 with pandas 3; records are those before anndata 0.7."""
+    import h5py
+
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = VALUES.T
+        for part, names in (("obs", CELLS), ("var", MUTATIONS)):
+            if kind == "records":
+                file[part] = np.array([(name, 1.0) for name in names], [("index", "S20"), ("n", "f8")])
+                continue
+            index = f"{part}/names"
+            if kind == "texts":
+                file[index] = names
+            elif kind == "nullable texts":
+                file[f"{index}/values"], file[f"{index}/mask"] = names, np.zeros(len(names), np.bool_)
+            else:
+                file[f"{index}/categories"], file[f"{index}/codes"] = names[::-1], np.arange(len(names))[::-1]
+            file[part].attrs["_index"] = "names"
+    matrix = syclade.read_matrix(tmp_path / "x.h5ad")
+    np.testing.assert_array_equal(matrix.values, VALUES)
+    assert (matrix.mutations, matrix.cells) == (MUTATIONS, CELLS)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"values": ["a", "b"], "mask": [False, True]}, "obs's index has no name at 1"),
+        ({"values": ["a", "b"], "mask": [False]}, "obs's index is not a list of 2 names"),
+        ({"values": ["a"], "mask": [False, False]}, "obs's index is not a list of 2 names"),
+        ({"categories": ["a"], "codes": [0, -1]}, "obs's index has no name at 1"),
+        ({"categories": ["a"], "codes": [0, 1]}, "obs's index has no name at 1"),
+        ({"categories": ["a"], "codes": [[0, 0]]}, "obs's index is not a list of 2 names"),
+        ({"categories": ["a", "b"], "codes": [0.0, 1.0]}, "obs's index is not a list of 2 names"),
+        ({"categories": [["a", "b"]], "codes": [0, 1]}, "obs's index is not a list of 1 names"),
+        ({"other": ["a", "b"]}, "obs's index is not a list of 2 names"),
+    ],
+)
+def test_names_in_anndata_that_are_none(tmp_path: Path, parts: dict[str, Any], words: str) -> None:
+    import h5py
+
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        for name, content in parts.items():
+            file[f"_index/{name}"] = content
+        with pytest.raises(MatrixError, match=words):
+            texts(file["_index"], 2, "obs's index", tmp_path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "write_forms"]
+__all__ = ["CELLS", "MUTATIONS", "SAID", "VALUES", "Named", "write_forms"]
 
 VALUES: NDArray[np.uint8] = np.array(
     [[1, 1, 0, 0, 1, 1], [1, 0, 0, 3, 1, 0], [0, 1, 1, 0, 0, 3], [3, 0, 1, 0, 0, 0]], np.uint8
@@ -41,22 +42,34 @@ SAID: dict[str, dict[str, Any]] = {
 """Options needed to read each file."""
 
 
-def write_forms(folder: Path) -> dict[str, Path]:
-    """Write the matrix in all formats; return the paths by the names of `SAID`."""
-    cells = VALUES.T
-    _rows(folder / "matrix.csv", VALUES, " ")
-    _table(folder / "matrix.SC", "cellIDxmutID", MUTATIONS, CELLS, cells, "\t")
-    _table(folder / "table.tsv", "mutation", CELLS, MUTATIONS, VALUES, "\t", "NA")
-    _table(folder / "table.csv", "", MUTATIONS, CELLS, cells, ",", "")
+@dataclass(frozen=True)
+class Named:
+    """A matrix with names: values of shape (mutations, cells)."""
+
+    values: NDArray[np.uint8]
+    mutations: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+SMALL = Named(VALUES, MUTATIONS, CELLS)
+
+
+def write_forms(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
+    """Write a matrix in all formats; return the paths by the names of `SAID`."""
+    cells = matrix.values.T
+    _rows(folder / "matrix.csv", matrix.values, " ")
+    _table(folder / "matrix.SC", "cellIDxmutID", matrix.mutations, matrix.cells, cells, "\t")
+    _table(folder / "table.tsv", "mutation", matrix.cells, matrix.mutations, matrix.values, "\t", "NA")
+    _table(folder / "table.csv", "", matrix.mutations, matrix.cells, cells, ",", "")
     clusters = [[*row, 0] for row in cells.tolist()]
-    _table(folder / "condor.csv", "", (*MUTATIONS, "cluster_id"), CELLS, clusters, ",", "-1")
+    _table(folder / "condor.csv", "", (*matrix.mutations, "cluster_id"), matrix.cells, clusters, ",", "-1")
     coded = np.where(cells == 3, -1, cells.astype(np.int8))
     lines = "\n".join(" ".join(map(str, row)) for row in coded.tolist())
-    (folder / "sphyr.B").write_text(f"{len(CELLS)} #cells\n{len(MUTATIONS)} #SNVs\n{lines}\n")
+    (folder / "sphyr.B").write_text(f"{len(matrix.cells)} #cells\n{len(matrix.mutations)} #SNVs\n{lines}\n")
     _rows(folder / "sasc.txt", np.where(cells == 3, 2, cells), " ")
-    _variants(folder)
-    _hdf5(folder)
-    _cellsnp(folder / "cellsnp")
+    _variants(folder, matrix)
+    _hdf5(folder, matrix)
+    _cellsnp(folder / "cellsnp", matrix)
     return {name: folder / name for name in SAID}
 
 
@@ -79,17 +92,19 @@ def _table(
     path.write_text("\n".join(lines) + "\n")
 
 
-def _variants(folder: Path) -> None:
+def _variants(folder: Path, matrix: Named) -> None:
     genotypes = ("0/0:9", "0/1:9", "1/1:9", "./.:0")
     head = ["##fileformat=VCFv4.2", '##FORMAT=<ID=GT,Number=1,Type=String,Description="g">']
     head += ['##FORMAT=<ID=DP,Number=1,Type=Integer,Description="d">']
     head += [f"##contig=<ID={chrom}>" for chrom in (1, 2, 3)]
-    head += ["\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *CELLS))]
-    compass = ["NAME," + ",".join(CELLS)]
+    head += [
+        "\t".join(("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT", *matrix.cells))
+    ]
+    compass = ["NAME," + ",".join(matrix.cells)]
     reads = ("9:0:0", "5:4:1", "0:9:2", "0:0:3")
     wild = ("0.99", "0.01", "0.01", "0.50")
-    scistree = [f"HAPLOID {len(MUTATIONS)} {len(CELLS)} {' '.join(CELLS)}"]
-    for name, row in zip(MUTATIONS, VALUES.tolist(), strict=True):
+    scistree = [f"HAPLOID {len(matrix.mutations)} {len(matrix.cells)} {' '.join(matrix.cells)}"]
+    for name, row in zip(matrix.mutations, matrix.values.tolist(), strict=True):
         chrom, place, change = name.split(":")
         fields = (chrom, place, ".", *change.split("/"), ".", ".", ".", "GT:DP")
         head.append("\t".join((*fields, *(genotypes[value] for value in row))))
@@ -109,17 +124,17 @@ def _variants(folder: Path) -> None:
     writer.close()
 
 
-def _hdf5(folder: Path) -> None:
+def _hdf5(folder: Path, matrix: Named) -> None:
     import anndata
     import h5py
     import pandas
     import scipy.sparse
 
-    obs, var = pandas.DataFrame(index=list(CELLS)), pandas.DataFrame(index=list(MUTATIONS))
-    cells = VALUES.T.astype(np.int8)
+    obs, var = pandas.DataFrame(index=list(matrix.cells)), pandas.DataFrame(index=list(matrix.mutations))
+    cells = matrix.values.T.astype(np.int8)
     anndata.AnnData(cells, obs, var).write_h5ad(folder / "data.h5ad")
     anndata.AnnData(scipy.sparse.csr_matrix(cells), obs, var).write_h5ad(folder / "sparse.h5ad")
-    names, barcodes = (np.array(names, "S") for names in (MUTATIONS, CELLS))
+    names, barcodes = (np.array(names, "S") for names in (matrix.mutations, matrix.cells))
     with h5py.File(folder / "tapestri.h5", "w") as file:
         assay = file.create_group("assays/dna_variants")
         layers = {"NGT": cells, "DP": np.where(cells == 3, 0, 20), "GQ": np.where(cells == 3, 0, 99)}
@@ -128,21 +143,21 @@ def _hdf5(folder: Path) -> None:
             assay.create_dataset(f"layers/{name}", data=table, compression="gzip")
         assay["ca/id"], assay["ra/barcode"], assay["ra/sample_name"] = names, barcodes, barcodes
     with h5py.File(folder / "tapestri.loom", "w") as file:
-        file["matrix"], file["row_attrs/id"], file["col_attrs/barcode"] = VALUES, names, barcodes
-        file["layers/DP"] = np.where(VALUES == 3, 0, 20)
+        file["matrix"], file["row_attrs/id"], file["col_attrs/barcode"] = matrix.values, names, barcodes
+        file["layers/DP"] = np.where(matrix.values == 3, 0, 20)
 
 
-def _cellsnp(folder: Path) -> None:
+def _cellsnp(folder: Path, matrix: Named) -> None:
     import scipy.io
     import scipy.sparse
 
     folder.mkdir(exist_ok=True)
-    (folder / "cellSNP.samples.tsv").write_text("\n".join(CELLS) + "\n")
+    (folder / "cellSNP.samples.tsv").write_text("\n".join(matrix.cells) + "\n")
     lines = ["#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"]
-    for name in MUTATIONS:
+    for name in matrix.mutations:
         chrom, place, change = name.split(":")
         lines.append("\t".join((chrom, place, ".", *change.split("/"), ".", "PASS", ".")))
     (folder / "cellSNP.base.vcf.gz").write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
-    depth = np.where(VALUES == 3, 0, 8)
-    for tag, counts in (("AD", np.where(VALUES == 1, 4, 0)), ("DP", depth)):
+    depth = np.where(matrix.values == 3, 0, 8)
+    for tag, counts in (("AD", np.where(matrix.values == 1, 4, 0)), ("DP", depth)):
         scipy.io.mmwrite(folder / f"cellSNP.tag.{tag}.mtx", scipy.sparse.coo_matrix(counts))

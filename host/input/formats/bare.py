@@ -48,6 +48,8 @@ def read_sasc(data: bytes, path: str, asked: Asked) -> Grid:
 def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
     """Read SPhyR's format (El-Kebir 2018): lines "n #cells" and "m #SNVs", then cells; 0, 1, -1 for missing.
 
+    The lines of sizes may be plain numbers, as ConDoR writes them.
+
     Raises:
         MatrixError: an error in the file, with the line; the sizes differ from those of the rows.
     """
@@ -55,9 +57,8 @@ def read_sphyr(data: bytes, path: str, asked: Asked) -> Grid:
     lines = lines_of(data, path)
     sizes = []
     for number, what in enumerate(("cells", "SNVs")):
-        said = (
-            re.fullmatch(rf"([0-9]{{1,9}})\s*#\s*{what}\s*", lines[number]) if number < len(lines) else None
-        )
+        line = lines[number] if number < len(lines) else ""
+        said = re.fullmatch(rf"\s*([0-9]{{1,9}})\s*(?:#\s*{what}\s*)?", line)
         if said is None:
             raise MatrixError(f"the line is not a number of {what}", path=path, line=number + 1,
                               hint="SPhyR's files begin with 'n #cells' and 'm #SNVs'")  # fmt: skip

@@ -41,7 +41,8 @@ def read_compass(data: bytes, path: str, asked: Asked) -> Grid:
         names.append(row[header.index("NAME")].strip())
         values.append([_value(row[column], asked.min_depth, path, number) for column in columns])
     if not values or not cells:
-        raise MatrixError("the file has no values", path=path)
+        missing = "cells" if values else "rows of variants"
+        raise MatrixError(f"the table has a header, but no {missing}", path=path, line=1)
     return named_grid(values, names, cells)
 
 

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError, OptionError, SycladeError
 from syclade.host.common.install import install_command
 from syclade.host.input.bounded import MOST_BYTES
+from syclade.host.input.textfile import GZIP, excerpt
 
-__all__ = ["blocks", "coded", "opened", "require", "shape_of", "texts"]
+__all__ = ["blocks", "coded", "hdf5_format", "opened", "require", "shape_of", "texts"]
 
 _BLOCK = 2**22
 """Entries per block, 32 MiB of float64."""
+
+_GROUPS = {"tapestri": {"assays"}, "loom": {"matrix", "row_attrs", "col_attrs"}, "h5ad": {"obs", "var"}}
+"""Groups that each format has."""
 
 _MOST_NAME = 1000
 """Maximum length of a name in bytes."""
@@ -35,6 +39,29 @@ def require(*names: str) -> None:
         raise OptionError(f"this format needs {' and '.join(absent)}", hint=install_command("io"))
 
 
+def hdf5_format(path: Path) -> str:
+    """Return the format of an HDF5 file, from the names of its groups.
+
+    Raises:
+        MatrixError: the file cannot be read, or has the groups of no known format.
+    """
+    with opened(path) as file:
+        groups = set(file)
+        if "mod" in groups:
+            hint = f"write the one with the mutations as .h5ad; there are {', '.join(file['mod'])}"
+            raise MatrixError("this is a MuData, of several modalities", path=str(path), hint=hint)
+    for name, needed in _GROUPS.items():
+        if needed <= groups:
+            return name
+    found = excerpt(", ".join(sorted(groups)), 200) if groups else "nothing"
+    raise MatrixError(
+        f"no format fits: this HDF5 file contains {found}, but not obs and var (h5ad), assays (tapestri), or "
+        "matrix, row_attrs and col_attrs (loom)",
+        path=str(path),
+        hint="is it a table of mutations in cells?",
+    )
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open an HDF5 file; turn errors of h5py inside the context into MatrixError.
@@ -46,6 +73,10 @@ def opened(path: Path) -> Iterator[Any]:
     import h5py
 
     try:
+        with path.open("rb") as stream:
+            packed = stream.read(len(GZIP)) == GZIP
+        if packed:
+            raise MatrixError("the file is compressed by gzip", path=str(path), hint="gunzip it first")
         with h5py.File(path, "r") as file:
             _require_own_data(file, path)
             yield file
@@ -136,12 +167,33 @@ def coded(values: NDArray[Any], what: str, first_row: int, path: Path) -> NDArra
     return values.astype(np.uint8)
 
 
-def texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
-    """Return the `count` names in a dataset.
+def texts(element: Any, count: int, what: str, path: Path) -> list[str]:
+    """Return the `count` names in a dataset, or in a group that anndata writes: nullable texts, categories.
 
     Raises:
-        MatrixError: the dataset is not a list of `count` names, or its names are too long.
+        MatrixError: the element is not a list of `count` names, a name is missing, or they are too long.
     """
+    if not hasattr(element, "keys"):
+        return _texts(element, count, what, path)
+    none = MatrixError(f"{what} is not a list of {count} names", path=str(path))
+    numbers = element.get("mask" if "mask" in element else "codes")
+    if getattr(numbers, "shape", None) != (count,) or numbers.dtype.kind not in "bui":
+        raise none
+    if {"values", "mask"} <= set(element):  # nullable-string-array: anndata 0.13 writes it with pandas 3
+        names, missing = _texts(element["values"], count, what, path), numbers[()].astype(np.bool_)
+    elif {"categories", "codes"} <= set(element):
+        known, codes = _texts(element["categories"], len(element["categories"]), what, path), numbers[()]
+        missing = (codes < 0) | (codes >= len(known))
+        names = [known[code] if here else "" for code, here in zip(codes, ~missing, strict=True)]
+    else:
+        raise none
+    if missing.any():
+        raise MatrixError(f"{what} has no name at {int(np.argmax(missing))}, counted from 0", path=str(path))
+    return names
+
+
+def _texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
+    """Return the `count` names in a dataset."""
     if getattr(dataset, "shape", None) != (count,):
         raise MatrixError(f"{what} is not a list of {count} names", path=str(path))
     if dataset.dtype.itemsize > _MOST_NAME:

@@ -1,0 +1,202 @@
+"""Detection of formats: small, deep and wide files of each, plain and gzipped; and what no format fits."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import syclade
+from syclade.host.common.errors import MatrixError, OptionError
+from syclade.host.input import source, textfile
+from syclade.host.input.detect import HDF5, detect_folder, detect_format
+from syclade.host.input.formats import FORMATS
+from syclade.host.input.formats.hdf import hdf5_format
+from syclade.host.input.source import Source
+from tests.support.formats import Named, write_forms
+
+NAMES = {
+    "matrix.csv": "scite",
+    "matrix.SC": "sc",
+    "condor.csv": "condor",
+    "sphyr.B": "sphyr",
+    "calls.vcf": "vcf",
+    "calls.bcf": "bcf",
+    "compass.csv": "compass",
+    "scistree.txt": "scistree2",
+    "data.h5ad": "h5ad",
+    "tapestri.h5": "tapestri",
+    "tapestri.loom": "loom",
+    "cellsnp": "cellsnp",
+    "sasc.txt": "scite",
+}
+"""The format of each file; SASC's looks like SCITE's, and its 2 is refused when it is read."""
+
+TABLES = {"table.tsv": "tsv", "table.csv": "csv"}
+"""Files whose message names the format."""
+
+BINARY = {
+    "calls.bcf": "compressed twice",
+    **dict.fromkeys(("data.h5ad", "tapestri.h5", "tapestri.loom"), "gunzip"),
+}
+"""The message for a binary file that was gzipped."""
+
+SIZES = {"toy": (6, 4), "2000x100": (2000, 100), "100x5000": (100, 5000)}
+"""Cells and mutations. Header and first row of the larger ones have more than 64 KiB in some formats."""
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def forms(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    n_cells, n_mutations = SIZES[request.param]
+    values = np.random.default_rng(1).choice(np.array((0, 1, 3), np.uint8), (n_mutations, n_cells))
+    mutations = tuple(f"{1 + at % 3}:{10**8 + at}:A/G" for at in range(n_mutations))
+    cells = tuple(f"cell-{at:030}" for at in range(n_cells))
+    return write_forms(tmp_path_factory.mktemp(request.param), Named(values, mutations, cells))
+
+
+def detected(path: Path) -> str:
+    """Return the detected format, without a separate process for the library of HDF5."""
+    given = Source.of(path)
+    form = detect_folder(given.name) if given.is_folder else detect_format(given.head(), given.name)
+    return hdf5_format(path) if form == HDF5 else form
+
+
+def test_all_formats_are_tried() -> None:
+    assert {*NAMES.values(), *TABLES.values(), "sasc"} == set(FORMATS)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+@pytest.mark.parametrize("name", [*NAMES, *TABLES])
+def test_detected_or_one_true_message(
+    forms: dict[str, Path], tmp_path: Path, name: str, packed: bool
+) -> None:
+    path = forms[name]
+    if packed and name != "cellsnp":
+        path = tmp_path / "packed"
+        path.write_bytes(gzip.compress(forms[name].read_bytes(), 1))
+    words = TABLES.get(name, BINARY.get(name) if packed else None)
+    if words is None:
+        assert detected(path) == NAMES[name]
+        return
+    with pytest.raises(MatrixError) as caught:
+        detected(path)
+    assert words in str(caught.value)
+    assert (
+        name not in TABLES or caught.value.hint == f"give --format {words} --rows cells, or --rows mutations"
+    )
+
+
+def test_a_large_anndata_is_read(tmp_path: Path) -> None:
+    """Its groups obs and var are behind X, which anndata writes first."""
+    import h5py
+
+    values = np.random.default_rng(1).choice(np.array((0, 1, 3), np.uint8), (400, 200))
+    with h5py.File(tmp_path / "x", "w") as file:
+        file["X"] = values
+        for part, count in zip(("obs", "var"), values.shape, strict=True):
+            file[f"{part}/_index"] = [f"{part}{at}" for at in range(count)]
+    np.testing.assert_array_equal(syclade.read_matrix(tmp_path / "x").values, values.T)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (["mod/rna", "mod/dna", "obs", "var"], "MuData.*\nhint: .*there are dna, rna"),
+        (["a", "matrix"], "contains 'a, matrix', but not obs and var"),
+        ([], "contains nothing, but not"),
+    ],
+)
+def test_other_hdf5_files(tmp_path: Path, groups: list[str], words: str) -> None:
+    import h5py
+
+    with h5py.File(tmp_path / "x", "w") as file:
+        for name in groups:
+            file.create_group(name)
+    with pytest.raises(MatrixError, match=words):
+        syclade.read_matrix(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("a;b\n0;1\n", ":1:1: ", "'a;b' (row 1, cell 1) is not 0, 1, 2 or 3 (scite)"),
+        ("\n a;b\n0;1\n", ":2:2: ", "no HAPLOID (scistree2)"),
+        ("x,a,b\nc,1\n", ":1:1: ", "3 and 2 fields in the first two lines (csv)"),
+        ("x,a,b\n", ":1:1: ", "only one line (csv)"),
+        ("NAME,c\na,0:2,x:1\n", ":1:1: ", "'x:1' is not ref:alt or ref:alt:genotype (compass)"),
+        ('"chr2"\t0\t4\t"C"\t1\t1\n' * 2, ":1:1: ", "no names in the first line (tsv)"),
+        ('x,"a\n', ":1:1: ", "no number and #cells (sphyr)"),
+        ("x," + "a" * 200000 + "\nc,1\n", ":1:1: ", "no table: field larger than field limit (131072) (csv)"),
+    ],
+)
+def test_no_format_fits(tmp_path: Path, text: str, place: str, words: str) -> None:
+    """One message names every format that is detected, and why the file does not have it."""
+    path = tmp_path / "x"
+    path.write_text(text)
+    with pytest.raises(MatrixError) as caught:
+        syclade.read_matrix(path)
+    told = str(caught.value)
+    assert told.startswith(f"{path}{place}no format fits: ")
+    assert words in told
+    assert all(name in told for name in FORMATS if name not in ("sasc", "cellsnp"))
+    assert "--format" in str(caught.value.hint)
+    assert len(told) < 1200
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 1\n0 -1\n", "a missing value is written 3; SCITE's format is assumed"),
+        ("0 1 0\n1 1 1\n2 0 1\n3 0 1\n4 0 0\n", "begins with its number.*; SCITE's format is assumed"),
+        ("0 NA 1\n", "SCITE's format is assumed"),
+    ],
+)
+def test_an_assumed_format_is_reported(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "x"
+    path.write_text(text)
+    with pytest.raises(MatrixError, match=words):
+        syclade.read_matrix(path)
+    with pytest.raises(MatrixError) as caught:
+        syclade.read_matrix(path, format="scite")
+    assert "SCITE's format is assumed" not in str(caught.value)
+
+
+def test_options_name_a_format_that_was_not_given(forms: dict[str, Path]) -> None:
+    with pytest.raises(OptionError, match="--min-depth does not go with --format scite, which is assumed"):
+        syclade.read_matrix(forms["matrix.csv"], min_depth=5)
+    with pytest.raises(OptionError, match="--layer does not go with --format sc, which was detected"):
+        syclade.read_matrix(forms["matrix.SC"], layer="x")
+    with pytest.raises(OptionError, match=r"--layer does not go with --format sc\n"):
+        syclade.read_matrix(forms["matrix.SC"], format="sc", layer="x")
+
+
+@pytest.mark.parametrize(
+    "text", ["3\n4\n1 0 1 -1\n0 0 0 0\n1 1 1 1\n", "3 #cells\n4 #SNVs\n1 0 1 -1\n0 0 0 0\n1 1 1 1\n"]
+)
+def test_sizes_of_sphyr_without_words(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x"
+    path.write_text(text)
+    matrix = syclade.read_matrix(path)
+    assert matrix.values.tolist() == [[1, 0, 1], [0, 0, 1], [1, 0, 1], [3, 0, 1]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_the_beginning_is_two_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    """It is bounded: a file may have no line ends."""
+    line, path = "0 1 " * 50000, tmp_path / "x"
+    path.write_bytes(f"{end}{line}{end}{end}{line}{end}{line}{end}{'0' * 10**6}".encode())
+    head = Source.of(path).head()
+    assert head.count(line.encode() + end.encode()) >= 2
+    assert len(head) < 10**6
+    with path.open("rb") as stream:
+        assert Source.of(stream).head() == head
+    path.write_bytes(gzip.compress(path.read_bytes()[:1000], 1) + gzip.compress(path.read_bytes()[1000:], 1))
+    assert Source.of(path).head() == head
+    for module in (source, textfile):
+        monkeypatch.setattr(module, "MOST_LINE", 2**17)
+    path.write_bytes(b"0 " * 2**20)
+    assert len(Source.of(path).head()) <= 2**19
+    with pytest.raises(MatrixError, match="the line has more than 0 MiB"):
+        syclade.read_matrix(path)
