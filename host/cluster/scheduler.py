@@ -1,17 +1,24 @@
-"""Executors by a text such as `local:4`, `tcp://10.0.0.1:8786` or `slurm:jobs=20,cores=4`: those of dask."""
+"""Executors by a text such as `local:4`, `tcp://10.0.0.1:8786` or `slurm:jobs=20,cores=4`: those of dask.
+
+Dask runs whatever it receives. So workers that are started here take connections only from who has the
+certificate of this run, which is made at its start and known to its own processes alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
+import re
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 from syclade.host.common.distributions import version_of
 from syclade.host.common.errors import OptionError, WorkersError
@@ -33,12 +40,19 @@ KEEP_SECONDS = 5.0
 BUSY_SECONDS = 1.0
 """Time for a worker to end by itself: what it still does after a stop is lost anyway."""
 
-_WITHOUT_PROFILE = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
-"""Keeps dask from looking at a worker's Python code a hundred times a second; kernels are not in it."""
+_OF_WORKERS = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
+}
+"""Settings of workers: dask neither looks at their Python code a hundred times a second, since kernels are not
+in it, nor publishes anything about them."""
+
+LOCAL = {"dashboard": ""}
+"""Options of workers on this machine, with their defaults."""
 
 SLURM = {
     "jobs": "1", "cores": "1", "memory": "2GB", "walltime": "1:00:00", "queue": "", "account": "",
-    "interface": "", "python": "", "log_directory": "",
+    "interface": "", "python": "", "log_directory": "", "dashboard": "",
 }  # fmt: skip
 """Options of SLURM, with their defaults; empty for those of dask-jobqueue."""
 
@@ -46,6 +60,9 @@ _PROTOCOLS = ("tcp", "tls", "ucx", "ws", "wss")
 _USE = (
     f"use {flag_of('scheduler')} local:N, tcp://HOST:PORT, or slurm:{','.join(f'{key}=…' for key in SLURM)}"
 )
+_ADDRESS = re.compile(r"[\w.-]*:\d{1,5}")
+_PLAIN = re.compile(r"[\w/.+@%=-]+")
+"""Paths that a shell takes as they are: dask-jobqueue does not quote those of certificates."""
 
 
 @contextmanager
@@ -55,24 +72,26 @@ def open_scheduler(text: str) -> Iterator[Executor]:
     Args:
         text: local:N for N processes of this machine, which share its cores; the address of a dask scheduler,
             whose workers stay; or slurm, with options after a colon, for workers that are jobs of SLURM.
+            Who can connect to a scheduler at a given address runs code as its workers do, and its answers run
+            code here.
 
     Raises:
         OptionError: the text is none of these, or the libraries are not installed.
         WorkersError: the scheduler does not answer, or SLURM takes no jobs.
     """
     kind, _, rest = str(text).partition(":")
-    if kind == "local":
-        connect: Callable[[ExitStack], Any] = _local(rest)
-    elif kind == "slurm":
-        connect = _slurm(rest)
+    own = kind in ("local", "slurm")
+    if own:
+        started = _local(rest) if kind == "local" else _slurm(rest)
+        connect, dashboard = started.start, started.dashboard
     elif kind in _PROTOCOLS and len(rest) > 2:
-        connect = lambda _: text  # noqa: E731
+        connect, dashboard = (lambda _: text), True
     else:
         raise OptionError(f"{flag_of('scheduler')} is {shown(text)}", hint=_USE)
-    _require_dask()
+    _require_dask(*(["cryptography"] if own else []))
     with ExitStack() as opened:
         client = _client(opened, connect, text)
-        if client.dashboard_link:
+        if dashboard and client.dashboard_link:
             logger.info("dashboard of the workers: %s", client.dashboard_link)
         yield client.get_executor(pure=False)
 
@@ -91,13 +110,17 @@ def _client(opened: ExitStack, connect: Callable[[ExitStack], Any], text: str) -
     return client
 
 
-def _require_dask() -> None:
+def _require_dask(*besides: str) -> None:
     """Check that the extra is installed.
+
+    Args:
+        besides: further packages that are needed.
 
     Raises:
         OptionError: it is not.
     """
-    missing = [name for name in ("distributed", "dask-jobqueue") if version_of(name) is None]
+    needed = dict.fromkeys(("distributed", "dask-jobqueue", *besides))
+    missing = [name for name in needed if version_of(name) is None]
     if missing:
         raise OptionError(
             f"{flag_of('scheduler')} needs {' and '.join(missing)}",
@@ -187,57 +210,140 @@ def _not_queued(jobs: Mapping[str, Any]) -> list[str]:
     return [name for name, job in jobs.items() if job.job_id is not None and str(job.job_id) not in told]
 
 
-def _local(rest: str) -> Callable[[ExitStack], Any]:
-    """Return the function that starts workers on this machine, for the text after `local:`."""
-    if not rest.isdecimal() or not 1 <= int(rest) <= 4096:
-        raise OptionError(f"{flag_of('scheduler')} local:{rest} has no number of workers", hint=_USE)
-    workers = int(rest)
+class _Started(NamedTuple):
+    """Workers that are started for a run.
+
+    Attributes:
+        start: starts a cluster of dask, which the stack ends.
+        dashboard: whether its dashboard was requested.
+    """
+
+    start: Callable[[ExitStack], Any]
+    dashboard: bool
+
+
+def _options(kind: str, rest: str, defaults: Mapping[str, str]) -> dict[str, str]:
+    """Return options, such as `jobs=20,cores=4`.
+
+    Raises:
+        OptionError: one is unknown, has no value, or is there twice.
+    """
+    given: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        if key not in defaults or not value:
+            raise OptionError(f"{flag_of('scheduler')} {kind}: {shown(part)} is no option", hint=_USE)
+        if key in given:
+            raise OptionError(f"{flag_of('scheduler')} {kind}: {key} is there twice", hint=_USE)
+        given[key] = value
+    address = given.get("dashboard", ":0")
+    if not _ADDRESS.fullmatch(address) or int(address.rpartition(":")[2]) > 65535:
+        raise OptionError(
+            f"{flag_of('scheduler')} {kind}: dashboard is {shown(address)}",
+            hint="give the address where it listens, such as 127.0.0.1:8787",
+        )
+    return {**defaults, **given}
+
+
+@contextmanager
+def _published(address: str) -> Iterator[dict[str, Any]]:
+    """Yield options of dask's scheduler, for a dashboard at an address; if that is empty, for none.
+
+    Without a dashboard, the scheduler still has a web server, which then has no pages.
+    """
+    import dask
+
+    if address:
+        yield {"dashboard_address": address, "dashboard": True}
+        return
+    with dask.config.set({"distributed.scheduler.http.routes": []}):
+        yield {"dashboard_address": "127.0.0.1:0", "dashboard": False}
+
+
+def _local(rest: str) -> _Started:
+    """Return how to start workers on this machine, for the text after `local:`."""
+    number, _, more = rest.partition(",")
+    if not number.isdecimal() or len(number) > 4 or not 1 <= int(number) <= 4096:
+        raise OptionError(
+            f"{flag_of('scheduler')} local:{rest} has no number of workers from 1 to 4096", hint=_USE
+        )
+    workers = int(number)
+    given = _options("local", more, LOCAL)
 
     def start(opened: ExitStack) -> Any:
         from distributed import LocalCluster
 
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,  # a worker does one job at a time, on all of its cores
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-            env={THREADS_VARIABLE: str(max(1, usable_cores() // workers)), **_WITHOUT_PROFILE},
-        )
+        with _published(given["dashboard"]) as web:
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,  # a worker does one job at a time, on all of its cores
+                memory_limit=0,
+                security=True,  # a certificate of its own
+                dashboard_address=web["dashboard_address"],
+                scheduler_kwargs=web,
+                silence_logs=logging.CRITICAL,
+                env={THREADS_VARIABLE: str(max(1, usable_cores() // workers)), **_OF_WORKERS},
+            )
         opened.push(_end_of(cluster))
         _keep_number(opened, cluster, workers, _closed)
         return cluster
 
-    return start
+    return _Started(start, bool(given["dashboard"]))
 
 
-def _slurm(rest: str) -> Callable[[ExitStack], Any]:
-    """Return the function that submits workers to SLURM, for the text after `slurm:`."""
-    given = dict(SLURM)
-    for part in filter(None, rest.split(",")):
-        key, _, value = part.partition("=")
-        if key not in SLURM or not value:
-            raise OptionError(f"{flag_of('scheduler')} slurm: {shown(part)} is no option", hint=_USE)
-        given[key] = value
-    for key in ("jobs", "cores"):
-        if not given[key].isdecimal() or int(given[key]) < 1:
-            raise OptionError(f"{flag_of('scheduler')} slurm: {key} is {shown(given[key])}", hint=_USE)
-    jobs, cores = int(given.pop("jobs")), int(given.pop("cores"))
+def _slurm(rest: str) -> _Started:
+    """Return how to submit workers to SLURM, for the text after `slurm:`."""
+    given = _options("slurm", rest, SLURM)
+    for key, most in (("jobs", 10**5), ("cores", 10**4)):
+        text = given[key]
+        if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
+            raise OptionError(
+                f"{flag_of('scheduler')} slurm: {key} is {shown(text)}, not a number from 1 to {most}",
+                hint=_USE,
+            )
+    jobs, cores, dashboard = int(given.pop("jobs")), int(given.pop("cores")), given.pop("dashboard")
 
     def start(opened: ExitStack) -> Any:
-        cluster = _slurm_cluster()(
-            cores=1,  # threads of a worker: one, as for local workers
-            processes=1,
-            job_cpu=cores,
-            job_script_prologue=[
-                f"export {name}={value}"
-                for name, value in {THREADS_VARIABLE: str(cores), **_WITHOUT_PROFILE}.items()
-            ],
-            scheduler_options={"dashboard_address": ":0"},
-            **{key: value for key, value in given.items() if value},
-        )
+        with _published(dashboard) as web:
+            cluster = _slurm_cluster()(
+                cores=1,  # threads of a worker: one, as for local workers
+                processes=1,
+                job_cpu=cores,
+                job_script_prologue=[
+                    f"export {name}='{value}'"
+                    for name, value in {THREADS_VARIABLE: str(cores), **_OF_WORKERS}.items()
+                ],
+                security=_certificate_in_files(opened),
+                scheduler_options=web,
+                **{key: value for key, value in given.items() if value},
+            )
         opened.callback(cluster.close)
         _keep_number(opened, cluster, jobs, _not_queued)
         return cluster
 
-    return start
+    return _Started(start, bool(dashboard))
+
+
+def _certificate_in_files(opened: ExitStack) -> Any:
+    """Return a certificate for dask, whose jobs read it from files that only their owner can read.
+
+    Jobs start in the working directory, so that one is on all machines.
+
+    Args:
+        opened: removes the files.
+    """
+    import dask
+    from distributed import Security
+
+    configured = dask.config.get("jobqueue.slurm.shared-temp-directory", None)
+    here = str(Path.cwd())
+    parent = Path(configured).expanduser() if configured else here if _PLAIN.fullmatch(here) else Path.home()
+    folder = Path(opened.enter_context(TemporaryDirectory(prefix=".syclade-", dir=parent)))
+    security = Security.temporary()
+    for role, text in security.get_tls_config_for_role("worker").items():
+        if text is not None and "\n" in text:
+            file = folder / role
+            file.touch(0o600)
+            file.write_text(text)
+            setattr(security, "tls_ca_file" if role == "ca_file" else f"tls_worker_{role}", str(file))
+    return security

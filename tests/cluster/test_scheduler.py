@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import psutil
 import pytest
@@ -59,8 +64,16 @@ BAD = {
     "local": "local: has no number of workers",
     "local:0": "local:0 has no number",
     "local:x": "local:x has no number",
+    "local:99999999": "has no number of workers from 1 to 4096",
+    "local:2,jobs=3": "'jobs=3' is no option",
+    "local:2,dashboard=": "'dashboard=' is no option",
+    "local:2,dashboard=yes": "dashboard is 'yes'",
+    "local:2,dashboard=:65536": "dashboard is ':65536'",
     "tcp:": "is 'tcp:'",
     "slurm:jobs=0": "jobs is '0'",
+    "slurm:jobs=2,jobs=3": "jobs is there twice",
+    "slurm:jobs=100000000": "jobs is '100000000', not a number from 1 to 100000",
+    "slurm:dashboard=8787": "dashboard is '8787'",
     "slurm:cores=x": "cores is 'x'",
     "slurm:job=3": "'job=3' is no option",
     "slurm:memory": "'memory' is no option",
@@ -71,7 +84,9 @@ BAD = {
 def test_texts_that_name_no_scheduler(text: str) -> None:
     with pytest.raises(OptionError, match=BAD[text]) as found, open_scheduler(text):
         pass
-    assert "local:N, tcp://HOST:PORT, or slurm:jobs=" in str(found.value.hint)
+    assert re.search(
+        r"local:N, tcp://HOST:PORT, or slurm:jobs=|such as 127.0.0.1:8787", str(found.value.hint)
+    )
 
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +104,14 @@ def test_dask_jobqueue_leaves_the_handler_of_ctrl_c() -> None:
     subprocess.run([sys.executable, "-c", begun + code], check=True)
 
 
-def test_the_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "version_of", lambda name: None if name == "dask-jobqueue" else "1")
-    with pytest.raises(OptionError, match="needs dask-jobqueue") as found, open_scheduler("local:1"):
+@pytest.mark.parametrize(
+    ("package", "text"),
+    [("dask-jobqueue", "local:1"), ("cryptography", "local:1"), ("cryptography", "slurm:")],
+)
+def test_the_extra_is_missing(package: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the library that makes certificates, no workers are started that everybody can use."""
+    monkeypatch.setattr(scheduler, "version_of", lambda name: None if name == package else "1")
+    with pytest.raises(OptionError, match=f"needs {package}") as found, open_scheduler(text):
         pass
     assert "cluster" in str(found.value.hint)
 
@@ -110,7 +130,7 @@ def test_the_command_shares_a_run_and_says_where(tmp_path: Path) -> None:
     process = begin("--steps", "20000", "--scheduler", "local:2", "--out", str(tmp_path / "a"))
     _, told = process.communicate(timeout=120)
     assert process.returncode == 0, told
-    assert "dashboard of the workers: http://127.0.0.1:" in told
+    assert "dashboard" not in told
     run = json.loads((tmp_path / "a" / "run.json").read_text())
     assert sum(one["count"] for one in run["work"]) == 4 * 20_000
     assert all(", on " in one["device_name"] for one in run["work"])
@@ -137,6 +157,80 @@ def test_signals_leave_no_workers(times: int, tmp_path: Path) -> None:
     assert "Traceback" not in told
     if times == 1:
         assert "summary.json" in json.loads((tmp_path / "a" / "run.json").read_text())["files"]
+
+
+async def answer_of(address: str, security: Any) -> Any:
+    """Return the answer of a part of dask to a stranger."""
+    from distributed.core import connect
+
+    comm = await connect(address, timeout=2, **security.get_connection_args("client"))
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        return await asyncio.wait_for(comm.read(), 2)
+    finally:
+        comm.abort()
+
+
+def test_strangers_cannot_use_the_workers_of_a_run() -> None:
+    """Neither the scheduler nor a worker or its nanny answers who has not the certificate of this run.
+
+    They listen on this machine alone, and show nothing to a browser.
+    """
+    from distributed import Security
+    from distributed.comm import CommClosedError
+
+    with open_scheduler("local:1") as executor:
+        client = executor._client  # type: ignore[attr-defined]
+        client.wait_for_workers(1)
+        workers = client.scheduler_info()["workers"]
+        addresses = [client.scheduler.address, *workers, *(one["nanny"] for one in workers.values())]
+        assert len(addresses) == 3
+        assert client.sync(answer_of, addresses[0], client.security)["type"] == "Scheduler"
+        for address in addresses:
+            assert address.startswith("tls://127.0.0.1:")
+            with pytest.raises((CommClosedError, OSError, TimeoutError)):
+                client.sync(answer_of, address, Security.temporary())
+            with pytest.raises((CommClosedError, OSError, TimeoutError)):
+                client.sync(answer_of, address.replace("tls", "tcp"), Security())
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(client.dashboard_link.replace("/status", "/info/main/workers.html"))
+        here = psutil.Process()
+        for process in (here, *here.children(recursive=True)):
+            listening = [one.laddr.ip for one in process.net_connections() if one.status == "LISTEN"]
+            assert set(listening) <= {"127.0.0.1"}
+        assert executor.submit(int, 3).result() == 3
+
+
+def test_a_dashboard_is_shown_on_request(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="syclade.workers")
+    with open_scheduler("local:1,dashboard=127.0.0.1:0") as executor:
+        link = executor._client.dashboard_link  # type: ignore[attr-defined]
+        assert f"dashboard of the workers: {link}" in caplog.text
+        assert b"Worker" in urlopen(link.replace("/status", "/info/main/workers.html")).read()
+
+
+@pytest.mark.parametrize(("here", "parent"), [("plain", "plain"), ("two words", "home")])
+def test_jobs_of_slurm_get_the_certificate_in_files_of_their_owner(
+    here: str, parent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files are in a folder whose name a shell takes as it is. No job is submitted here."""
+    for name in (here, "home"):
+        (tmp_path / name).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / here)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(scheduler, "_keep_number", lambda *_: None)
+    with ExitStack() as opened:
+        cluster = scheduler._slurm("jobs=2,python=python3").start(opened)
+        script = cluster.job_script()
+        assert cluster.scheduler_address.startswith("tls://")
+        files = re.findall(r"--tls-[a-z-]+ (\S+)", script)
+        assert len(files) == 3
+        for file in map(Path, files):
+            assert file.parent.parent == tmp_path / parent
+            assert (file.stat().st_mode | file.parent.stat().st_mode) & 0o077 == 0
+        assert "PRIVATE KEY" not in script
+        assert cluster.scheduler.http_server.address == "127.0.0.1"
+    assert not list((tmp_path / parent).iterdir())
 
 
 @pytest.mark.slow
