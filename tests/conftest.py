@@ -116,9 +116,10 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     folder /= "syclade-cache"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     for name in ("spirv", "native"):
         (KEPT_KERNELS / name).mkdir(parents=True, exist_ok=True)
+        (KEPT_KERNELS / name).chmod(0o700)
         with contextlib.suppress(FileExistsError):  # another worker was first
             (folder / name).symlink_to(KEPT_KERNELS / name, target_is_directory=True)
     os.environ["SYCLADE_CACHE"] = str(folder)

@@ -44,8 +44,8 @@ _OF_WORKERS = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
 }
-"""Settings of workers: dask neither looks at their Python code a hundred times a second, since kernels are not
-in it, nor publishes anything about them."""
+"""Settings of workers: dask looks at their Python code not a hundred times a second, since kernels are not in
+it, and publishes nothing about them."""
 
 LOCAL = {"dashboard": ""}
 """Options of workers on this machine, with their defaults."""

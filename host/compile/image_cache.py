@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syclade.host.common.cache import cache_folder, write_cached
+from syclade.host.common.cache import cache_folder, is_own, write_cached
 
 if TYPE_CHECKING:
     from syclade.host.compile.image import Image
@@ -40,6 +40,6 @@ def cached_images() -> list[Path]:
     ages = []
     for path in (cache_folder() / _FOLDER).glob("*/*"):
         with contextlib.suppress(OSError):  # another process has removed it
-            if path.name != MANIFEST:
+            if path.name != MANIFEST and is_own(path):
                 ages.append((-path.stat().st_mtime, path))
     return [path for _, path in sorted(ages)]
