@@ -28,6 +28,7 @@ OWN_PROGRAMS = ("host/export/loader.py", "host/export/tails_loader.py")
 LIBRARIES = {
     "anndata": "optional",
     "cyvcf2": "optional",
+    "dask": "optional",
     "dask_jobqueue": "optional",
     "distributed": "optional",
     "dpctl": "optional; starts the SYCL runtime",
