@@ -11,12 +11,16 @@ from syclade.host.chains.plan import make_plan
 from syclade.host.chains.starts import state_at
 from syclade.host.common.errors import SycladeError
 from syclade.host.model.problem import make_problem, problem_at
+from syclade.host.model.recurrence import with_copy_below_root
 from syclade.host.output.compose import make_result
 from syclade.host.request import Request
 from syclade.host.runs.found import CO_OPTIMAL, SUPPORT, TREE
 from syclade.host.runs.task import Task
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from syclade.host.chains.state import ChainState
     from syclade.host.model.rates import Rates
     from syclade.host.output.result import Result
@@ -44,6 +48,8 @@ def answer(asked: Request, task: Task) -> Result:
     """
     problem = asked.plan.problem
     found = _by_search(asked, task) if asked.by_search else _by_chains(asked, task)
+    if found.interrupted and asked.estimated.tree is not None:
+        found = _with_tree(found, asked, asked.estimated.tree)
     found = replace(found, work=(*asked.estimated.work, *found.work))
 
     rates = problem.rate_tables.model.at(found.outcome.best.best_rate_at)
@@ -160,8 +166,26 @@ def _by_chains(asked: Request, task: Task) -> Found:
     )
     if sought is None:
         return found
+    if found.interrupted:  # not every chain may have begun at its tree
+        found = _with_tree(found, asked, sought.outcome.best.best_parents)
     outcome = replace(found.outcome, seconds=sought.outcome.seconds + found.outcome.seconds)
     return replace(found, outcome=outcome, work=(*sought.work, *found.work))
+
+
+def _with_tree(found: Found, asked: Request, mutation_tree: NDArray[np.int32]) -> Found:
+    """Return the findings of an interrupted run with a mutation tree found before it, if that is better.
+
+    Args:
+        found, asked: the findings, and the options of the run.
+        mutation_tree: int32, shape (n + 1,): a parent vector, without a copy of a recurrent mutation or with.
+    """
+    problem = make_problem(asked.observed, asked.rates)
+    if len(mutation_tree) == problem.mutations:
+        mutation_tree = with_copy_below_root(mutation_tree)
+    before = state_at(asked.plan, asked.kind.from_mutation_tree(problem, asked.rates, mutation_tree), 0)
+    if before.best_score <= found.outcome.best.best_score:
+        return found
+    return replace(found, outcome=replace(found.outcome, best=before))
 
 
 def _starts_by_search(asked: Request, task: Task) -> tuple[Callable[[int], ChainState], Found]:

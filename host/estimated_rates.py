@@ -16,6 +16,9 @@ from syclade.host.options import flag_of
 from syclade.host.runs.task import Stop, Task
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from syclade.host.cluster.where import Several
     from syclade.host.devices.work import WorkDone
     from syclade.host.input.matrix import Matrix
@@ -45,12 +48,14 @@ class Estimated(NamedTuple):
         names: names of those that were estimated.
         work: work of the searches that this took.
         stopped: whether a stop request has ended the estimate.
+        tree: the mutation tree that they fit: int32 parent vector, shape (n + 1,); None without estimates.
     """
 
     rates: Rates
     names: tuple[str, ...]
     work: tuple[WorkDone, ...]
     stopped: bool = False
+    tree: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class AskedRates:
         Args:
             matrix: the observed values.
             device, seed: of the searches.
-            stop: the stop request; the rates so far are then returned.
+            stop: the stop request; the best tree so far and its rates are then returned.
             report: receives the progress.
 
         Raises:
@@ -122,23 +127,43 @@ class AskedRates:
             MatrixError: there are homozygous mutations and they are not merged.
         """
         rates = self.first()
-        work: list[WorkDone] = []
-        stopped = False
+        now = Estimated(rates, self.missing, ())
         for _ in range(_MOST_ROUNDS if self.missing else 0):
-            found = self._search(rates, matrix, device, seed, stop, report)
-            work += found.work
-            before, rates = rates, fit_rates(matrix, found.outcome.best.best_parents, rates, self.missing)
+            found = self._search(now.rates, matrix, device, seed, stop, report)
+            work = (*now.work, *found.work)
+            if found.interrupted:
+                return self._of_interrupted(now, found, matrix)._replace(work=work, stopped=True)
+            tree = found.outcome.best.best_parents
+            rates = fit_rates(matrix, tree, now.rates, self.missing)
             self._refuse_noise(rates)
-            changes = (getattr(rates, name) / getattr(before, name) for name in self.missing)
+            changes = (getattr(rates, name) / getattr(now.rates, name) for name in self.missing)
             final = all(abs(math.log(change)) < _SAME for change in changes)
-            stopped = found.interrupted or (stop.wanted and not final)
-            if stopped or final:
+            now = Estimated(rates, self.missing, work, stop.wanted and not final, tree)
+            if now.stopped or final:
                 break
-        return Estimated(rates, self.missing, tuple(work), stopped)
+        return now
+
+    def _of_interrupted(self, before: Estimated, found: Found, matrix: Matrix) -> Estimated:
+        """Return the better tree of the last two searches and its rates, after a stop in the second one.
+
+        Rates that fit the tree of an interrupted search may be too large to be believed; they are then those
+        that it was found with.
+        """
+        tree = found.outcome.best.best_parents
+        if before.tree is not None:
+            problem = make_problem(matrix, before.rates)
+            if make_plan(problem).score_of(before.tree) >= found.outcome.best.best_score:
+                return before
+        rates = fit_rates(matrix, tree, before.rates, self.missing)
+        return before._replace(rates=before.rates if self._is_noise(rates) else rates, tree=tree)
+
+    def _is_noise(self, rates: Rates) -> bool:
+        """Return whether estimates are too large to be error rates."""
+        return any(getattr(rates, name) > MOST[name] for name in self.missing)
 
     def _refuse_noise(self, rates: Rates) -> None:
         """Refuse estimates that are too large to be error rates."""
-        if any(getattr(rates, name) > MOST[name] for name in self.missing):
+        if self._is_noise(rates):
             found = ", ".join(f"{flag_of(name)} {getattr(rates, name):g}" for name in self.missing)
             raise RatesError(
                 f"the matrix does not determine its error rates: {found} would fit best",

@@ -31,7 +31,7 @@ from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.kinds.recurrent_trees import recurrent_kind
 from syclade.host.model.copy_scores import with_best_copy
 from syclade.host.model.rate_model import RateModel
-from syclade.host.model.recurrence import WithCopy, recurrent_mutation, with_copy
+from syclade.host.model.recurrence import WithCopy, recurrent_mutation, with_copy, with_copy_below_root
 from syclade.host.options.defaults import ALL_MUTATIONS
 from syclade.host.output.recurrences import Recurrences, Tested
 from syclade.host.output.result import Result
@@ -218,9 +218,7 @@ def _ratios(runner: Runner, starts: Sequence[ChainState], steps: int, task: Task
 
 def _with_leaf(plan: Plan, parents: NDArray[np.int32], mutation: int, rank: int) -> NDArray[np.int32]:
     """Return a tree without a recurrence with the copy of a mutation at its best place, or a later one."""
-    copy, root = len(parents) - 1, len(parents)
-    above = np.where(parents[:-1] == copy, root, parents[:-1])
-    return with_best_copy(plan.problem, np.append(above, (root, root)).astype(np.int32), mutation, rank)
+    return with_best_copy(plan.problem, with_copy_below_root(parents), mutation, rank)
 
 
 def _state(plan: Plan, tree: NDArray[np.int32], chain: int, mutation: int) -> ChainState:

@@ -15,12 +15,15 @@ import syclade
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.devices.work import STEPS
+from syclade.host.estimated_rates import START
+from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
 from syclade.host.runs.task import Stop
 from tests.support.did_all import assert_did_all
 
 MADE = simulate(80, 15, 0.01, 0.2, 0.1, seed=1)
+WIDER = simulate(120, 40, 0.01, 0.2, 0.1, seed=1)
 
 
 @pytest.mark.parametrize(("fp_rate", "fn_rate"), [(0.001, 0.1), (0.01, 0.2), (0.03, 0.3)])
@@ -70,17 +73,32 @@ def test_the_work_of_the_estimate_is_reported() -> None:
     assert steps >= 2 * alone, "two rounds at least, and then the same run"
 
 
-def test_a_stop_while_estimating_ends_the_run() -> None:
-    stop, seen = Stop(), 0
+@pytest.mark.parametrize(
+    "options", [{}, {"tree": "leaf"}, {"steps": 50_000}, {"recurrent": 1, "steps": 2000}]
+)
+@pytest.mark.parametrize("launches", [1, 15, 60])
+def test_a_stop_while_estimating_keeps_the_best_tree(launches: int, options: dict[str, Any]) -> None:
+    stop, seen = Stop(), list[float]()
+
+    def progress(state: InferenceProgress) -> None:
+        seen.append(state.log_likelihood)
+        stop.wanted = len(seen) >= launches
+
+    found = syclade.infer(WIDER.matrix, device="native", stop=stop, progress=progress, **options)
+    assert found.stopped_in == "tree"
+    assert len(seen) <= launches + 2, "it ends soon after the request"
+    assert found.log_likelihood > 1.01 * max(seen), "other rates change it by less"
+
+
+def test_rates_of_a_tree_that_is_interrupted_early_are_believed_or_left() -> None:
+    noise, stop = np.random.default_rng(1).integers(0, 2, (30, 60)).astype(np.uint8), Stop()
 
     def progress(_: object) -> None:
-        nonlocal seen
-        seen += 1
         stop.wanted = True
 
-    found = syclade.infer(MADE.matrix, device="native", stop=stop, progress=progress)
+    found = syclade.infer(noise, device="native", stop=stop, progress=progress)
+    assert (found.rates.fp_rate, found.rates.fn_rate) == (START["fp_rate"], START["fn_rate"])
     assert found.stopped_in == "tree"
-    assert seen
 
 
 def test_a_resumed_run_has_the_same_estimates(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "kind_of",
     "recurrent_mutation",
     "with_copy",
+    "with_copy_below_root",
 ]
 
 PARALLEL, LOSS = "parallel recurrence", "loss"
@@ -151,6 +152,13 @@ def with_copy(matrix: Matrix, mutation: int) -> WithCopy:
         np.concatenate((matrix.values, row)), (*matrix.mutations, name), matrix.source, matrix.file_sha256,
         matrix.cells, matrix.names_from, matrix.cell_names_from, origin=matrix,
     )  # fmt: skip
+
+
+def with_copy_below_root(parents: Parents) -> Parents:
+    """Return a tree of the observed mutations with the node of the copy, as a child of the root."""
+    copy, root = len(parents) - 1, len(parents)
+    above = np.where(parents[:-1] == copy, root, parents[:-1])
+    return np.append(above, (root, root)).astype(np.int32)
 
 
 def is_allowed(parents: Parents, mutation: int) -> bool:

@@ -171,6 +171,7 @@ class _Told:
         self.chains = chains
         self._plan, self._problem, self._task = plan, problem, task
         self._begun, self._here, self._seconds = time.perf_counter(), 0, 0.0
+        self._best: int | None = None
 
     def stepped(self, steps: int, best: int) -> None:
         """Report the steps that the chains have done, and the best score in units of 2^-f nat."""
@@ -179,6 +180,7 @@ class _Told:
 
     def _report(self, steps: int, best: int) -> None:
         expected = self.chains * CHAIN_STEPS
+        self._best = best = best if self._best is None else max(best, self._best)
         self._task.launched(Progress(steps, None, expected, best, self._here, self._seconds))
 
     def searched(self, state: SearchProgress) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from syclade.host.search.legs import CLIMB, CLIMB_STAGES, Leg
 from syclade.host.search.phases import LegStopped
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy
 from syclade.host.search.problem import SearchProblem
-from syclade.host.search.work import SearchState, fresh_state, state_from
+from syclade.host.search.work import NO_SCORE, SearchState, fresh_state, state_from
 
 __all__ = ["Legs", "SearchOutcome", "SearchProgress", "Searches", "run_search", "stages_left"]
 
@@ -121,7 +121,7 @@ def run_search(
             if between is not None:
                 between(at)
     except LegStopped as found:
-        at, stopped = Legs(found.states, at.tops), True
+        at, stopped = Legs(tuple(_scored(runner.problem, policy, one) for one in found.states), at.tops), True
     top = max(at.states, key=lambda state: (state.best_score, -state.search))
     agreed = not stopped and policy.agree(at.scores)
     seconds = time.perf_counter() - begun
@@ -163,6 +163,14 @@ def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int3
         if start == BY_CHAIN:
             states[number] = state_from(states[number], next(trees))
     return Legs(tuple(states))
+
+
+def _scored(problem: SearchProblem, policy: SearchPolicy, state: SearchState) -> SearchState:
+    """Return an interrupted search; one that was to begin at the tree of a chain has that tree."""
+    if state.best_score != NO_SCORE or policy.starts[state.search] != BY_CHAIN:
+        return state
+    score = problem.score_of(state.parents)
+    return replace(state, score=score, best_parents=state.parents, best_score=score)
 
 
 def _next_legs(policy: SearchPolicy, at: Legs) -> list[Leg] | None:

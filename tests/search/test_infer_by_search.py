@@ -10,7 +10,10 @@ import pytest
 
 import syclade
 from syclade.host.common.errors import OptionError
+from syclade.host.inference import InferenceProgress
 from syclade.host.model.simulate import simulate
+from syclade.host.runs.task import Stop
+from syclade.host.search.chain_starts import CHAIN_STEPS
 from tests.support.did_all import assert_did_all
 from tests.support.searches import shorten_chains
 
@@ -48,6 +51,20 @@ def test_a_search_is_never_below_the_chains() -> None:
     by_chains = syclade.infer(MADE, **RATES, device="native", chains=16)
     by_search = syclade.infer(MADE, **RATES, device="native", support="none")
     assert by_search.log_likelihood >= by_chains.log_likelihood - 1e-9
+
+
+def test_a_stop_in_the_first_climb_keeps_the_trees_of_chains() -> None:
+    stop, seen = Stop(), list[float]()
+
+    def progress(state: InferenceProgress) -> None:
+        seen.append(state.log_likelihood)
+        stop.wanted = len(seen) > CHAIN_STEPS // 5000  # the first launch of a search
+
+    result = syclade.infer(MADE, **RATES, device="native", slots=1, stop=stop, progress=progress)
+    assert result.stopped_in == "tree"
+    assert [search.start for search in result.searches] == ["by-mutations", *["by-chain"] * 14]
+    assert result.searches[0].log_likelihood < max(seen) == pytest.approx(result.log_likelihood)
+    assert seen == sorted(seen), "the best tree so far never gets worse"
 
 
 @pytest.mark.parametrize("option", [{"chains": 2}, {"steps": 10}])
