@@ -121,11 +121,12 @@ def run_search(
             if between is not None:
                 between(at)
     except LegStopped as found:
-        at, stopped = Legs(tuple(_scored(runner.problem, policy, one) for one in found.states), at.tops), True
-    top = max(at.states, key=lambda state: (state.best_score, -state.search))
+        at, stopped = Legs(found.states, at.tops), True
+    states = tuple(_scored(runner.problem, policy, state) for state in at.states)
+    top = max(states, key=lambda state: (state.best_score, -state.search))
     agreed = not stopped and policy.agree(at.scores)
     seconds = time.perf_counter() - begun
-    trees = tuple(state.best_parents for state in at.states)
+    trees = tuple(state.best_parents for state in states)
     return SearchOutcome(top, policy.starts, at.scores, at.done, agreed, stopped, seconds, trees)
 
 
@@ -166,7 +167,7 @@ def _start(mutations: int, policy: SearchPolicy, given: Sequence[NDArray[np.int3
 
 
 def _scored(problem: SearchProblem, policy: SearchPolicy, state: SearchState) -> SearchState:
-    """Return an interrupted search; one that was to begin at the tree of a chain has that tree."""
+    """Return a search; if it was interrupted before it began at the tree of a chain, with that tree."""
     if state.best_score != NO_SCORE or policy.starts[state.search] != BY_CHAIN:
         return state
     score = problem.score_of(state.parents)
