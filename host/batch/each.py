@@ -18,6 +18,9 @@ Value = TypeVar("Value")
 AHEAD = 1000
 """Most calls that wait in an executor, so that memory does not grow with the number of items."""
 
+WAIT_SECONDS = 0.5
+"""Longest wait for a call before stop requests are checked: there may be no worker yet."""
+
 
 def call_each(
     function: Callable[[Item], Value],
@@ -51,7 +54,7 @@ def call_each(
             if not waiting:
                 return
             watched = [next(iter(waiting))] if ordered else waiting
-            done, _ = wait(watched, return_when=FIRST_COMPLETED)
+            done, _ = wait(watched, WAIT_SECONDS, FIRST_COMPLETED)
             for future in sorted(done, key=waiting.__getitem__):
                 yield waiting.pop(future), future
     finally:

@@ -29,13 +29,12 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         quiet: whether to print the log-likelihood only.
     """
     from syclade.host.cli.streams import shows
-    from syclade.host.devices.work import executed_on
 
     if quiet:
         click.echo(repr(result.log_likelihood))
         return
     click.echo(f"log-likelihood {result.log_likelihood:.6f}")
-    click.echo(f"{result.runs}{executed_on(result.work)}: {result.seconds:.2f} s, {_pace(result)}")
+    click.echo(f"{result.ran}: {result.seconds:.2f} s, {_pace(result)}")
     if result.pipeline is not None:
         click.echo(_pipeline(result.pipeline))
     item, place = result.kind.item, result.kind.place

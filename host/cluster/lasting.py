@@ -106,7 +106,8 @@ class Lasting(Executor):
             return self._waiting.popleft()
 
     def _note(self, one: _Call, inner: Future[Any]) -> None:
-        self._repeating.submit(self._ended, one, inner)
+        with contextlib.suppress(RuntimeError):  # after the end, a cancelled call has nobody to tell
+            self._repeating.submit(self._ended, one, inner)
 
     def _ended(self, one: _Call, inner: Future[Any]) -> None:
         """Pass on the answer of a call, or repeat the call if its worker was lost; then hand in others."""

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -77,7 +78,7 @@ def open_scheduler(text: str) -> Iterator[Executor]:
 
     Raises:
         OptionError: the text is none of these, or the libraries are not installed.
-        WorkersError: the scheduler does not answer, or SLURM takes no jobs.
+        WorkersError: the scheduler does not answer, or there is no SLURM, or it takes no jobs.
     """
     kind, _, rest = str(text).partition(":")
     own = kind in ("local", "slurm")
@@ -89,6 +90,11 @@ def open_scheduler(text: str) -> Iterator[Executor]:
     else:
         raise OptionError(f"{flag_of('scheduler')} is {shown(text)}", hint=_USE)
     _require_dask(*(["cryptography"] if own else []))
+    if kind == "slurm" and shutil.which("sbatch") is None:
+        raise WorkersError(
+            f"{flag_of('scheduler')} slurm: this machine has no command sbatch",
+            hint=f"run syclade where SLURM takes jobs, such as on a login node, or {_USE}",
+        )
     with ExitStack() as opened:
         client = _client(opened, connect, text)
         if dashboard and client.dashboard_link:
@@ -103,11 +109,17 @@ def _client(opened: ExitStack, connect: Callable[[ExitStack], Any], text: str) -
     try:
         client = Client(connect(opened), timeout=CONNECT_SECONDS, set_as_default=False, name="syclade")
     except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).strip() or type(error).__name__
         said = "there is no answer" if "//" in text else "the workers do not start"
-        raise WorkersError(f"{flag_of('scheduler')} {text}: {said}: {reason}", hint=_USE) from error
+        where = f"{flag_of('scheduler')} {text.rstrip(':')}"
+        raise WorkersError(f"{where}: {said}: {_reason_of(error)}", hint=_USE) from error
     opened.callback(client.close)
     return client
+
+
+def _reason_of(error: Exception) -> str:
+    """Return an error as one line; of a command that failed, what it wrote to standard error."""
+    text = str(error)
+    return " ".join((text.partition("stderr:")[2].strip() or text).split()) or type(error).__name__
 
 
 def _require_dask(*besides: str) -> None:
@@ -156,21 +168,38 @@ def _keep_number(
     Raises:
         RuntimeError: they cannot be started.
     """
+    from distributed import Status
+
     over = threading.Event()
 
     def forget(names: list[str]) -> None:
         for name in names:
             cluster.workers.pop(name, None)
 
+    async def start() -> None:  # `scale` of dask prints a traceback if it fails, and raises nothing
+        while len(cluster.worker_spec) < workers:
+            cluster.worker_spec.update(cluster.new_worker_spec())
+        try:
+            await cluster._correct_state()
+        finally:
+            for one in cluster.workers.values():
+                if one.status.name == "created":  # a job that SLURM did not take, on which dask's end insists
+                    one.status = Status.failed
+
+    async def replace() -> None:
+        try:
+            await start()
+        except (OSError, ValueError, RuntimeError) as error:
+            logger.warning("warning: workers that ended are not replaced: %s", _reason_of(error))
+
     def keep() -> None:
         while not over.wait(KEEP_SECONDS):
             ended = lost(dict(cluster.workers))
             if ended:
                 cluster.loop.add_callback(forget, ended)
-            cluster.scale(workers)
+            cluster.loop.add_callback(replace)
 
-    cluster.scale(workers)
-    cluster.sync(cluster._correct_state)
+    cluster.sync(start)
     thread = threading.Thread(target=keep, name="syclade-workers", daemon=True)
     thread.start()
     opened.callback(thread.join)
@@ -201,13 +230,13 @@ def _closed(nannies: Mapping[str, Any]) -> list[str]:
 
 
 def _not_queued(jobs: Mapping[str, Any]) -> list[str]:
-    """Return the jobs that are no longer in SLURM's queue; none if it does not answer."""
+    """Return the jobs that SLURM did not take, or no longer has in its queue; none if it does not answer."""
     command = ["squeue", "-h", "-o", "%i", "-u", str(os.getuid())]
     try:
         told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
     except (OSError, subprocess.SubprocessError):
         return []
-    return [name for name, job in jobs.items() if job.job_id is not None and str(job.job_id) not in told]
+    return [name for name, job in jobs.items() if str(job.job_id) not in told]
 
 
 class _Started(NamedTuple):

@@ -164,7 +164,7 @@ class Result(WithWork):
         ended = "converged" if self.converged else "not converged"
         return (
             f"<Result: log-likelihood {self.log_likelihood:.4f}, {len(self.mutations)} mutations × "
-            f"{self.n_cells} cells, {self.runs}{executed_on(self.work)}, "
+            f"{self.n_cells} cells, {self.ran}, "
             f"the best score in {self.agreeing} of them: {ended}>"
         )
 
@@ -193,6 +193,12 @@ class Result(WithWork):
         begun = " from the trees of searches" if self.options.get("start") == "search" else ""
         chains = "annealed chains" if self.options.get("method") == "anneal" else "chains"
         return f"{self.chains} {chains} of {self.steps} steps{begun}"
+
+    @property
+    def ran(self) -> str:
+        """Numbers of searches, or of chains and steps, and the devices that did them, as text."""
+        begun = self.work or self.searches or self.steps  # a stop may come before the first step
+        return self.runs + (executed_on(self.work) if begun else "")
 
     @property
     def agreeing(self) -> int:

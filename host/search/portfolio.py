@@ -25,7 +25,7 @@ from syclade.host.devices.work import WorkDone
 from syclade.host.engines.opening import open_first
 from syclade.host.runs.found import Found, Search, ShortChains
 from syclade.host.runs.pipeline import Outcome, Progress
-from syclade.host.runs.task import Task
+from syclade.host.runs.task import Stopped, Task
 from syclade.host.search.chain_starts import CHAIN_STEPS, run_short_chains
 from syclade.host.search.kept import Standing, keep_searches, resumed_searches
 from syclade.host.search.policy import BY_CHAIN, SearchPolicy, policy_for
@@ -184,8 +184,14 @@ class _Told:
         self._task.launched(Progress(steps, None, expected, best, self._here, self._seconds))
 
     def searched(self, state: SearchProgress) -> None:
-        """Report the progress of the searches, once one of them has a score."""
+        """Report the progress of the searches; without any score yet, only check for a stop request.
+
+        Raises:
+            Stopped: a stop was requested.
+        """
         if state.best_score == NO_SCORE:
+            if self._task.stop.wanted:
+                raise Stopped
             return
         best = self._plan.problem.from_nats(self._problem.to_nats(state.best_score))
         self._report(self.chains * CHAIN_STEPS, best)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -56,6 +57,18 @@ def test_a_stop_request_awaits_only_what_runs() -> None:
     with ThreadPoolExecutor(1) as pool:
         found = [future.result() for _, future in call_each(call, range(100), pool, ahead=10, stop=stop)]
     assert found in ([0], [0, 1])
+
+
+def test_a_stop_request_is_seen_while_nothing_runs() -> None:
+    """As with a scheduler without workers."""
+
+    class Waiting(Executor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            return Future()
+
+    stop = Stop()
+    threading.Timer(0.1, lambda: setattr(stop, "wanted", True)).start()
+    assert list(call_each(str, range(100), Waiting(), ahead=10, stop=stop)) == []
 
 
 def test_threads_share_the_cores() -> None:

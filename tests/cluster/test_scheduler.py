@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +24,7 @@ import syclade
 from syclade.host.cluster import scheduler
 from syclade.host.cluster.scheduler import open_scheduler
 from syclade.host.common.errors import OptionError, WorkersError
+from syclade.host.runs.task import Stop
 from tests.conftest import ROOT
 from tests.support.killed_workers import gone, workers_of
 
@@ -87,6 +89,56 @@ def test_texts_that_name_no_scheduler(text: str) -> None:
     assert re.search(
         r"local:N, tcp://HOST:PORT, or slurm:jobs=|such as 127.0.0.1:8787", str(found.value.hint)
     )
+
+
+def test_a_machine_without_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with (
+        pytest.raises(WorkersError, match="slurm: this machine has no command sbatch"),
+        open_scheduler("slurm:"),
+    ):
+        pass
+
+
+def slurm_of(place: Path, sbatch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put commands of a SLURM on the path: sbatch as given, a queue that is empty."""
+    monkeypatch.chdir(place)  # where certificates are
+    for name, script in {"sbatch": sbatch, "squeue": ":", "scancel": ":"}.items():
+        (place / name).write_text(f"#!/bin/sh\n{script}\n")
+        (place / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.slow
+def test_slurm_takes_no_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    slurm_of(tmp_path, "echo 'sbatch: error: invalid account' >&2; exit 1", monkeypatch)
+    words = "slurm:jobs=2: the workers do not start: sbatch: error: invalid account"
+    with pytest.raises(WorkersError, match=words), open_scheduler("slurm:jobs=2"):
+        pass
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_slurm_takes_no_more_jobs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The first job ends at once, and no other one is taken; a stop request ends the run all the same."""
+    monkeypatch.setattr(scheduler, "KEEP_SECONDS", 0.2)
+    taken = tmp_path / "taken"
+    script = f"[ -e {taken} ] && echo 'sbatch: error: limit' >&2 && exit 1; touch {taken}; "
+    slurm_of(tmp_path, script + "echo Submitted batch job 17", monkeypatch)
+    stop = Stop()
+    threading.Timer(2.0, lambda: setattr(stop, "wanted", True)).start()
+    with open_scheduler("slurm:") as executor:
+        result = syclade.infer(EXAMPLE, fp_rate=0.001, fn_rate=0.2, executor=executor, stop=stop)
+    assert result.stopped_in == "tree"
+    assert "workers that ended are not replaced: sbatch: error: limit" in caplog.text
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
