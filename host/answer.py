@@ -63,6 +63,7 @@ def answer(asked: Request, task: Task) -> Result:
         options=asked.options,
         true=asked.true_tree,
         estimated=asked.estimated.names,
+        unplaced=asked.unplaced,
     )
     if asked.estimated.stopped:
         result = result.stopped(TREE)
@@ -91,7 +92,9 @@ def _with_consensus(result: Result, asked: Request, samples: Sampled, rates: Rat
         samples: the samples.
         rates: the error rates that they were sampled under, for the cells.
     """
-    consensus = asked.kind.consensus(samples, result.parents, asked.observed, rates, asked.true_tree)
+    consensus = asked.kind.consensus(
+        samples, result.parents, asked.observed, rates, asked.true_tree, result.unplaced
+    )
     return replace(result, consensus=consensus)
 
 

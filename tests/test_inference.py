@@ -38,7 +38,7 @@ SUMMARY_FIELDS = {
     "tree", "cells", "matrix_sha256", "log_likelihood", "parents", "mutations", "n_mutations", "n_cells",
     "fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous", "method", "gamma", "score",
     "move_probabilities", "chains", "steps", "converged", "interrupted", "seed", "chain_log_likelihoods",
-    "moves", "searches", "fitted_rates",
+    "moves", "searches", "fitted_rates", "unplaced",
 }  # fmt: skip
 RUN_FIELDS = {
     "matrix", "matrix_file_sha256", "device", "device_name", "encoding", "work", "slots", "threads",

@@ -17,6 +17,7 @@ from syclade.host.batch.task import Task
 from syclade.host.common.atomic import Content
 from syclade.host.common.files import write_files
 from syclade.host.consensus.consensus import find_consensus
+from syclade.host.consensus.unplaced import unplaced_in
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, format_matrix
 from syclade.host.model.rates import Rates
@@ -145,9 +146,8 @@ def files_of_bootstrap(
     matrix = read_matrix(tasks[0].matrix)
     rates = Rates(**{name: original[name] for name in _RATES})
     sampled = np.array(trees)
-    consensus = find_consensus(lambda: [sampled], parents, matrix, rates)
-    assert consensus is not None
-    return {**files, **consensus.files()}
+    consensus = find_consensus(lambda: [sampled], parents, matrix, rates, unplaced=unplaced_in(matrix))
+    return files if consensus is None else {**files, **consensus.files()}
 
 
 def _summary(folder: Path) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def line_of(name: str, result: Result) -> Line:
         "agreeing": result.agreeing,
         "runs": len(result.searches) or result.chains,
         "converged": "yes" if result.converged else "no",
-        "certainty": None if result.support is None else float(result.support.edges.mean()),
+        "certainty": None if result.support is None else result.support.certainty,
         "seconds": result.seconds,
         "steps": work[STEPS],
         "sweeps": work[SWEEPS],

@@ -41,7 +41,8 @@ class Log(logging.Handler):
         message = record.getMessage()
         if message not in self._told:  # searches and the chains that start from them may say the same
             self._told.add(message)
-            self.tell(f"syclade: {message}")
+            kind = "warning: " if record.levelno >= logging.WARNING else ""
+            self.tell(f"syclade: {kind}{message}")
 
 
 def show_log(quiet: bool, verbose: bool) -> Log:

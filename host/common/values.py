@@ -6,12 +6,13 @@ import math
 import numbers
 import operator
 import reprlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from syclade.host.common.errors import OptionError
 
-__all__ = ["counted", "path_of", "real", "shown", "whole"]
+__all__ = ["counted", "listed", "path_of", "real", "shown", "whole"]
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -80,6 +81,12 @@ def counted(number: int, one: str, many: str) -> str:
         one, many: the noun in the singular and in the plural.
     """
     return f"{number} {one if number == 1 else many}"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return up to `most` names with commas between, and the number of the others."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def shown(value: object) -> str:

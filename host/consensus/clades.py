@@ -1,7 +1,7 @@
-"""Support of clades and clones: how many sampled trees have the same mutations below one node.
+"""Support of edges, clades and clones: how many sampled trees have them.
 
-Sets of mutations are compared by the sums of 64-bit random keys of their mutations: two different sets have
-equal sums with probability 2^-64.
+Clades and clones are sets of mutations. Sets are compared by the sums of 64-bit random keys of their
+mutations: two different sets have equal sums with probability 2^-64.
 """
 
 from __future__ import annotations
@@ -13,13 +13,30 @@ from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.relations import TreeBlocks
 from syclade.host.trees.levels import levels_of
 
-__all__ = ["clade_support", "clone_support"]
+__all__ = ["clade_support", "clone_support", "edge_support"]
 
 _TOGETHER = 512
 """Number of trees that are climbed at once."""
 
 _KEYS = 20260
 """Seed of the mutations' keys."""
+
+
+def edge_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[np.float64]:
+    """Return the share of sampled trees in which each mutation has the same parent as in a tree.
+
+    Args:
+        parents: int32, shape (n + 1,): the tree.
+        blocks: the sampled trees, at least one.
+
+    Returns:
+        float64, shape (n,).
+    """
+    counts, samples = np.zeros(len(parents) - 1, dtype=np.int64), 0
+    for trees in blocks():
+        samples += len(trees)
+        counts += (trees[:, :-1] == parents[:-1]).sum(axis=0)
+    return np.asarray(counts / samples)
 
 
 def clade_support(parents: NDArray[np.int32], blocks: TreeBlocks) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from syclade.host.consensus.search import find_clone_tree
 from syclade.host.consensus.seeding import seeding_probabilities
 from syclade.host.consensus.tables import cells_table, clones_table, relations_table
 from syclade.host.consensus.truth import agreement_with
+from syclade.host.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.trees.cells import default_cell_names
@@ -45,14 +46,15 @@ class CloneConsensus:
     """Consensus of sampled mutation trees.
 
     Attributes:
-        tree: the clone tree.
-        relations: relations of all pairs of mutations in the samples.
+        tree: the clone tree, of the placed mutations (`mutations`).
+        relations: relations of all pairs of placed mutations in the samples.
         thresholds: the least probabilities of claims that pay.
         gain: gain of the tree (`gains`): the sum over its claims of probability minus threshold.
         support: float64, shape (clones,): share of the samples with each clone (`clone_support`).
-        cells: the cells on the clones.
-        sampled: the sampled trees.
-        matrix, rates: the observed values, and the error rates.
+        cells: the placed cells on the clones.
+        sampled: the sampled trees, of the placed mutations.
+        matrix, rates: the observed values of all mutations and cells, and the error rates.
+        unplaced: mutations and cells that are not in the tree.
         truth: agreement with the true tree (`agreement_with`), if it was given.
     """
 
@@ -65,17 +67,28 @@ class CloneConsensus:
     sampled: TreeBlocks
     matrix: Matrix
     rates: Rates
+    unplaced: Unplaced = field(default_factory=Unplaced)
     truth: Mapping[str, Agreement] | None = None
+
+    @cached_property
+    def placed(self) -> Matrix:
+        """The matrix of the placed mutations and cells."""
+        return self.unplaced.of_matrix(self.matrix)
 
     @property
     def mutations(self) -> tuple[str, ...]:
-        """Names of the mutations, in the order of the matrix."""
-        return self.matrix.mutations
+        """Names of the placed mutations, in the order of the matrix."""
+        return self.placed.mutations
+
+    @property
+    def unplaced_mutations(self) -> tuple[str, ...]:
+        """Names of the unplaced mutations, in the order of the matrix."""
+        return tuple(self.matrix.mutations[mutation] for mutation in self.unplaced.mutations)
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """Names of the cells, in the order of the matrix."""
-        return self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        """Names of the placed cells, in the order of the matrix."""
+        return self.placed.cells or default_cell_names(self.placed.n_cells)
 
     @cached_property
     def prevalence(self) -> Prevalence:
@@ -90,10 +103,11 @@ class CloneConsensus:
     @property
     def words(self) -> list[str]:
         """Lines of text: numbers of clones and of cells that fit nowhere, agreement with the true tree."""
-        clones, misfits = self.tree.clones - 1, len(self.misfits)
+        clones, misfits, left = self.tree.clones - 1, len(self.misfits), len(self.unplaced.mutations)
+        others = f", {left} {UNPLACED}" if left else ""
         lines = [
-            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones, {misfits} of "
-            f"{len(self.cell_names)} cells fit none of them"
+            f"consensus of the samples: {len(self.mutations)} mutations in {clones} clones{others}, "
+            f"{misfits} of {len(self.cell_names)} cells fit none of them"
         ]
         for name, one in (self.truth or {}).items():
             lines.append(f"its {name:9}  precision {one.precision:.4f}  recall {one.recall:.4f}")
@@ -102,15 +116,20 @@ class CloneConsensus:
     def seeding(self, cells: Collection[str]) -> dict[str, float]:
         """Return for each mutation the probability that exactly some cells have it, by falling probability.
 
-        It is a mean over up to 1000 sampled trees (`seeding_probabilities`).
+        Unplaced mutations and cells are left out. It is a mean over up to 1000 sampled trees
+        (`seeding_probabilities`).
 
         Args:
             cells: names of cells.
 
         Raises:
-            MatrixError: a cell is not in the matrix.
+            MatrixError: a cell is not in the matrix, or is unplaced.
         """
         unknown = [cell for cell in cells if cell not in self.cell_names]
+        if unknown and unknown[0] in (self.matrix.cells or default_cell_names(self.matrix.n_cells)):
+            raise MatrixError(
+                f"the cell {unknown[0]!r} is {UNPLACED}", hint="leave it out: nothing is known of it"
+            )
         if unknown:
             raise MatrixError(
                 f"the matrix has no cell {unknown[0]!r}",
@@ -118,27 +137,35 @@ class CloneConsensus:
             )
         inside = np.isin(self.cell_names, list(cells))
         trees = _spaced(self.sampled, self.relations.samples, SEEDING_TREES)
-        found = seeding_probabilities(trees, self.matrix, self.rates, inside)
+        found = seeding_probabilities(trees, self.placed, self.rates, inside)
         order = np.argsort(-found, kind="stable").tolist()
         return {self.mutations[mutation]: float(found[mutation]) for mutation in order}
 
     def to_newick(self) -> str:
         """Return the clone tree in Newick format, with the support of its clones."""
-        return clone_newick(self.tree, self.mutations, self.support)
+        return clone_newick(self.tree, self.mutations, self.support, len(self.unplaced.mutations))
 
     def to_clones(self) -> str:
         """Return the table of clones: tab-separated."""
         return clones_table(
-            self.tree, self.mutations, self.support, self.relations, self.cells.expected, self.prevalence
+            self.tree,
+            self.mutations,
+            self.support,
+            self.relations,
+            self.cells.expected,
+            self.prevalence,
+            self.unplaced_mutations,
+            len(self.unplaced.cells),
         )
 
     def to_relations(self) -> str:
         """Return the table of pairs of mutations: tab-separated."""
-        return relations_table(self.tree, self.relations, self.mutations)
+        return relations_table(self.tree, self.relations, self.mutations, self.unplaced_mutations)
 
     def to_cells(self) -> str:
         """Return the table of cells: tab-separated."""
-        return cells_table(self.cells, self.cell_names)
+        names = self.matrix.cells or default_cell_names(self.matrix.n_cells)
+        return cells_table(self.cells, names, self.unplaced.cells)
 
     def files(self) -> dict[str, Content]:
         """Return the contents of the files, by name."""
@@ -151,10 +178,14 @@ class CloneConsensus:
             name: {**asdict(one), "precision": one.precision, "recall": one.recall}
             for name, one in (self.truth or {}).items()
         }
+        clone_of: list[int | None] = [None] * self.matrix.n_mutations
+        rows = self.unplaced.placed_mutations(self.matrix.n_mutations).tolist()
+        for row, clone in zip(rows, self.tree.clone_of.tolist(), strict=True):
+            clone_of[row] = clone
         return {
             "samples": self.relations.samples,
             "clones": self.tree.clones - 1,
-            "clone_of": self.tree.clone_of.tolist(),
+            "clone_of": clone_of,
             "parents": self.tree.parents.tolist(),
             "thresholds": {"before": self.thresholds.before, "apart": self.thresholds.apart},
             "gain": self.gain,
@@ -171,8 +202,9 @@ def find_consensus(
     true: NDArray[np.int32] | None = None,
     thresholds: Thresholds = THRESHOLDS,
     relations: Relations | None = None,
+    unplaced: Unplaced | None = None,
 ) -> CloneConsensus | None:
-    """Return the consensus of sampled mutation trees; None if there are no samples.
+    """Return the consensus of sampled mutation trees; None if there are no samples, or no placed mutations.
 
     It depends only on the arguments: equal samples give the same tree everywhere.
 
@@ -184,23 +216,27 @@ def find_consensus(
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
         thresholds: the least probabilities of claims that pay.
         relations: relations in these trees, if they are known; counted otherwise.
+        unplaced: mutations and cells that the consensus leaves out; None for none.
     """
-    if not any(len(trees) for trees in blocks()):
+    unplaced = unplaced or Unplaced()
+    placed = unplaced.of_matrix(matrix)
+    if not placed.n_mutations or not any(len(trees) for trees in blocks()):
         return None
-    if relations is None:
-        relations = count_relations(blocks)
-    tree, gain = consensus_tree(blocks, best, relations, thresholds)
+    relations = unplaced.of_relations(count_relations(blocks) if relations is None else relations)
+    blocks = unplaced.of_blocks(blocks)
+    tree, gain = consensus_tree(blocks, unplaced.of_tree(best), relations, thresholds)
     return CloneConsensus(
         tree=tree,
         relations=relations,
         thresholds=thresholds,
         gain=gain,
         support=clone_support(tree, blocks),
-        cells=cells_on(tree, matrix, rates),
+        cells=cells_on(tree, placed, rates),
         sampled=blocks,
         matrix=matrix,
         rates=rates,
-        truth=None if true is None else agreement_with(tree, true),
+        unplaced=unplaced,
+        truth=None if true is None else agreement_with(tree, unplaced.of_tree(true)),
     )
 
 

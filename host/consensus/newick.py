@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import TreeError
 from syclade.host.consensus.clone_tree import CloneTree, make_clone_tree
+from syclade.host.consensus.unplaced import UNPLACED
 from syclade.host.input.textfile import excerpt
 from syclade.host.trees.labelled import parents_from_edges
 from syclade.host.trees.newick import newick_edges, newick_of
@@ -37,19 +38,23 @@ def clone_labels(tree: CloneTree, mutations: Sequence[str]) -> list[str]:
     return [root_label(mutations), *labels]
 
 
-def clone_newick(tree: CloneTree, mutations: Sequence[str], support: NDArray[np.float64]) -> str:
+def clone_newick(
+    tree: CloneTree, mutations: Sequence[str], support: NDArray[np.float64], unplaced: int = 0
+) -> str:
     """Return a clone tree in Newick format, with comments such as ``[&support=0.98]`` behind the labels.
 
     Args:
         tree: the clone tree.
         mutations: the n names.
         support: float64, shape (clones,): support of each clone; that of the root is left out.
+        unplaced: number of mutations that are not in the tree; if there are any, the root's comment has it.
     """
     root = tree.clones - 1  # the last node of the file's tree; clone c is node c - 1
     below = [[child - 1 for child in of] for of in tree.children]
     labels = clone_labels(tree, mutations)
     comments = [f"[&support={share:.3g}]" for share in support[1:].tolist()]
-    return newick_of([*below[1:], below[0]], [*labels[1:], labels[0]], [*comments, ""][: root + 1])
+    of_root = f"[&{UNPLACED}={unplaced}]" if unplaced else ""
+    return newick_of([*below[1:], below[0]], [*labels[1:], labels[0]], [*comments, of_root][: root + 1])
 
 
 def clone_tree_from_newick(
@@ -59,7 +64,7 @@ def clone_tree_from_newick(
 
     Args:
         text: the tree; the label of each clone has names of mutations with `separator_of` between them.
-        mutations: the n names of the mutations, in the order of the matrix.
+        mutations: the n names of the mutations, in the order of the matrix, without unplaced ones.
         path: the file, for messages.
 
     Raises:

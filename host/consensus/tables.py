@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.newick import separator_of
 from syclade.host.consensus.prevalence import Prevalence
 from syclade.host.consensus.relations import Relations
+from syclade.host.consensus.unplaced import UNPLACED
 
 __all__ = ["MOST_PAIRS", "cells_table", "clones_table", "relations_table"]
 
@@ -23,15 +24,17 @@ CLONES = (
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
 own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone
-and all below it; names of its mutations."""
+and all below it; names of its mutations. The last line has the unplaced mutations, and the number of
+unplaced cells, if there are any."""
 
 RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
-it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone."""
+it, and on another lineage; the relation in the consensus: before, after, apart, or open in one clone. Each
+unplaced mutation has one line, at the end, without a second."""
 
 CELLS = ("cell", "clone", "probability", "tail", "fits")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
-as unlikely there; yes, or no for cells that fit nowhere."""
+as unlikely there; yes, or no for cells that fit nowhere. An unplaced cell has no values."""
 
 MOST_PAIRS = 50_000
 """Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
@@ -44,6 +47,8 @@ def clones_table(
     relations: Relations,
     expected: NDArray[np.float64],
     prevalence: Prevalence,
+    unplaced: Sequence[str] = (),
+    unplaced_cells: int = 0,
 ) -> str:
     """Return the text of ``clones.tsv``: a line with `CLONES`, then the clones in preorder.
 
@@ -54,11 +59,13 @@ def clones_table(
         relations: relations in the samples.
         expected: float64, shape (clones,): expected number of cells of each clone.
         prevalence: prevalence of the clones.
+        unplaced: names of the unplaced mutations.
+        unplaced_cells: number of unplaced cells.
     """
-    bar = separator_of(mutations)
+    bar = separator_of((*mutations, *unplaced))
     below = tree.within @ expected
     numbers = (expected, prevalence.mean, prevalence.low, prevalence.high, below)
-    rows = (
+    rows: list[Sequence[object]] = [
         (
             clone,
             parent if clone else "",
@@ -68,17 +75,22 @@ def clones_table(
             bar.join(mutations[one] for one in tree.members[clone]),
         )
         for clone, parent in enumerate(tree.parents.tolist())
-    )
+    ]
+    if unplaced or unplaced_cells:
+        rows.append((UNPLACED, "", "", "", unplaced_cells, "", "", "", "", bar.join(unplaced)))
     return _table(CLONES, rows)
 
 
-def relations_table(tree: CloneTree, relations: Relations, mutations: Sequence[str]) -> str:
+def relations_table(
+    tree: CloneTree, relations: Relations, mutations: Sequence[str], unplaced: Sequence[str] = ()
+) -> str:
     """Return the text of ``relations.tsv``: a line with `RELATIONS`, then pairs in the matrix's order.
 
     Args:
         tree: the clone tree.
         relations: relations in the samples.
         mutations: the n names.
+        unplaced: names of the unplaced mutations.
     """
     first, second = np.triu_indices(len(mutations), 1)
     apart = relations.apart_counts
@@ -97,7 +109,7 @@ def relations_table(tree: CloneTree, relations: Relations, mutations: Sequence[s
             first.tolist(), second.tolist(), shares.T.tolist(), relation.tolist(), strict=True
         )
     )
-    return _table(RELATIONS, rows)
+    return _table(RELATIONS, (*rows, *((name, "", "", "", "", UNPLACED) for name in unplaced)))
 
 
 def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
@@ -106,22 +118,23 @@ def _descent(tree: CloneTree, relations: Relations, clone: int) -> float:
     return float(relations.above[pairs].min() / relations.samples)
 
 
-def cells_table(cells: CloneCells, names: Sequence[str]) -> str:
+def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[int] = ()) -> str:
     """Return the text of ``cells.tsv``: a line with `CELLS`, then the cells in the matrix's order.
 
     Args:
-        cells: the cells on the clones.
-        names: the names of the cells.
+        cells: the placed cells on the clones.
+        names: the names of all cells.
+        unplaced: numbers of the unplaced cells.
     """
-    own = cells.probability[cells.best, np.arange(len(names))]
-    rows = zip(
-        names,
-        cells.best.tolist(),
-        (f"{share:.4g}" for share in own.tolist()),
-        (f"{tail:.3g}" for tail in cells.tail.tolist()),
-        ("yes" if fits else "no" for fits in cells.fits.tolist()),
-        strict=True,
-    )
+    own = cells.probability[cells.best, np.arange(len(cells.best))]
+    placed = zip(cells.best.tolist(), own.tolist(), cells.tail.tolist(), cells.fits.tolist(), strict=True)
+    rows: list[Sequence[object]] = []
+    for number, name in enumerate(names):
+        if number in unplaced:
+            rows.append((name, UNPLACED, "", "", ""))
+        else:
+            clone, share, tail, fits = next(placed)
+            rows.append((name, clone, f"{share:.4g}", f"{tail:.3g}", "yes" if fits else "no"))
     return _table(CELLS, rows)
 
 

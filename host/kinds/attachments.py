@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -28,7 +29,7 @@ most likely pair."""
 
 SUPPORT = "support"
 """Last column with support: the probability that the cell belongs to the clone of its node, over sampled
-trees (`support.cells`)."""
+trees (`support.cells`); empty for unplaced cells."""
 
 
 def format_attachments(
@@ -72,7 +73,7 @@ def format_attachments(
         columns.extend((_shares(calls.probability), *pairs))
     if support is not None:
         more.append(SUPPORT)
-        columns.append(f"{share:.6g}" for share in support.tolist())
+        columns.append("" if math.isnan(share) else f"{share:.6g}" for share in support.tolist())
     table.writerow((*COLUMNS, *more))
     table.writerows(zip(*columns, strict=True))
     return text.getvalue()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from syclade.host.chains.scores import Score
     from syclade.host.chains.scores.named import ScoreOptions
     from syclade.host.consensus.consensus import CloneConsensus
+    from syclade.host.consensus.unplaced import Unplaced
     from syclade.host.input.matrix import Matrix
     from syclade.host.model.assignment import Assignment
     from syclade.host.model.problem import Problem
@@ -90,8 +91,8 @@ class TreeKind:
         cell_order: (tree) -> int64, shape (cells,): the cells in the order of the tree, for pictures.
         clones: (tree) -> its clones, in preorder.
         judge: (samples, sampling, problem, mutations, cells) -> the samples, with their diagnostics.
-        consensus: (samples, most likely tree, matrix, rates, true tree or None) -> their consensus;
-            None without samples, or if these trees have none.
+        consensus: (samples, most likely tree, matrix, rates, true tree or None, unplaced mutations and cells)
+            -> their consensus; None without samples, or if these trees have none.
     """
 
     name: str
@@ -114,7 +115,7 @@ class TreeKind:
     cell_order: Callable[[Tree], NDArray[np.int64]]
     clones: Callable[[Tree], list[Clone]]
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
-    consensus: Callable[[Sampled, Parents, Matrix, Rates, Parents | None], CloneConsensus | None]
+    consensus: Callable[[Sampled, Parents, Matrix, Rates, Parents | None, Unplaced], CloneConsensus | None]
 
     @property
     def file_names(self) -> tuple[str, ...]:

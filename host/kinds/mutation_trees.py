@@ -27,6 +27,7 @@ from syclade.host.trees.tree import ancestor_matrix, node_labels, preorder
 
 if TYPE_CHECKING:
     from syclade.host.consensus.consensus import CloneConsensus
+    from syclade.host.consensus.unplaced import Unplaced
     from syclade.host.samples.sampled import Sampled
     from syclade.host.samples.sampling import Sampling
     from syclade.host.samples.store import SampleStore
@@ -108,13 +109,20 @@ def _judge(
 
 
 def _consensus(
-    samples: Sampled, best: NDArray[np.int32], matrix: Matrix, rates: Rates, true: NDArray[np.int32] | None
+    samples: Sampled,
+    best: NDArray[np.int32],
+    matrix: Matrix,
+    rates: Rates,
+    true: NDArray[np.int32] | None,
+    unplaced: Unplaced,
 ) -> CloneConsensus | None:
     from syclade.host.consensus.consensus import find_consensus
     from syclade.host.samples.mutation_trees import SampledMutationTrees
 
     assert isinstance(samples, SampledMutationTrees)
-    return find_consensus(samples.store.trees, best, matrix, rates, true, relations=samples.relations)
+    return find_consensus(
+        samples.store.trees, best, matrix, rates, true, relations=samples.relations, unplaced=unplaced
+    )
 
 
 MUTATION = TreeKind(

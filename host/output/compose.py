@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import syclade
 from syclade.host.chains.plan import Plan
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import TreeKind
 from syclade.host.model.assignment import Assignment
@@ -36,6 +37,7 @@ def make_result(
     options: Mapping[str, Any],
     true: NDArray[np.int32] | None = None,
     estimated: tuple[str, ...] = (),
+    unplaced: Unplaced,
 ) -> Result:
     """Assemble a result; the log-likelihood is recomputed in float64 from the original matrix.
 
@@ -49,6 +51,7 @@ def make_result(
         options: the options of `infer`.
         true: parent vector of the true tree to compare with, int32, shape (n + 1,); None for none.
         estimated: names of the rates that were estimated from the matrix.
+        unplaced: mutations and cells of which the matrix says nothing.
     """
     outcome = found.outcome
     proposed, accepted = outcome.tallies.reshape(2, -1).tolist()
@@ -95,6 +98,7 @@ def make_result(
         score=score.name,
         learned=_learned(problem.rate_tables.model, outcome.best.best_rate_at),
         estimated_rates=estimated,
+        unplaced=unplaced,
         fitted_rates=fitted,
         contradicted=contradicted,
     )

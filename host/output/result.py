@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from syclade.host.common.errors import OutputError
 from syclade.host.common.files import write_files
 from syclade.host.common.read_only import freeze_arrays
 from syclade.host.common.values import path_of
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.devices.work import WithWork, WorkDone, executed_on
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import Tree, TreeKind
@@ -96,6 +97,8 @@ class Result(WithWork):
         true_tree: comparison with the true tree, if it was given (`trees.truth.compare`).
         score: score of the log-likelihood: max, each cell at its best node; sum, each cell at all nodes; or
             doublets, each cell at all nodes and pairs of nodes.
+        unplaced: mutations and cells of which the matrix says nothing (`Unplaced`): they are in the tree, but
+            neither in the consensus nor in the support.
         estimated_rates: names of the error rates that were not given, but estimated from the matrix.
         fitted_rates: the error rates under which the best tree is most likely (`rate_fit`); None for cell
             trees, doublets, a recurrence, zygosity and learned rates.
@@ -143,6 +146,7 @@ class Result(WithWork):
     true_tree: Mapping[str, Any] | None = None
     score: str = "max"
     learned: Mapping[str, Any] | None = None
+    unplaced: Unplaced = field(default_factory=Unplaced)
     estimated_rates: tuple[str, ...] = ()
     fitted_rates: Rates | None = None
     contradicted: tuple[str, ...] = ()

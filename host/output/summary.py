@@ -46,6 +46,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "chain_log_likelihoods": result.chain_log_likelihoods.tolist(),
         "moves": {kind: {"proposed": p, "accepted": a} for kind, (p, a) in result.moves.items()},
         "searches": [search._asdict() for search in result.searches],
+        "unplaced": result.unplaced.to_dict(result.mutations, result.cells),
     }
     if result.estimated_rates:
         told["estimated_rates"] = list(result.estimated_rates)

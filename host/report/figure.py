@@ -105,10 +105,11 @@ def support_of(result: Result, clones: list[Clone]) -> tuple[list[float | None] 
         further co-optimal trees, None and "".
     """
     if result.samples is not None:
-        return result.samples.support(result.parents, clones), "the sampled trees"
+        return result.samples.support(result.parents, clones, result.unplaced), "the sampled trees"
     if result.support is not None:
-        clades = result.support.clades[[clone.node for clone in clones[1:]]]
-        return [None, *clades.tolist()], "the sampled trees"
+        clades = result.support.clades
+        first = [result.unplaced.first_placed(clone.mutations) for clone in clones]
+        return [None if one is None else float(clades[one]) for one in first], "the sampled trees"
     if result.co_optimal is None or len(result.co_optimal.trees) == 1:
         return None, ""
 

@@ -149,14 +149,23 @@ def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def _unplaced(result: Result) -> Section | None:
+    if not result.unplaced:
+        return None
+    words = result.unplaced.words(result.mutations, result.cells)
+    more = "Their places in the tree are arbitrary; support and consensus leave them out."
+    return Section("Unplaced", (more,), warnings=(f"{words}: they say nothing of the tree.",))
+
+
 def _support(result: Result) -> Section | None:
     if result.support is None:
         return None
     found, labels = result.support, node_labels(result.mutations)
-    shares = sorted(zip(found.edges.tolist(), found.clades.tolist(), range(len(found.edges)), strict=True))
+    above, edges, clades = found.unplaced.parents_of(result.parents), found.edges, found.clades
+    placed = found.unplaced.placed_mutations(len(edges)).tolist()
     rows = [
-        (labels[node], labels[result.parents[node]], f"{edge:.2f}", f"{clade:.2f}")
-        for edge, clade, node in shares
+        (labels[node], labels[above[node]], f"{edges[node]:.2f}", f"{clades[node]:.2f}")
+        for node in sorted(placed, key=lambda node: (edges[node], clades[node], node))
     ]
     chains, samples = found.sampled.log_likelihoods.shape
     words: tuple[str, ...] = (
@@ -248,6 +257,7 @@ def _provenance(result: Result) -> Section:
 
 SECTIONS: tuple[Callable[[Result], Section | None], ...] = (
     _trust,
+    _unplaced,
     _support,
     _samples,
     _co_optimal,

@@ -11,6 +11,7 @@ from syclade.host.chains.annealing import annealing_for
 from syclade.host.chains.convergence import Rule, StoppingRule
 from syclade.host.chains.scores.named import ScoreOptions
 from syclade.host.cluster.where import Several, where_of
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.estimated_rates import AskedRates, Estimated, Report
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions
@@ -60,6 +61,7 @@ class Request:
         support: chains that sample trees for support; None for none.
         options: all of this by the names of `infer`'s arguments, as plain values.
         estimated: which of the rates were not given, but estimated, and how.
+        unplaced: mutations and cells of which the matrix says nothing.
     """
 
     kind: TreeKind
@@ -82,6 +84,7 @@ class Request:
     support: SupportPlan | None
     options: Mapping[str, Any]
     estimated: Estimated
+    unplaced: Unplaced
 
 
 def make_request(matrix: Any, given: Mapping[str, Any], stop: Stop, report: Report) -> Request:
@@ -128,6 +131,7 @@ def make_request(matrix: Any, given: Mapping[str, Any], stop: Stop, report: Repo
         support=support,
         options=_told(asked, inputs, estimated.rates, learning),
         estimated=estimated,
+        unplaced=inputs.unplaced,
         **{name: asked[name] for name in names},
     )
 

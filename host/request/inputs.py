@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from syclade.host.consensus.unplaced import Unplaced, unplaced_in
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.kinds.named import kind_named
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Inputs", "read_inputs"]
 
+logger = logging.getLogger("syclade.input")
+
 
 class Inputs(NamedTuple):
     """The matrix, and what other options name in it.
@@ -33,6 +37,7 @@ class Inputs(NamedTuple):
         recurrent: number of the mutation that has a copy; None for none.
         true_tree: int32, shape (n + 1,): a parent vector to compare with; None for none.
         names: the names of mutations and cells as plain values, by the names of the two options.
+        unplaced: mutations and cells of which the matrix says nothing; a warning has named them.
     """
 
     kind: TreeKind
@@ -41,6 +46,7 @@ class Inputs(NamedTuple):
     recurrent: int | None
     true_tree: NDArray[np.int32] | None
     names: Mapping[str, str | list[str] | None]
+    unplaced: Unplaced
 
 
 def read_inputs(matrix: Any, asked: Mapping[str, Any]) -> Inputs:
@@ -58,6 +64,10 @@ def read_inputs(matrix: Any, asked: Mapping[str, Any]) -> Inputs:
     names, cell_names, true_tree = asked["names"], asked["cell_names"], asked["true_tree"]
     as_read = observed = read_matrix(matrix, names, cell_names=cell_names)
     told = _names_told(names, cell_names, observed)
+    unplaced = unplaced_in(as_read)
+    if unplaced:
+        words = unplaced.words(as_read.mutations, as_read.cells or default_cell_names(as_read.n_cells))
+        logger.warning("%s: they say nothing of the tree", words)
     kind, recurrent = kind_named(asked["tree"]), None
     if has_copy(asked):
         from syclade.host.kinds.recurrent_trees import recurrent_kind
@@ -67,7 +77,7 @@ def read_inputs(matrix: Any, asked: Mapping[str, Any]) -> Inputs:
     if asked["attach"]:
         check_cell_names(observed.cells or default_cell_names(observed.n_cells), observed.mutations)
     true = None if true_tree is None else tree_of(true_tree, observed.mutations, observed.cells or ())
-    return Inputs(kind, observed, as_read, recurrent, true, told)
+    return Inputs(kind, observed, as_read, recurrent, true, told, unplaced)
 
 
 def _names_told(names: Names, cell_names: Names, observed: Matrix) -> dict[str, str | list[str] | None]:

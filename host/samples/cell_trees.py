@@ -26,6 +26,7 @@ from syclade.host.trees.leaf_formats import leaf_labels, leaf_newick
 from syclade.host.trees.newick import quoted_label
 
 if TYPE_CHECKING:
+    from syclade.host.consensus.unplaced import Unplaced
     from syclade.host.trees.clones import Clone
 
 __all__ = ["SampledCellTrees", "judge_cell_trees", "majority_newick"]
@@ -84,15 +85,18 @@ class SampledCellTrees(Sampled):
             "consensus.newick": majority_newick(self.clades, self.cells),
         }
 
-    def support(self, parents: NDArray[np.int32], clones: Sequence[Clone]) -> list[float | None]:
+    def support(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> list[float | None]:
         """See `Sampled.support`: the share of the clade below the clone's edge; None for single cells."""
         below = clades(parents)
 
-        def share(node: int) -> float | None:
-            cells = frozenset(np.flatnonzero(below[node]).tolist())
-            return self.clades.get(cells, 0.0) if len(cells) > 1 else None
+        def share(clone: Clone) -> float | None:
+            cells = frozenset(np.flatnonzero(below[clone.node]).tolist())
+            shared = len(cells) > 1 and unplaced.first_placed(clone.mutations) is not None
+            return self.clades.get(cells, 0.0) if shared else None
 
-        return [None, *(share(clone.node) for clone in clones[1:])]
+        return [None, *map(share, clones[1:])]
 
 
 def majority_newick(clades: Mapping[frozenset[int], float], cells: Sequence[str]) -> str:

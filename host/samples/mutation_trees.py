@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
+from syclade.host.consensus.clades import edge_support
 from syclade.host.consensus.relations import Relations
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.cooptimal.consensus import Consensus
 from syclade.host.diagnostics.numbers import bulk_ess, split_rhat
 from syclade.host.diagnostics.trees import ancestor_spread, frechet_ess
@@ -71,9 +73,16 @@ class SampledMutationTrees(Sampled):
             "posterior.gv": self.posterior.to_graphviz(self.names, least=0.05),
         }
 
-    def support(self, parents: NDArray[np.int32], clones: Sequence[Clone]) -> list[float | None]:
+    def support(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> list[float | None]:
         """See `Sampled.support`: the share of the edge to the clone's first mutation."""
-        return [None, *self.posterior.of_edges(parents, [clone.node for clone in clones[1:]])]
+        edges = np.full(len(parents) - 1, np.nan)
+        edges[unplaced.placed_mutations(len(edges))] = edge_support(
+            unplaced.of_tree(parents), unplaced.of_blocks(self.store.trees)
+        )
+        first = [unplaced.first_placed(clone.mutations) for clone in clones]
+        return [None if one is None else float(edges[one]) for one in first]
 
     def columns(self, parents: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:
         """See `Sampled.columns`."""

@@ -17,6 +17,7 @@ from syclade.host.samples.store import SampleStore
 from syclade.host.samples.trust import Trust, finite, rhat_warnings
 
 if TYPE_CHECKING:
+    from syclade.host.consensus.unplaced import Unplaced
     from syclade.host.trees.clones import Clone
 
 __all__ = ["Sampled"]
@@ -47,12 +48,15 @@ class Sampled(Trust, ABC):
         """Return the contents of the files, by name."""
 
     @abstractmethod
-    def support(self, parents: NDArray[np.int32], clones: Sequence[Clone]) -> list[float | None]:
+    def support(
+        self, parents: NDArray[np.int32], clones: Sequence[Clone], unplaced: Unplaced
+    ) -> list[float | None]:
         """Return the share of samples that have each clone of a tree; None where there is nothing to share.
 
         Args:
             parents: the tree.
             clones: its clones.
+            unplaced: mutations that are left out, and clones of nothing else with them.
         """
 
     def columns(self, parents: NDArray[np.int32]) -> dict[str, NDArray[np.int32]]:

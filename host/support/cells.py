@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.consensus.unplaced import Unplaced
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.clones import clones_of
@@ -27,6 +28,7 @@ def cell_shares(
     parents: NDArray[np.int32],
     node: NDArray[np.int32],
     trees: NDArray[np.int32],
+    unplaced: Unplaced | None = None,
 ) -> NDArray[np.float64]:
     """Return the probability that each cell belongs to the clone of its node.
 
@@ -41,15 +43,19 @@ def cell_shares(
         parents: int32, shape (n + 1,): the tree.
         node: int32, shape (cells,): the node of each cell in the tree.
         trees: int32, shape (trees, n + 1): sampled trees, at least one; some are used, evenly spaced.
+        unplaced: mutations that are taken out of all trees, and cells without a probability; None for none.
 
     Returns:
-        float64, shape (cells,).
+        float64, shape (cells,); NaN for unplaced cells.
     """
+    unplaced = unplaced or Unplaced()
     table = rates.log_table()[list(problem.values)]
     weights = np.append(table[:, 1] - table[:, 0], 0.0)[problem.observed]
+    weights = weights[unplaced.placed_mutations(len(weights))]
+    node, parents = unplaced.nodes_of(parents, node), unplaced.of_tree(parents)
     nodes, columns = len(parents), problem.columns
     used = min(len(trees), MOST_TREES, max(16, _MOST_NUMBERS // (nodes * columns)))
-    some = trees[np.arange(used) * len(trees) // used]
+    some = unplaced.of_trees(trees[np.arange(used) * len(trees) // used])
     clone = _clone_of(parents, node)
     first = np.zeros(columns, dtype=np.int64)
     first[problem.column_of[::-1]] = np.arange(len(node))[::-1]  # the first cell with each column
@@ -58,7 +64,9 @@ def cell_shares(
     chunk = max(1, _AT_ONCE // (nodes * columns))
     for begin in range(0, used, chunk):
         total += _of_trees(some[begin : begin + chunk], weights, wanted)
-    return np.asarray((total / used)[problem.column_of])
+    shares = np.asarray((total / used)[problem.column_of])
+    shares[list(unplaced.cells)] = np.nan
+    return shares
 
 
 def _of_trees(

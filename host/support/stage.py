@@ -17,7 +17,7 @@ from syclade.host.chains.plan import Plan, make_plan
 from syclade.host.chains.scores.named import ScoreOptions, score_named, space_of
 from syclade.host.chains.starts import state_at
 from syclade.host.chains.state import ChainState
-from syclade.host.consensus.clades import clade_support
+from syclade.host.consensus.clades import clade_support, edge_support
 from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.model.problem import Problem, make_problem
@@ -253,9 +253,17 @@ def _support(
     planned: SupportPlan, result: Result, judged: Judged, *, interrupted: bool, seconds: float
 ) -> Support:
     """Return the support of a result by the samples of a round."""
-    sampled = judged.sampled
+    sampled, unplaced, rates = judged.sampled, result.unplaced, None
     trees = _thinned(sampled.store.trees_by_chain())
-    node, rates = result.assignment.node, None
+    count = len(result.mutations)
+    placed = unplaced.placed_mutations(count)
+    best, some = unplaced.of_tree(result.parents), unplaced.of_trees(trees)
+
+    def of_all(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        full = np.full(count, np.nan)
+        full[placed] = shares
+        return full
+
     if result.estimated_rates and result.observed is not None:
         rates = rate_posterior(result.observed, planned.rates, trees, result.estimated_rates)
     return Support(
@@ -265,12 +273,15 @@ def _support(
         interrupted=interrupted,
         seconds=seconds,
         sampled=sampled,
-        edges=np.array(sampled.posterior.of_edges(result.parents, range(len(result.mutations)))),
-        clades=clade_support(result.parents, lambda: [trees]),
-        cells=cell_shares(planned.plan.problem, planned.rates, result.parents, node, trees),
+        edges=of_all(edge_support(best, unplaced.of_blocks(sampled.store.trees))),
+        clades=of_all(clade_support(best, lambda: [some])),
+        cells=cell_shares(
+            planned.plan.problem, planned.rates, result.parents, result.assignment.node, trees, unplaced
+        ),
         trees=trees,
         pairs=judged.pairs,
         rates=rates,
+        unplaced=unplaced,
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.read_only import freeze_arrays
+from syclade.host.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.diagnostics.pairs import ROUGH, PairSizes
 from syclade.host.model.rate_posterior import RatePosterior
 from syclade.host.options import flag_of
@@ -23,8 +25,9 @@ from syclade.host.trees.tree import children, node_labels
 __all__ = ["COLUMNS", "FILES", "SURE", "UNSURE", "Support"]
 
 COLUMNS = ("mutation", "parent", "p_parent", "p_clade")
-"""Columns of support.tsv: names of a mutation and of its parent in the tree; probability of that edge;
-probability that a node has the same mutations below it as this one."""
+"""Columns of support.tsv: names of a mutation and of its parent in the tree, without unplaced mutations;
+probability of that edge; probability that a node has the same mutations below it as this one. An unplaced
+mutation has no probabilities, and `unplaced` for a parent."""
 
 FILES = ("support.tsv", "support.nhx")
 """Names of the files."""
@@ -49,12 +52,15 @@ class Support:
         interrupted: whether the sampling was stopped; the samples are those until then.
         seconds: wall time of the chains.
         sampled: the samples with their diagnostics.
-        edges: float64, shape (n,): probability of each mutation's parent in the tree.
+        edges: float64, shape (n,): probability of each mutation's parent in the tree; without unplaced
+            mutations, which have NaN, as in `clades`.
         clades: float64, shape (n,): probability of the set of mutations at and below each mutation.
-        cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`).
+        cells: float64, shape (cells,): probability that each cell belongs to its clone (`support.cells`); NaN
+            for unplaced cells.
         trees: int32, shape (samples, n + 1): sampled trees, chain by chain; evenly thinned if they are large.
         pairs: effective sample sizes of uncertain pairs of mutations.
         rates: posterior of the error rates that were estimated; None if none was.
+        unplaced: mutations and cells without support.
     """
 
     level: str
@@ -69,6 +75,7 @@ class Support:
     trees: NDArray[np.int32]
     pairs: PairSizes
     rates: RatePosterior | None = None
+    unplaced: Unplaced = field(default_factory=Unplaced)
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""
@@ -76,8 +83,23 @@ class Support:
 
     @property
     def before(self) -> NDArray[np.float64]:
-        """float64, shape (n, n): probability that the row's mutation is above the column's."""
-        return self.sampled.posterior.ancestors
+        """float64, shape (n, n): probability of the row's mutation above the column's; NaN if unplaced."""
+        before = self.sampled.posterior.ancestors
+        if self.unplaced.mutations:
+            before, gone = before.copy(), list(self.unplaced.mutations)
+            before[gone] = before[:, gone] = np.nan
+        return before
+
+    @property
+    def certainty(self) -> float | None:
+        """Mean probability of the edges; None if all mutations are unplaced."""
+        placed = self.edges[~np.isnan(self.edges)]
+        return float(placed.mean()) if placed.size else None
+
+    @property
+    def placed(self) -> int:
+        """Number of mutations with support: of all but the unplaced ones."""
+        return len(self.edges) - len(self.unplaced.mutations)
 
     @property
     def sure(self) -> int:
@@ -94,8 +116,8 @@ class Support:
         """The support as a line of text."""
         clades, cells = int((self.clades >= SURE).sum()), int((self.cells >= SURE).sum())
         return (
-            f"support: {self.sure} of {len(self.edges)} edges >= {SURE}, {clades} of {len(self.clades)} "
-            f"clades, {cells} of {len(self.cells)} cells"
+            f"support: {self.sure} of {self.placed} edges >= {SURE}, {clades} of {self.placed} "
+            f"clades, {cells} of {len(self.cells) - len(self.unplaced.cells)} cells"
         )
 
     @property
@@ -104,7 +126,7 @@ class Support:
         found = []
         if self.unsure:
             found.append(
-                f"{self.unsure} of {len(self.edges)} edges of the tree are in fewer than half of the sampled "
+                f"{self.unsure} of {self.placed} edges of the tree are in fewer than half of the sampled "
                 "trees: see support.tsv"
             )
         if not self.enough:
@@ -159,24 +181,31 @@ class Support:
             parents: int32, shape (n + 1,): the tree.
             mutations: the n names.
         """
-        labels = node_labels(mutations)
+        labels, above = node_labels(mutations), self.unplaced.parents_of(parents)
         text = io.StringIO()
         table = csv.writer(text, delimiter="\t", lineterminator="\n")
         table.writerow(COLUMNS)
         for node, (edge, clade) in enumerate(zip(self.edges.tolist(), self.clades.tolist(), strict=True)):
-            table.writerow((labels[node], labels[parents[node]], f"{edge:.6g}", f"{clade:.6g}"))
+            if node in self.unplaced.mutations:
+                table.writerow((labels[node], UNPLACED, "", ""))
+            else:
+                table.writerow((labels[node], labels[above[node]], f"{edge:.6g}", f"{clade:.6g}"))
         return text.getvalue()
 
     def to_newick(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> str:
         """Return the tree in Newick format, with the probabilities as NHX comments behind the names.
 
-        A comment is ``[&&NHX:support=0.93:clade=0.41]``: the probability of the edge above, and of the clade.
+        A comment is ``[&&NHX:support=0.93:clade=0.41]``: the probability of the edge above, and of the clade;
+        that of an unplaced mutation is ``[&&NHX:unplaced=yes]``.
 
         Args:
             parents, mutations: as for `table`.
         """
         shares = zip(self.edges.tolist(), self.clades.tolist(), strict=True)
-        comments = [f"[&&NHX:support={edge:.6g}:clade={clade:.6g}]" for edge, clade in shares]
+        comments = [
+            f"[&&NHX:{UNPLACED}=yes]" if math.isnan(edge) else f"[&&NHX:support={edge:.6g}:clade={clade:.6g}]"
+            for edge, clade in shares
+        ]
         return newick_of(children(parents), node_labels(mutations), [*comments, ""])
 
     def files(self, parents: NDArray[np.int32], mutations: Sequence[str]) -> dict[str, Content]:

@@ -11,6 +11,7 @@ The language: https://graphviz.org/doc/info/lang.html.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,11 +59,12 @@ def to_graphviz(
         mutations: the n names. The root gets ``root_label``.
         attached: for each of the n + 1 nodes, the names of the cells attached to it, drawn as grey boxes;
             None for no cells.
-        support: for each of the n mutations, the probability of the edge to it, written as its label; None
-            for no labels.
+        support: for each of the n mutations, the probability of the edge to it, written as its label, if it
+            is not NaN; None for no labels.
     """
     labels = [quoted(label) for label in node_labels(mutations)]
-    notes = [f' [label="{share:.2f}"]' for share in support] if support is not None else [""] * len(mutations)
+    shares = [math.nan] * len(mutations) if support is None else support
+    notes = ["" if math.isnan(share) else f' [label="{share:.2f}"]' for share in shares]
     edges = [
         f"    {labels[parents[node]]} -> {labels[node]}{notes[node]};\n"
         for node in preorder(parents).tolist()[1:]

@@ -17,6 +17,7 @@ from syclade.host.devices.choice import choose_device
 from syclade.host.inference import infer
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.options.defaults import DEFAULT_SEED
+from syclade.host.samples.mutation_trees import SampledMutationTrees
 from syclade.host.trees.distances import Agreement
 from syclade.quality.consensus.result import ConsensusStudy, Found
 
@@ -98,14 +99,14 @@ def _of_input(
         samples=max(1, steps * 3 // 4 // SAMPLES),
         start="search",
     )
-    assert sampled.samples is not None
-    assert sampled.consensus is not None
-    ess, relations, true = sampled.samples.ess, sampled.consensus.relations, simulation.parents
+    samples = sampled.samples
+    assert isinstance(samples, SampledMutationTrees)
+    ess, relations, true = samples.ess, samples.relations, simulation.parents  # of unplaced mutations, too
     likely = clone_tree_of(best)
     yield Found(number, "most likely tree", likely.clones - 1, ess, agreement_with(likely, true))
     yield Found(number, f"pairs ≥ {SHARES}", None, ess, _of_pairs(relations, true))
     for thresholds in GRID:
-        tree, _ = consensus_tree(sampled.samples.store.trees, best, relations, thresholds)
+        tree, _ = consensus_tree(samples.store.trees, best, relations, thresholds)
         name = f"consensus {thresholds.before:g}, {thresholds.apart:g}"
         yield Found(number, name, tree.clones - 1, ess, agreement_with(tree, true))
 

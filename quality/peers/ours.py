@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import RatesError
 from syclade.host.consensus.clone_tree import clone_tree_of
+from syclade.host.consensus.consensus import consensus_tree
+from syclade.host.consensus.gains import THRESHOLDS
 from syclade.host.inference import infer
 from syclade.host.trees.tree import ancestor_matrix
 from syclade.quality.peers.claims import claims_of_shares, claims_of_tree, without_ties
@@ -16,6 +18,7 @@ from syclade.quality.race.answers import processor_seconds
 
 if TYPE_CHECKING:
     from syclade.host.output.result import Result
+    from syclade.host.support.value import Support
 
 __all__ = ["rates_given", "rates_not_given"]
 
@@ -43,9 +46,8 @@ def rates_given(one: StudyInput, support: str, device: str) -> Iterator[Found]:
     ordered = claims_of_tree(clone_tree_of(result.parents))
     yield one.found(likely, ordered, seconds)
     yield one.found(open_ties, without_ties(ordered, on_path), seconds)
-    assert result.consensus is not None
     yield _of_consensus(one, consensus, result, seconds)
-    relations = result.consensus.relations
+    relations = _support_of(result).sampled.relations
     shares = claims_of_shares(relations.before, relations.apart)
     yield one.found(pairs, shares, seconds, relations.before)
 
@@ -65,20 +67,22 @@ def rates_not_given(one: StudyInput, support: str, device: str) -> Iterator[Foun
 
 
 def _of_consensus(one: StudyInput, method: str, result: Result, seconds: float) -> Found:
-    """Return the comparison of a run's consensus with the truth."""
-    assert result.consensus is not None
-    assert result.support is not None
-    rates, inside = result.support.rates, None
+    """Return the comparison of a run's consensus with the truth.
+
+    The consensus is that of all mutations, also of unplaced ones, which the other programs place, too.
+    """
+    support = _support_of(result)
+    rates, inside, sampled = support.rates, None, support.sampled
     if rates is not None:
         inside = {
             name: between.low <= getattr(one.given, name) <= between.high
             for name, between in rates.intervals.items()
         }
-    return one.found(
-        method,
-        claims_of_tree(result.consensus.tree),
-        seconds,
-        result.consensus.relations.before,
-        result.support.enough,
-        inside,
-    )
+    relations = sampled.relations
+    tree, _ = consensus_tree(sampled.store.trees, result.parents, relations, THRESHOLDS)
+    return one.found(method, claims_of_tree(tree), seconds, relations.before, support.enough, inside)
+
+
+def _support_of(result: Result) -> Support:
+    assert result.support is not None
+    return result.support
