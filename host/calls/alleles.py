@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,7 @@ class Allele:
             quality 3 and more.
         counted: reads of which the alternative is a part.
         count: reads with this alternative in the test.
+        unfiltered: those before filters of alternative bases and joint qualities, which LoFreq's AF counts.
         trials: reads in the test.
         homopolymer: length of the homopolymer at the next position; 0 for a base.
     """
@@ -48,6 +50,7 @@ class Allele:
     dp4: tuple[int, int, int, int]
     counted: int
     count: int
+    unfiltered: int
     trials: int
     homopolymer: int = 0
 
@@ -102,7 +105,20 @@ def run_tests(
         np.array([columns.alternatives[one] for one in wanted], dtype=np.int64),
     )
     log_p = tails.of(made)
+    for at, (column, base) in enumerate(wanted):
+        if columns.alternatives[column, base] == columns.trials[column]:
+            log_p[at] = _all_wrong(*groups[at])
     return WindowTests(tested, dict(zip(wanted, log_p.tolist(), strict=True)), order)
+
+
+def _all_wrong(probability: NDArray[np.float64], count: NDArray[np.int64]) -> float:
+    """Return ln of the probability that all bases of a column are wrong.
+
+    It is often a whole Phred number, so its logarithms are added in LoFreq's order, which decides how it is
+    cut.
+    """
+    each = [math.log(p) for p in probability.tolist()]
+    return float(np.repeat(each, count).cumsum()[-1])
 
 
 def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int) -> Allele:
@@ -124,5 +140,6 @@ def allele_at(columns: ColumnsToTest, tests: WindowTests, column: int, base: int
         (forward, reverse, *strands[base].tolist()),
         int(strands[:4].sum()),
         int(columns.alternatives[column, base]),
+        int(columns.unfiltered[column, base]),
         int(columns.trials[column]),
     )

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.consensus import consensus_indels
 from syclade.host.calls.counts import Counts
-from syclade.host.calls.errors_of_bases import joint_errors, phred
+from syclade.host.calls.errors_of_bases import UNKNOWN, joint_errors, phred, phred_to_error
 from syclade.host.calls.options import CallOptions
 
-__all__ = ["ColumnsToTest", "columns_to_test"]
+__all__ = ["ColumnsToTest", "columns_to_test", "median_of_reference"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class ColumnsToTest:
         tested: bool, (columns,): whether any alternative base was counted, so that three tests are done.
         alternatives: int64, (columns, 4): bases that count in the tests, by base; 0 for that of the
             reference.
+        unfiltered: int64, (columns, 4): the same before the filters of alternative bases and joint qualities.
         trials: int64, (columns,): bases that count in the tests.
         starts: int64, (columns + 1,): where the groups of each column begin.
         probability, count: float64 and int64, (groups,): bases with the same error probability.
@@ -34,6 +35,7 @@ class ColumnsToTest:
     reference: NDArray[np.uint8]
     tested: NDArray[np.bool_]
     alternatives: NDArray[np.int64]
+    unfiltered: NDArray[np.int64]
     trials: NDArray[np.int64]
     starts: NDArray[np.int64]
     probability: NDArray[np.float64]
@@ -55,18 +57,16 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
     """
     columns = len(counts.depth)
     alternative = counts.base != reference[counts.column]
-    quality = counts.quality.copy()
-    good = quality >= options.min_bq
-    kept = good & (~alternative | (quality >= options.min_alt_bq))
-    if options.def_alt_bq > 0:
-        quality[alternative] = options.def_alt_bq
-    elif options.def_alt_bq < 0:
-        quality[alternative] = _median_of_reference(counts, ~alternative, columns)[counts.column[alternative]]
+    known = reference[counts.column] < 4
+    good = known & (counts.quality >= options.min_bq)
+    kept = good & (~alternative | (counts.quality >= options.min_alt_bq))
+    quality = _replaced(counts, alternative, columns, options)
     joint = joint_errors(counts.mapping, counts.alignment, quality, use_mapping=not options.no_mq)
     if options.min_jq > 0 or options.min_alt_jq > 0:
-        joined = phred(joint)
+        joined = phred(joint, exact=options.compat)
         kept &= (joined >= options.min_jq) & (~alternative | (joined >= options.min_alt_jq))
-    kept &= reference[counts.column] < 4
+    if options.def_alt_jq > 0:
+        joint[alternative] = phred_to_error(options.def_alt_jq)
     by_base = _sums(counts, kept & alternative, columns)
     bases = counts.strands.sum(axis=(1, 2))
     enough = bases >= options.min_cov
@@ -87,6 +87,7 @@ def columns_to_test(counts: Counts, reference: NDArray[np.uint8], options: CallO
         reference,
         tested,
         by_base,
+        _sums(counts, good & alternative, columns),
         np.bincount(counts.column[kept], counts.count[kept], columns).astype(np.int64),
         np.searchsorted(places, starts),
         probability[places],
@@ -108,13 +109,30 @@ def _grouped(
     return order, np.searchsorted(column[order], np.arange(columns + 1))
 
 
-def _median_of_reference(counts: Counts, is_reference: NDArray[np.bool_], columns: int) -> NDArray[np.uint8]:
-    """Return the median base quality of the reference's bases, uint8, (columns,); 0 without any."""
+def _replaced(
+    counts: Counts, alternative: NDArray[np.bool_], columns: int, options: CallOptions
+) -> NDArray[np.uint8]:
+    """Return the base qualities, with those of alternative bases replaced as the options say."""
+    quality = counts.quality.copy()
+    if options.def_alt_bq > 0:
+        quality[alternative] = options.def_alt_bq
+    elif options.def_alt_bq < 0:
+        quality[alternative] = median_of_reference(counts, ~alternative, columns)[counts.column[alternative]]
+    return quality
+
+
+def median_of_reference(counts: Counts, is_reference: NDArray[np.bool_], columns: int) -> NDArray[np.uint8]:
+    """Return the median base quality of the reference's bases, uint8, (columns,).
+
+    Of an even number, it is the mean of the two in the middle, cut to an integer. Without such bases, it is
+    `UNKNOWN`, as in LoFreq: a base call is then no source of errors.
+    """
     histogram = np.zeros((columns, 128), dtype=np.int64)
     np.add.at(
         histogram, (counts.column[is_reference], counts.quality[is_reference]), counts.count[is_reference]
     )
     totals = histogram.cumsum(axis=1)
-    half = totals[:, -1:] // 2
-    median: NDArray[np.uint8] = np.argmax(totals > half, axis=1).astype(np.uint8)
-    return median
+    number = totals[:, -1:]
+    lower = np.argmax(totals > np.maximum(number - 1, 0) // 2, axis=1)
+    upper = np.argmax(totals > number // 2, axis=1)
+    return np.where(number[:, 0] > 0, (lower + upper) // 2, UNKNOWN).astype(np.uint8)

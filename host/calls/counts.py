@@ -107,7 +107,7 @@ class Counter:
             "aligned": np.zeros(longest, dtype=np.uint8),
         }
         for first, end, extended in _runs(len(reads), stored):
-            self._count(arrays, first, end, extended)
+            self._count(arrays, first, end, extended and not self._options.no_ext_baq)
 
     def _count(self, arrays: dict[str, NDArray[Any]], first: int, end: int, extended: bool) -> None:
         """Count the reads from `first` on, without `end`."""

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from syclade.host.calls import as_lofreq
 from syclade.host.calls.alleles import Allele
 from syclade.host.calls.kinds import Kind, Tested, kinds_of, number_of_tests
 from syclade.host.calls.options import CallOptions
@@ -73,6 +76,9 @@ class Call:
 def thresholds_of(kind: Kind, tested: int, options: CallOptions) -> Thresholds:
     """Return the limits for a kind, given the number of columns or indels that were tested."""
     tests = number_of_tests(kind, tested, options)
+    if options.compat:  # LoFreq divides in single precision
+        each = np.longdouble(np.float32(options.sig) / np.float32(tests))
+        return Thresholds(tests, max(0, int(-10 * np.log10(each))))
     return Thresholds(tests, int(-10.0 * math.log10(options.sig / tests)))
 
 
@@ -98,7 +104,7 @@ def may_be_called(allele: Allele, tested_before: int, options: CallOptions) -> b
     tests = number_of_tests(allele.kind, tested_before + allele.order, options)
     margin = 0.0 if options.compat else 0.1 * math.log(10.0)
     log_p = _lofreq_log_p(allele) if options.compat else allele.log_p
-    return log_p + math.log(tests) < math.log(options.sig) + margin
+    return log_p + math.log(tests) < math.log(options.level) + margin
 
 
 def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions) -> list[Call]:
@@ -117,10 +123,11 @@ def sample_calls(alleles: Sequence[Allele], limits: Limits, options: CallOptions
         and (options.compat or call.quality >= limits[call.allele.kind].quality)
     ]
     if not options.no_default_filter:
+        one_sided = as_lofreq.is_one_sided if options.compat else is_one_sided
         biased = rejected([10.0 ** (-calls[at].strand_bias / 10.0) for at in considered])
         for at, found in zip(considered, biased, strict=True):
             call = calls[at]
-            if found and is_one_sided(*call.allele.dp4[2:]):
+            if found and one_sided(*call.allele.dp4[2:]):
                 calls[at] = Call(call.allele, call.quality, call.strand_bias, (*call.filters, "sb_fdr"))
     return calls
 
@@ -138,7 +145,7 @@ def _judged(allele: Allele, thresholds: Thresholds, options: CallOptions) -> Cal
 
 def _quality(log_p: float) -> int:
     """Return an integer Phred quality, cut; 0 for what LoFreq loses."""
-    return 0 if log_p >= 0 else int(_PHRED * log_p)
+    return 0 if log_p >= 0 else as_lofreq.phred_of_log(log_p)
 
 
 def pooled_bias(*dp4: int) -> int:
@@ -151,8 +158,8 @@ def _lofreq_bias(*dp4: int) -> int:
     left."""
     if dp4[0] + dp4[1] == 0 and 0 in dp4[2:]:
         return _NO_BIAS_VALUE
-    log_p = fisher_log_p(*dp4)
-    return int(_PHRED * log_p) if log_p > math.log(5e-324) else _NO_BIAS_VALUE
+    p = as_lofreq.fisher_p(*dp4)
+    return int(-10 * np.log10(np.longdouble(p))) if p > 0 else _NO_BIAS_VALUE
 
 
 def _lofreq_log_p(allele: Allele) -> float:

@@ -14,17 +14,32 @@ from numpy.typing import NDArray
 
 from syclade.kernels.pileup.arguments import NO_ALIGNMENT
 
-__all__ = ["joint_errors", "phred"]
+__all__ = ["LEAST_ERROR", "UNKNOWN", "joint_errors", "phred", "phred_to_error"]
 
 UNMAPPABLE = 0.5
 """PM of mapping quality 0: one other place is as good."""
 
-_PHRED = 10.0 ** (-np.arange(256) / 10.0)
+_ROUNDING = 1e-9
+"""Errors of rounding of a Phred quality are smaller."""
+
+UNKNOWN = 255
+"""Quality of a mapping or a base that is unknown, and taken as certain."""
+
+LEAST_ERROR = 2.0**-52
+"""Least joint error probability, as in LoFreq: a base with unknown qualities only may still be wrong."""
+
+_PHRED = np.array([10.0 ** (-quality / 10.0) for quality in range(256)])  # by the C library, as LoFreq
 
 
 def _of_mapping() -> NDArray[np.float64]:
     table = _PHRED.copy()
-    table[0], table[255] = UNMAPPABLE, 0.0
+    table[0], table[UNKNOWN] = UNMAPPABLE, 0.0
+    return table
+
+
+def _of_base() -> NDArray[np.float64]:
+    table = _PHRED.copy()
+    table[UNKNOWN] = 0.0
     return table
 
 
@@ -34,7 +49,7 @@ def _of_alignment() -> NDArray[np.float64]:
     return table
 
 
-_MAPPING, _ALIGNMENT = _of_mapping(), _of_alignment()
+_MAPPING, _ALIGNMENT, _BASE = _of_mapping(), _of_alignment(), _of_base()
 
 
 def joint_errors(
@@ -49,16 +64,30 @@ def joint_errors(
     Args:
         mapping: Phred mapping qualities; 255 is unknown.
         alignment: Phred alignment qualities; `NO_ALIGNMENT` is unknown.
-        quality: Phred qualities of bases, or of indels.
+        quality: Phred qualities of bases, or of indels; `UNKNOWN` is unknown.
         use_mapping: whether mapping qualities count.
     """
     pm = _MAPPING[mapping] if use_mapping else np.zeros(len(mapping))
-    pa, pb = _ALIGNMENT[alignment], _PHRED[quality]
+    pa, pb = _ALIGNMENT[alignment], _BASE[quality]
     joint: NDArray[np.float64] = pm + (1 - pm) * pa + (1 - pm) * (1 - pa) * pb
-    return joint
+    return np.maximum(joint, LEAST_ERROR)
 
 
-def phred(probability: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return integer Phred qualities of probabilities, cut, not rounded."""
-    cut: NDArray[np.int64] = (-10.0 * np.log10(np.maximum(probability, 1e-300))).astype(np.int64)
+def phred_to_error(quality: int) -> float:
+    """Return the error probability of a Phred quality."""
+    return float(_PHRED[quality])
+
+
+def phred(probability: NDArray[np.float64], *, exact: bool) -> NDArray[np.int64]:
+    """Return integer Phred qualities of probabilities, cut, not rounded.
+
+    Args:
+        probability: the probabilities, above 0.
+        exact: whether to cut the logarithm of the float64 itself, as LoFreq does: 0.01 is a little above
+            10^-2, so its quality is 19. Otherwise, such an error of rounding does not count.
+    """
+    if exact:
+        cut: NDArray[np.int64] = (-10 * np.log10(probability.astype(np.longdouble))).astype(np.int64)
+    else:
+        cut = (-10.0 * np.log10(probability) + _ROUNDING).astype(np.int64)
     return cut

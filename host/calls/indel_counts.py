@@ -237,7 +237,7 @@ class IndelCounter:
             computed=options.call_indels,
             aligned=options.call_indels and not options.no_idaq,
             as_lofreq=options.compat,
-            least=LEAST_INDEL_QUALITY,
+            least=0 if options.compat else LEAST_INDEL_QUALITY,
         )
         return np.array([rules[name] for name in INDEL_RULES], dtype=np.int64)
 

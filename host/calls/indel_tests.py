@@ -208,6 +208,7 @@ def _allele(tests: IndelTests, indel: Indel, reference: NDArray[np.uint8]) -> Al
         dp4=(forward, reverse, *alternative),
         counted=depth,
         count=sum(alternative),
+        unfiltered=sum(alternative),
         trials=int(sum(one.count.sum() for one in (others[0], *(counts.indels[one] for one in here)))),
         homopolymer=homopolymer_length(reference, position),
     )

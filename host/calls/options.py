@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from syclade.host.common.errors import OptionError
 from syclade.host.options.calls import CALL_OPTIONS, call_flag
 
@@ -21,10 +23,12 @@ class CallOptions:
         def_alt_bq: quality that replaces that of alternative bases; 0 none, -1 the median of the reference
             bases.
         min_jq, min_alt_jq: likewise for joint qualities, of all and of alternative bases.
+        def_alt_jq: joint quality that replaces that of alternative bases; 0 none.
         min_mq: reads of lower mapping quality are skipped.
         max_mq: higher mapping qualities are replaced by this one.
         no_mq: whether mapping qualities are ignored.
         no_baq: whether base alignment qualities are not used.
+        no_ext_baq: whether base alignment qualities are not extended.
         del_baq: whether base alignment qualities are computed for reads that have them stored, too.
         sig: significance level.
         bonf: number of tests to correct for; None for those done.
@@ -47,10 +51,12 @@ class CallOptions:
     def_alt_bq: int = 0
     min_jq: int = 0
     min_alt_jq: int = 0
+    def_alt_jq: int = 0
     min_mq: int = 0
     max_mq: int = 255
     no_mq: bool = False
     no_baq: bool = False
+    no_ext_baq: bool = False
     del_baq: bool = False
     sig: float = 0.01
     bonf: int | None = None
@@ -82,6 +88,11 @@ class CallOptions:
             )
         if self.bonf is not None and self.bonf < 1:
             raise OptionError(f"{call_flag('bonf')} is {self.bonf}", hint="give dynamic, or a number from 1")
+
+    @property
+    def level(self) -> float:
+        """The significance level; LoFreq stores it in single precision."""
+        return float(np.float32(self.sig)) if self.compat else self.sig
 
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CallOptions)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ __all__ = ["ALPHA", "ONE_STRAND", "fisher_log_p", "is_one_sided", "rejected"]
 ALPHA = 0.001
 """False discovery rate of the filter."""
 
-ONE_STRAND = 0.85
+ONE_STRAND = Fraction(85, 100)
 """The filter takes only alternatives with a larger part of their bases on one strand."""
 
 _SAME = 1e-8
@@ -50,20 +51,19 @@ def fisher_log_p(a: int, b: int, c: int, d: int) -> float:
 
 
 def is_one_sided(forward: int, reverse: int) -> bool:
-    """Return whether an alternative's bases are mostly on one strand."""
-    most = np.float32(max(forward, reverse)) / np.float32(forward + reverse) if forward + reverse else 0.0
-    return bool(most > np.float32(ONE_STRAND))
+    """Return whether more than 85 % of an alternative's bases are on one strand."""
+    return max(forward, reverse) > ONE_STRAND * (forward + reverse)
 
 
 def rejected(p_values: Sequence[float], alpha: float = ALPHA) -> list[bool]:
     """Return which tests are rejected at a false discovery rate.
 
-    With the p-values in increasing order, those up to the last one with p ≤ rank / number · alpha are
-    rejected. Source: Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995).
+    With the p-values in increasing order, those up to the last one with p < rank / number · alpha are
+    rejected: strictly less, as in LoFreq. Source: Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995).
     """
     number = len(p_values)
     order = sorted(range(number), key=lambda at: p_values[at])
-    last = max((rank for rank, at in enumerate(order, 1) if p_values[at] <= rank / number * alpha), default=0)
+    last = max((rank for rank, at in enumerate(order, 1) if p_values[at] < alpha * rank / number), default=0)
     found = [False] * number
     for at in order[:last]:
         found[at] = True

@@ -99,14 +99,16 @@ def _lofreq(called: Called, reference: str, options: CallOptions) -> Iterator[st
         yield from _INDEL_COMMON
     yield from _filters(called, options)
     yield "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
+    judged = options.bonf is None or not options.no_default_filter  # else LoFreq's filter does not run
     for variant in called.variants:
         (call,) = variant.calls
         allele = call.allele
         with np.errstate(divide="ignore"):  # LoFreq writes inf where all reads end
-            frequency = np.float32(allele.count) / np.float32(allele.depth)
+            frequency = np.float32(allele.unfiltered) / np.float32(allele.depth)
         info = f"DP={allele.depth};AF={frequency:f};SB={call.strand_bias};DP4={_joined(allele.dp4)}"
         info += _flags(allele)
-        yield "\t".join((*_place(variant), str(call.quality), _passed(call.filters), info))
+        state = _passed(call.filters) if judged else "."
+        yield "\t".join((*_place(variant), str(call.quality), state, info))
 
 
 def _own(called: Called, reference: str, options: CallOptions) -> Iterator[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.alignments import Alignments
+from syclade.host.calls.as_lofreq import place_states
 from syclade.host.calls.banded import BANDS
 from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
@@ -144,9 +145,11 @@ class WindowCounter:
         if self._quality is None:
             return (*_NOTHING, None)
         stored = tags.has("lb")
+        states, confidence = self._quality.compute(reads, reference, stored if stored.any() else None)
+        if self._options.compat:
+            place_states(reads, states, extended=not self._options.no_ext_baq)
         if not stored.any():
-            return (*self._quality.compute(reads, reference), None)
-        states, confidence = self._quality.compute(reads, reference, stored)
+            return states, confidence, None
         self._tags.use_stored(reads, tags, states, confidence)
         windows = reads.fields[:, FIELDS.index("reference")]
         windows[stored] = np.maximum(windows[stored], 1)  # else a read counts as one without qualities

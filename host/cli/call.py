@@ -86,12 +86,15 @@ def _refused(name: str, letter: str, reason: str) -> Callable[..., Any]:
 
     flags = [*([f"-{letter}"] if letter else []), call_flag(name)]
     return click.option(
-        *flags, f"refused_{letter or name.replace('.', '_')}", is_flag=True, hidden=True, expose_value=False,
-        callback=refuse,
+        *flags, f"refused_{letter or name.replace('.', '_')}", is_flag=True, is_eager=True, hidden=True,
+        expose_value=False, callback=refuse,
     )  # fmt: skip
 
 
-@click.command("call")
+_OTHERS = ", ".join(f"-{letter}" if letter else call_flag(name) for name, letter, _ in REFUSED)
+
+
+@click.command("call", epilog=f"LoFreq's {_OTHERS} are refused: the message says what to use instead.")
 @click.argument("reads", type=options.INPUT_FILE, nargs=-1, required=True, metavar="BAM...")
 @_with_tables
 def command(

@@ -37,7 +37,11 @@ _ROWS = (
                "reference; 0: keep them."),
     CallOption("min_jq", "j", 0, 0, 93, "Skip bases of lower joint quality."),
     CallOption("min_alt_jq", "J", 0, 0, 93, "Skip alternative bases of lower joint quality."),
+    CallOption("def_alt_jq", "K", 0, 0, 93,
+               "Replace joint qualities of alternative bases by this one, after all filters; 0: keep them."),
     CallOption("no_baq", "B", False, None, None, "Do not use base alignment qualities (BAQ)."),
+    CallOption("no_ext_baq", "e", False, None, None,
+               "Do not extend BAQ: do not take the best qualities on both sides in a run of matches."),
     CallOption("del_baq", "D", False, None, None,
                "Compute BAQ of reads that have them stored (tag lb of LoFreq), too."),
     CallOption("no_idaq", "A", False, None, None, "Do not use alignment qualities of gaps (IDAQ)."),
@@ -112,14 +116,20 @@ CALL_SHARED: dict[str, dict[str, Any]] = {
 # fmt: on
 """Options that other commands have, too (`table.py`), with what differs here."""
 
+_SOURCE = "leave out reads with many mismatches before, such as by samtools view -e '[NM] < 5'"
+
 REFUSED = (
-    ("def_alt_jq", "K", "joint qualities are not replaced"),
-    ("no_ext_baq", "e", "BAQ are always extended, as by default in LoFreq"),
-    ("src_qual", "s", "source qualities are not computed"),
-    ("ign_vcf", "S", "source qualities are not computed"),
-    ("def_nm_q", "T", "source qualities are not computed"),
-    ("illumina_1.3", "", "base qualities are those of BAM, without an offset"),
-    ("plp_summary_only", "", "there is no summary of columns"),
+    ("src_qual", "s", f"source qualities are not computed; {_SOURCE}"),
+    ("ign_vcf", "S", f"it belongs to -s, and source qualities are not computed; {_SOURCE}"),
+    ("def_nm_q", "T", f"it belongs to -s, and source qualities are not computed; {_SOURCE}"),
+    (
+        "illumina_1.3",
+        "",
+        "base qualities are those of BAM, without an offset; convert the reads before they "
+        "are aligned, such as by seqtk seq -Q64 -V",
+    ),
+    ("plp_summary_only", "", "there is no summary of columns; use samtools mpileup"),
+    ("no_indel_aq", "", "the option is -A, --no-idaq, as in LoFreq's help"),
     ("force_overwrite", "", "the option to replace a file is --force"),
     ("approx_threshold", "", "exact tails are fast enough"),
     ("debug", "", "use --verbose"),

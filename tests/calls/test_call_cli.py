@@ -236,11 +236,15 @@ def test_wrong_sites_are_refused(tmp_path: Path, text: str, message: str) -> Non
     assert message in refused("-f", FASTA, "--sites", sites, BAM)
 
 
-@pytest.mark.parametrize("flag", ["--src-qual", "-K", "-e", "--plp-summary-only"])
-def test_other_options_of_lofreq_are_refused_by_name(flag: str) -> None:
-    result = call("-f", FASTA, flag, BAM)
+@pytest.mark.parametrize(
+    "flag", ["-s", "--src-qual", "-S no.vcf", "-T 20", "--plp-summary-only", "--no-indel-aq"]
+)
+def test_other_options_of_lofreq_are_refused_with_what_to_use(flag: str) -> None:
+    """Also where a value follows, which is not taken for a file of reads."""
+    result = call(*flag.split(), "-f", FASTA, BAM)
     assert result.exit_code == 2
     assert "of LoFreq is not supported" in result.stderr
+    assert any(word in result.stderr for word in ("samtools view", "samtools mpileup", "-A"))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def allele(
     kind: Kind = SNV,
 ) -> Allele:
     highest = log_p if highest is None else highest
-    return Allele(kind, 10, "A", "C", log_p, highest, 5, 140, dp4, 140, 40, 140)
+    return Allele(kind, 10, "A", "C", log_p, highest, 5, 140, dp4, 140, 40, 40, 140)
 
 
 def judged(options: CallOptions, *alleles: Allele) -> list[Call]:
