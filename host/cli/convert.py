@@ -35,9 +35,11 @@ def command(
     MATRIX is a path, or - for standard input. With --to scite, DIR gets matrix.csv, and matrix.geneNames and
     matrix.cellNames for --names and --cell-names. With --to sc, it gets matrix.SC.
     """
+    from syclade.host.cli.progress import show_log
     from syclade.host.common.files import write_files
     from syclade.host.input.door import read_matrix
 
+    show_log(quiet=False, verbose=False)
     read = read_matrix(matrix, **said, strict=True)
     files = _files(read, to)
     inputs = {

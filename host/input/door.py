@@ -42,6 +42,7 @@ def read_matrix(
     vaf_hom: float | None = None,
     layer: str | None = None,
     coding: str | None = None,
+    filter: str | None = None,
     strict: bool = False,
     beside: bool = True,
 ) -> Matrix:
@@ -71,6 +72,8 @@ def read_matrix(
         layer: the layer of an AnnData; None takes X.
         coding: the coding of a layer: "scite" (2 homozygous, 3 missing) or "cyvcf2" (2 unknown, 3
             homozygous).
+        filter: which records of a VCF to read: "pass" for those whose FILTER is PASS or ".", or "all". None
+            reads all.
         strict: whether to refuse a 2 in SCITE's format, too, if `two` is not given.
         beside: whether to look for name files beside a file in SCITE's format.
 
@@ -85,6 +88,7 @@ def read_matrix(
     said = {
         "two": two, "rows": rows, "min_depth": min_depth, "min_gq": min_gq, "vaf_ref": vaf_ref,
         "vaf_het": vaf_het, "vaf_hom": vaf_hom, "layer": layer, "coding": coding,
+        "filter": filter,
     }  # fmt: skip
     said = {name: checked(name, value) for name, value in said.items() if value is not None}
     if isinstance(source, Matrix):
@@ -140,6 +144,8 @@ def _of_file(
         grid, digest = _read(source, format, said)
     else:
         format, grid, digest = _read_detected(source, said, strict)
+    for note in grid.notes:
+        logger.info("%s: %s", source.name, note)
     missing = float((grid.values == MISSING).mean())
     if missing > MUCH_MISSING:
         logger.warning("%s: %.0f %% of the entries are missing", source.name, 100 * missing)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.common.values import shown
 from syclade.host.input.textfile import excerpt, read_text
 
-__all__ = ["check_names", "default_names", "match_names", "read_names"]
+__all__ = ["check_names", "default_names", "distinct_names", "match_names", "read_names"]
 
 MOST_CHARACTERS = 1000
 """Maximum length of a name: longer ones are mistakes, and table programs cannot read them."""
@@ -66,6 +68,29 @@ def check_names(
                 problem, path=path, line=line, hint=f"each {what} needs a name of its own, on one line"
             )
         seen[name] = number
+
+
+def distinct_names(names: Sequence[str], details: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Add a detail to each name that occurs more than once, such as position and alleles.
+
+    Args:
+        names: the names.
+        details: what to add to each name; empty for nothing. May have no elements.
+
+    Returns:
+        The names, which may still be equal where the details are; and a note that says so if any has changed.
+    """
+    counts = Counter(names)
+    changed = [
+        f"{name} {detail}" if counts[name] > 1 and detail else name
+        for name, detail in itertools.zip_longest(names, details, fillvalue="")
+    ]
+    pairs = [(name, new) for name, new in zip(names, changed, strict=True) if name != new]
+    if not pairs:
+        return changed, ()
+    old, new = (excerpt(name, 120) for name in pairs[0])
+    note = f"{len(pairs)} mutations share names with others and are renamed, such as {old} to {new}"
+    return changed, (note,)
 
 
 def match_names(

@@ -55,6 +55,8 @@ GROUPS = {
             "Layer of the calls, if they are not in X (h5ad)."),
         Option("coding", one_of("scite", "cyvcf2"), None, of=_MATRIX, help=
             "Coding of a layer: 2 homozygous and 3 missing, or 2 unknown and 3 homozygous (h5ad)."),
+        Option("filter", one_of("pass", "all"), None, of=_MATRIX, help=
+            "Records to read: those whose FILTER is PASS or '.', or all, the default (vcf, bcf)."),
     ),
     "Error rates and names": (
         Option("fp_rate", PROBABILITY, None, decides=True, help=

@@ -200,3 +200,58 @@ def test_the_beginning_is_two_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(Source.of(path).head()) <= 2**19
     with pytest.raises(MatrixError, match="the line has more than 0 MiB"):
         syclade.read_matrix(path)
+
+
+REAL: dict[str, str | tuple[int, int]] = {
+    "formats/real/CRC1.SCITE.input": "a missing value is written 3",
+    "formats/real/CRC1.SCITE.output": (16, 178),
+    "formats/real/CRC1.SPhyR.input": (16, 178),
+    "formats/real/bnpc_data.csv": (100, 100),
+    "formats/real/cellsnp_csp_mode1": "--min-depth N",
+    "formats/real/condor_overview.csv": (25, 25),
+    "formats/real/mquad_12x31.vcf.gz": (12, 31),
+    "formats/real/sasc_sim10.txt": "--format sasc",
+    "formats/real/CRC1_SNV.labels": "no format fits",
+    "formats/real/condor_overview.newick": "no format fits",
+    "formats/real/sasc_sim10_truetree.gv": "no format fits",
+    "reality/formats/CRC1.SiFit.input": "begins with its number",
+    "reality/formats/sifit_20cells.txt": "begins with its number",
+    "reality/formats/cellphy_crc24.vcf": (500, 25),
+    "reality/formats/condor_PDAC_sphyr_input.txt": (7, 2153),
+}
+"""Published files: the mutations and cells that are read, or a part of the message."""
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", REAL)
+def test_published_files(shared_dir: Path, name: str) -> None:
+    told = REAL[name]
+    if isinstance(told, tuple):
+        assert syclade.read_matrix(shared_dir / name).values.shape == told
+        return
+    with pytest.raises(MatrixError) as caught:
+        syclade.read_matrix(shared_dir / name, strict=True)
+    assert told in str(caught.value)
+    assert caught.value.hint
+
+
+@pytest.mark.shared
+def test_every_published_table_of_compass(shared_dir: Path) -> None:
+    """Two have no variants, and five have two of one name."""
+    read, refused, renamed = 0, [], 0
+    for path in sorted((shared_dir / "reality" / "panel").glob("*_variants.csv.gz")):
+        header = gzip.decompress(path.read_bytes()).split(b"\n", 1)[0].decode()
+        names = header.strip().split(",")
+        cells = len(names) - sum(
+            name in ("CHR", "POS", "REF", "ALT", "REGION", "NAME", "FREQ") for name in names
+        )
+        try:
+            matrix = syclade.read_matrix(path)
+        except MatrixError as problem:
+            refused.append(problem.message)
+            continue
+        assert matrix.n_cells == cells
+        renamed += any(name.count(":") >= 2 for name in matrix.mutations)
+        read += 1
+    assert refused == ["the table has a header, but no rows of variants"] * 2
+    assert (read, renamed) == (66, 5)

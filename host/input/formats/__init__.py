@@ -40,6 +40,7 @@ class Format:
 
 
 _DEPTH = ("min_depth",)
+_RECORDS = ("min_depth", "filter")
 _CALLS = ("min_depth", "min_gq")
 
 FORMATS = {
@@ -50,8 +51,8 @@ FORMATS = {
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
-    "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_DEPTH),
-    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_DEPTH),
+    "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),
+    "bcf": Format("BCF: as VCF", "bcf:read_bcf", whole=True, apart=True, takes=_RECORDS),
     "compass": Format(
         f"COMPASS: ref:alt:genotype; {flag_of('min_depth')} without genotypes", "compass:read_compass", _DEPTH
     ),

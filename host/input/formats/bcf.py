@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
+from syclade.host.input.formats.grid import Asked, Grid, refuse_two
 from syclade.host.input.formats.hdf import require
-from syclade.host.input.formats.vcf import NO_ALLELES, check_caller
+from syclade.host.input.formats.vcf import Records, Site, check_caller, no_samples
 from syclade.host.options import flag_of
 
 __all__ = ["read_bcf"]
@@ -28,28 +29,26 @@ def read_bcf(path: Path, asked: Asked) -> Grid:
     require("cyvcf2")
     import cyvcf2
 
-    names: list[str] = []
-    rows: list[NDArray[np.uint8]] = []
+    records = Records(asked, str(path))
     try:
         reader = cyvcf2.VCF(str(path))
         check_caller(str(reader.raw_header).splitlines(), asked, str(path))
-        cells = [str(name) for name in reader.samples]
+        cells = [str(name).strip() for name in reader.samples]
+        if not cells:
+            raise no_samples(str(path))
         for record in reader:
             if "GT" in record.FORMAT:
-                _take(record, asked.min_depth, names, rows, path)
+                site = Site(record.CHROM, record.POS, record.ID or ".", record.REF)
+                records.add(site, record.ALT, record.FILTER or "PASS", _rows(record, asked.min_depth, path))
     except MatrixError:
         raise
     except Exception as problem:  # cyvcf2 raises plain Exception
         raise MatrixError(f"htslib cannot read it: {problem}", path=str(path)) from None
-    if not rows or not cells:
-        raise MatrixError("no record has genotypes (GT) of an alternate allele", path=str(path))
-    return named_grid(rows, names, cells)
+    return records.grid(cells)
 
 
-def _take(
-    record: Any, min_depth: int | None, names: list[str], rows: list[NDArray[np.uint8]], path: Path
-) -> None:
-    """Append the names and rows of the alternate alleles of a record."""
+def _rows(record: Any, min_depth: int | None, path: Path) -> Callable[[int], NDArray[np.uint8]]:
+    """Return a function that returns the values of the cells for an alternate allele, from 1."""
     alleles = record.genotype.array()[:, :-1]  # -1 is missing, -2 is padding for fewer copies
     few = np.zeros(len(alleles), np.bool_)
     if min_depth:
@@ -62,10 +61,10 @@ def _take(
             )
         few = np.asarray(depths)[:, 0] < min_depth
     known, copies = (alleles >= 0).sum(axis=1), (alleles != -2).sum(axis=1)
-    for number, allele in enumerate(record.ALT, 1):
-        if allele in NO_ALLELES:
-            continue
+
+    def row_of(number: int) -> NDArray[np.uint8]:
         seen = (alleles == number).sum(axis=1)
         row = np.where(seen == 0, 0, np.where(seen == copies, 2, 1))
-        rows.append(np.where((known == 0) | few, 3, row).astype(np.uint8))
-        names.append(f"{record.CHROM}:{record.POS}:{record.REF}/{allele}")
+        return np.where((known == 0) | few, 3, row).astype(np.uint8)
+
+    return row_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.names import check_names
+from syclade.host.input.names import check_names, distinct_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
@@ -35,6 +35,7 @@ class Asked:
             from which a call is homozygous.
         layer: the layer of an AnnData file; None takes X.
         coding: the coding of a layer, "scite" or "cyvcf2"; None if not given.
+        filter: which records of a VCF to read, "pass" or "all"; None reads all.
     """
 
     two: str | None = None
@@ -46,6 +47,7 @@ class Asked:
     vaf_hom: float | None = None
     layer: str | None = None
     coding: str | None = None
+    filter: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,26 +58,32 @@ class Grid:
         values: uint8, shape (n_mutations, n_cells), C-contiguous; 0, 1, 2 or 3.
         mutations: names of the rows; None if the file has none.
         cells: names of the columns; None if the file has none.
+        notes: lines for the log.
     """
 
     values: NDArray[np.uint8]
     mutations: tuple[str, ...] | None = None
     cells: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
 
-def named_grid(values: ArrayLike, mutations: Sequence[str], cells: Sequence[str]) -> Grid:
+def named_grid(
+    values: ArrayLike, mutations: Sequence[str], cells: Sequence[str], details: Sequence[str] = ()
+) -> Grid:
     """Return a grid with checked names.
 
     Args:
         values: shape (n_mutations, n_cells); 0, 1, 2 or 3.
         mutations, cells: names of the rows and columns; empty if the file has none.
+        details: what distinguishes rows with equal names, such as position and alleles; empty if nothing.
 
     Raises:
         MatrixError: an invalid name.
     """
+    mutations, notes = distinct_names(mutations, details)
     check_names(mutations, what="mutation")
     check_names(cells, what="cell")
-    return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None)
+    return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None, notes)
 
 
 def code(

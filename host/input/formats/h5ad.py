@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_rows, with_two
-from syclade.host.input.formats.hdf import blocks, coded, opened, require, shape_of, texts
+from syclade.host.input.formats.hdf import blocks, coded, opened, places, require, shape_of, texts
 from syclade.host.options import flag_of
 
 __all__ = ["CODINGS", "read_h5ad"]
@@ -40,6 +40,7 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
         values = _table(file, asked, path)
         cells = _index(file["obs"], values.shape[0], "obs", path)
         names = _index(file["var"], values.shape[1], "var", path)
+        where = places(file["var"], names, path) if hasattr(file["var"], "keys") else []
         called = "genotype" in file.get("layers", ())
     if asked.layer is None and not values.any() and called:
         raise MatrixError(
@@ -51,7 +52,7 @@ def read_h5ad(path: Path, asked: Asked) -> Grid:
     grid = np.array(CODINGS[asked.coding or "scite"], np.uint8)[values].T
     if asked.coding is None or asked.two is not None:  # a coding defines the meaning of 2
         grid = with_two(grid, asked, str(path))
-    return named_grid(grid, names, cells)
+    return named_grid(grid, names, cells, where)
 
 
 def _table(file: Any, asked: Asked, path: Path) -> NDArray[np.uint8]:

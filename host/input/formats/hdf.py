@@ -16,13 +16,15 @@ from syclade.host.common.install import install_command
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.textfile import GZIP, excerpt
 
-__all__ = ["blocks", "coded", "hdf5_format", "opened", "require", "shape_of", "texts"]
+__all__ = ["blocks", "coded", "hdf5_format", "opened", "places", "require", "shape_of", "texts"]
 
 _BLOCK = 2**22
 """Entries per block, 32 MiB of float64."""
 
 _GROUPS = {"tapestri": {"assays"}, "loom": {"matrix", "row_attrs", "col_attrs"}, "h5ad": {"obs", "var"}}
 """Groups that each format has."""
+
+_PLACE = ("CHROM", "POS", "REF", "ALT")
 
 _MOST_NAME = 1000
 """Maximum length of a name in bytes."""
@@ -200,3 +202,17 @@ def _texts(dataset: Any, count: int, what: str, path: Path) -> list[str]:
         raise MatrixError(f"{what} has names of {dataset.dtype.itemsize} bytes", path=str(path))
     found = dataset[()].tolist()
     return [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in found]
+
+
+def places(columns: Any, names: list[str], path: Path) -> list[str]:
+    """Return the position and alleles of each mutation, if names are equal and there are columns of them.
+
+    Args:
+        columns: the group of the columns, which may have CHROM, POS, REF and ALT.
+        names: the names of the mutations.
+        path: the file, for messages.
+    """
+    if len(set(names)) == len(names) or not all(name in columns for name in _PLACE):
+        return []
+    found = (texts(columns[name], len(names), name, path) for name in _PLACE)
+    return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in zip(*found, strict=True)]

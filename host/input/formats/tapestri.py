@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.formats.grid import Asked, Grid, named_grid, refuse_two
-from syclade.host.input.formats.hdf import blocks, coded, opened, shape_of, texts
+from syclade.host.input.formats.hdf import blocks, coded, opened, places, shape_of, texts
 from syclade.host.options import flag_of
 
 __all__ = ["read_loom", "read_tapestri"]
@@ -41,8 +41,9 @@ def read_tapestri(path: Path, asked: Asked) -> Grid:
         if len(set(barcodes)) < len(barcodes) and "sample_name" in cells:
             samples = texts(cells["sample_name"], shape[0], "ra/sample_name", path)
             barcodes = [f"{sample}:{cell}" for sample, cell in zip(samples, barcodes, strict=True)]
+        where = places(assay["ca"], names, path)
         values = _called(layers, ("NGT", "DP", "GQ", "AF"), shape, asked, path)
-    return named_grid(values.T, names, barcodes)
+    return named_grid(values.T, names, barcodes, where)
 
 
 def read_loom(path: Path, asked: Asked) -> Grid:
@@ -56,9 +57,10 @@ def read_loom(path: Path, asked: Asked) -> Grid:
         shape = shape_of(_part(file, "matrix", path), "matrix", path)
         names = texts(_part(file, "row_attrs/id", path), shape[0], "row_attrs/id", path)
         barcodes = texts(_part(file, "col_attrs/barcode", path), shape[1], "col_attrs/barcode", path)
+        where = places(file["row_attrs"], names, path)
         parts = {"matrix": file["matrix"], **dict(file.get("layers", {}).items())}
         values = _called(parts, ("matrix", "DP", "GQ", "AF"), shape, asked, path)
-    return named_grid(values, names, barcodes)
+    return named_grid(values, names, barcodes, where)
 
 
 def _part(of: Any, name: str, path: Path) -> Any:
