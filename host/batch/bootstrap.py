@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from syclade.host.batch.resampling import Replicate, Resampling, draws_of, replicate_of, resampled
 from syclade.host.batch.task import Task
 from syclade.host.common.atomic import Content
-from syclade.host.common.files import write_files
 from syclade.host.consensus.consensus import find_consensus
 from syclade.host.consensus.unplaced import unplaced_in
 from syclade.host.input.door import read_matrix
@@ -24,12 +23,14 @@ from syclade.host.model.rates import Rates
 from syclade.host.trees.graphviz import to_graphviz
 from syclade.host.trees.tree import ancestor_matrix, node_labels
 
-__all__ = ["ORIGINAL", "Support", "files_of_bootstrap", "support_of", "tasks_of_bootstrap"]
+__all__ = ["MATRICES", "ORIGINAL", "Support", "files_of_bootstrap", "support_of", "tasks_of_bootstrap"]
 
 ORIGINAL = "original"
 """Name of the matrix itself, and of the folder of its result."""
 
-_MATRICES = "matrices"
+MATRICES = "matrices"
+"""Folder of the matrix and its replicates, in that of the batch."""
+
 _RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
 
 
@@ -53,8 +54,8 @@ class Support(NamedTuple):
 
 def tasks_of_bootstrap(
     matrix: Matrix, resampling: Resampling, folder: Path, options: Mapping[str, Any]
-) -> tuple[Task, ...]:
-    """Write a matrix and its replicates to a folder, in SCITE's format; return their tasks.
+) -> tuple[tuple[Task, ...], dict[str, str | Iterator[str]]]:
+    """Return the tasks of a matrix and its replicates, and their files in `MATRICES`, in SCITE's format.
 
     Replicates whose mutations were drawn have numbers in place of names.
 
@@ -63,26 +64,27 @@ def tasks_of_bootstrap(
         resampling: how replicates are drawn.
         folder: the folder of the batch.
         options: options of all tasks; by default replicates have no sampled trees.
-
-    Raises:
-        OutputError: they cannot be written.
     """
-    n, m = matrix.values.shape
     names = _names(".geneNames", matrix.mutations)
-    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, Content]()
+    tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, str | Iterator[str]]()
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}
     if matrix.cells is not None:
         files[f"{ORIGINAL}.cellNames"] = _names("", matrix.cells)[1]
     width = len(str(resampling.replicates))
     for number in range(1, resampling.replicates + 1):
         name = f"replicate_{number:0{width}}"
-        draws = draws_of(resampling, number, m if resampling.axis == "cells" else n)
-        files[f"{name}.csv"] = format_matrix(resampled(matrix.values, resampling.axis, draws))
+        files[f"{name}.csv"] = _replicate(matrix, resampling, number)
         if resampling.axis == "cells":
             files[f"{name}{names[0]}"] = names[1]
         tasks.append(Task(name, _path(folder, name), {"support": "none", **options}))
-    write_files(folder / _MATRICES, files, force=True)
-    return tuple(tasks)
+    return tuple(tasks), files
+
+
+def _replicate(matrix: Matrix, resampling: Resampling, number: int) -> Iterator[str]:
+    """Yield the text of a replicate once it is written, so that not all of them are in memory."""
+    n, m = matrix.values.shape
+    draws = draws_of(resampling, number, m if resampling.axis == "cells" else n)
+    yield format_matrix(resampled(matrix.values, resampling.axis, draws))
 
 
 def _names(ending: str, names: Iterable[str]) -> tuple[str, str]:
@@ -90,7 +92,7 @@ def _names(ending: str, names: Iterable[str]) -> tuple[str, str]:
 
 
 def _path(folder: Path, name: str) -> str:
-    return str((folder / _MATRICES / f"{name}.csv").absolute())
+    return str((folder / MATRICES / f"{name}.csv").absolute())
 
 
 def support_of(parents: NDArray[np.int32], replicates: Sequence[Replicate]) -> Support:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from syclade.host.batch.names import is_there
-from syclade.host.batch.task import COLUMNS, Task
+from syclade.host.batch.task import CODING, COLUMNS, Task
+from syclade.host.cluster.where import where_of
 from syclade.host.common.errors import OptionError, TableError
 from syclade.host.estimated_rates import AskedRates
+from syclade.host.input.formats import format_for
 from syclade.host.kinds.named import kind_named, weights_of
 from syclade.host.options import OPTIONS, checked
 from syclade.host.supported import check_together
@@ -52,6 +54,9 @@ def check_options(options: dict[str, Any]) -> None:
         checked(name, value)
     given = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
     check_together({**given, "out": "."})
+    where_of(given["device"])
+    if given["format"] != OPTIONS["format"].default:
+        format_for(given["format"], [one for one in CODING if one != "format" and given[one] is not None])
     rates = AskedRates(**{name: given[name] for name in _RATES})
     rates.first()
     rates.check(doublets=given["doublets"], device=given["device"])

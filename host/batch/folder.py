@@ -2,37 +2,62 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from syclade.host.batch.bootstrap import files_of_bootstrap
+from syclade.host.batch.bootstrap import MATRICES, ORIGINAL, files_of_bootstrap
 from syclade.host.batch.checks import check_options
 from syclade.host.batch.each import AHEAD, call_each
 from syclade.host.batch.line import Line, failed_line, table_of
 from syclade.host.batch.names import check_name
 from syclade.host.batch.page import page_of
+from syclade.host.batch.record import read_record
 from syclade.host.batch.resampling import Resampling
 from syclade.host.batch.run_task import INCOMPLETE, Place, drop_old_lock, known_line, run_task
-from syclade.host.batch.task import FILES, Task
+from syclade.host.batch.task import FILES, Task, deciding, digest_of
 from syclade.host.common.atomic import Content
-from syclade.host.common.errors import BusyError, OptionError, TableError, WorkersError
+from syclade.host.common.errors import (
+    BusyError,
+    OptionError,
+    OutputError,
+    SycladeError,
+    TableError,
+    WorkersError,
+)
 from syclade.host.common.files import check_output, write_files
 from syclade.host.common.lock import locked
+from syclade.host.common.values import shown
 from syclade.host.input.textfile import read_text
+from syclade.host.options import flag_of
 from syclade.host.output.multiqc import multiqc_table
 
-__all__ = ["TASKS", "Batch", "gather", "part_of", "read_batch", "run_batch", "run_tasks", "write_batch"]
+__all__ = [
+    "TASKS",
+    "Batch",
+    "check_earlier",
+    "gather",
+    "part_of",
+    "read_batch",
+    "run_batch",
+    "run_tasks",
+    "write_batch",
+]
 
 logger = logging.getLogger("syclade.batch")
 
 TASKS = "batch.json"
+_TABLES = ("results.tsv", "report.html", "syclade_mqc.json")
 _FORM = 1
 _EVERY = 1.0
 """Seconds between two versions of results.tsv while tasks run."""
@@ -49,6 +74,7 @@ class Batch(NamedTuple):
         report: whether there is a page that links to the reports of all results.
         multiqc: whether there is a table for MultiQC.
         resampling: how matrices were drawn from the first one, whose tree they support; None for others.
+        made: contents of the matrices that the batch itself makes, by the names of their files.
     """
 
     folder: Path
@@ -56,17 +82,80 @@ class Batch(NamedTuple):
     report: bool = False
     multiqc: bool = False
     resampling: Resampling | None = None
+    made: Mapping[str, str | Iterator[str]] = MappingProxyType({})
 
 
-def write_batch(batch: Batch) -> None:
-    """Make the folder, and write its tasks in place of earlier ones.
+def write_batch(batch: Batch, force: bool = False) -> None:
+    """Make the folder, and write its tasks.
+
+    Args:
+        batch: the batch.
+        force: whether another batch in the folder is replaced.
 
     Raises:
-        OutputError: they cannot be written; BusyError: another process runs this batch.
+        OutputError: they cannot be written, or there is another batch; BusyError: another process runs it.
     """
     check_output(batch.folder, ())
     with _locked(batch.folder):
+        check_earlier(batch, force)
         _write_tasks(batch)
+
+
+def check_earlier(batch: Batch, force: bool = False) -> None:
+    """Check that the folder has no other batch. One with fewer tasks, or for fewer files, is the same.
+
+    Args:
+        batch: the batch.
+        force: whether another one may be replaced.
+
+    Raises:
+        OutputError: there is another one, or tables that no batch has written.
+        TableError: the earlier tasks are damaged.
+    """
+    if force or not batch.folder.is_dir():
+        return
+    if not os.path.lexists(batch.folder / TASKS):
+        check_output(batch.folder, (*_TABLES, MATRICES) if batch.made else _TABLES)
+        return
+    other = _difference(read_batch(batch.folder), batch)
+    if other is not None:
+        raise OutputError(
+            f"{batch.folder} has another batch: {other}",
+            hint=f"choose another directory with {flag_of('out')}, or replace it with {flag_of('force')}",
+        )
+
+
+def _difference(earlier: Batch, batch: Batch) -> str | None:
+    """Return in what an earlier batch of the folder is another one; None if it is the same."""
+    drawn = [one.resampling and one.resampling._replace(replicates=0) for one in (earlier, batch)]
+    if drawn[0] != drawn[1]:
+        return "other matrices are drawn"
+    for name, content in batch.made.items():
+        with contextlib.suppress(OSError):
+            there = (batch.folder / MATRICES / name).read_bytes()
+            if name.startswith(ORIGINAL) and there != "".join(content).encode():
+                return f"{name} is another matrix"
+    tasks = {task.name: task for task in batch.tasks}
+    differences = (_change(batch.folder, one, tasks.get(one.name)) for one in earlier.tasks)
+    return next(filter(None, differences), None)
+
+
+def _change(folder: Path, earlier: Task, task: Task | None) -> str | None:
+    """Return in what a task differs from an earlier one of its name; None if not in its result."""
+    name = shown(earlier.name)
+    if task is None:
+        return f"{name} is missing here"
+    before, now = deciding(earlier), deciding(task)
+    if (earlier.matrix, before) == (task.matrix, now):
+        return None
+    with contextlib.suppress(SycladeError):  # files may have been moved since their matrix was done
+        record = read_record(folder / task.name)
+        if record is not None and record.digest == digest_of(task):
+            return None
+    changed = [one for one in sorted({*before, *now}) if before.get(one) != now.get(one)]
+    if not changed:
+        return f"{name} is the matrix {earlier.matrix}"
+    return f"{name} has another {flag_of(changed[0])}"
 
 
 def _write_tasks(batch: Batch) -> None:
@@ -78,6 +167,8 @@ def _write_tasks(batch: Batch) -> None:
         "tasks": [task._asdict() for task in batch.tasks],
     }
     write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True)
+    if batch.made:
+        write_files(batch.folder / MATRICES, batch.made, force=True)
 
 
 def read_batch(folder: Path) -> Batch:
@@ -95,6 +186,9 @@ def read_batch(folder: Path) -> Batch:
         tasks = tuple(
             Task(check_name(one["name"]), str(one["matrix"]), dict(one["options"])) for one in told["tasks"]
         )
+        twice = [name for name, count in Counter(task.name.lower() for task in tasks).items() if count > 1]
+        if twice:
+            raise ValueError(f"the name {shown(twice[0])} is there twice")
         for task in tasks:
             check_options(task.options)
         drawn = told["resampling"]
@@ -102,7 +196,9 @@ def read_batch(folder: Path) -> Batch:
         return Batch(folder, tasks, bool(told["report"]), bool(told["multiqc"]), resampling)
     except (ValueError, TypeError, KeyError, RecursionError, OptionError) as error:
         raise TableError(
-            f"the tasks are damaged: {error}", path=path, hint="prepare the folder again"
+            f"the tasks are damaged: {error}",
+            path=path,
+            hint=f"prepare the folder again, with {flag_of('force')}",
         ) from None
 
 
@@ -121,10 +217,11 @@ def run_batch(batch: Batch, executor: Executor, place: Place, told: Told, ahead:
 
     Raises:
         BusyError: another process runs this batch.
-        OutputError: the tables cannot be written.
+        OutputError: the tables cannot be written, or there is another batch.
     """
     check_output(batch.folder, ())
     with _locked(batch.folder):
+        check_earlier(batch, place.force)
         _write_tasks(batch)
         lines = [known_line(batch.folder, task) for task in batch.tasks]
         numbers = {task.name: number for number, task in enumerate(batch.tasks)}

@@ -19,7 +19,9 @@ from syclade.host.options import flag_of
 __all__ = ["is_table", "read_table"]
 
 _NAME, _MATRIX = "name", "matrix"
-_HEAD = 4096  # bytes that show whether a file is a table
+_HEAD = 2**16
+"""Bytes that show whether a file is a table: with its comments before the first line."""
+
 _QUOTED = re.compile(r'\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*)')
 _SPELLINGS = {
     spelling: name
@@ -37,13 +39,19 @@ class _Cell(NamedTuple):
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a file is a table of matrices: its first line has a column `matrix`."""
+    """Return whether a file is a table of matrices: its first line with content has a column `matrix`."""
     try:
         with path.open("rb") as file:
-            first = file.read(_HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:1]
+            head = file.read(_HEAD).decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return False
-    return bool(first) and _MATRIX in [cell.text for cell in _cells(first[0].decode("utf-8", "replace"))]
+    first = next(filter(_has_content, head.split("\n")), "")
+    return _MATRIX in [cell.text for cell in _cells(first)]
+
+
+def _has_content(line: str) -> bool:
+    """Return whether a line is neither blank nor a comment."""
+    return bool(line.strip()) and not line.startswith("#")
 
 
 def read_table(path: Path, common: dict[str, Any]) -> list[Task]:
@@ -62,7 +70,7 @@ def read_table(path: Path, common: dict[str, Any]) -> list[Task]:
     lines = [
         (number, line)
         for number, line in enumerate(read_text(path, TableError).split("\n"), 1)
-        if line.strip() and not line.startswith("#")
+        if _has_content(line)
     ]
     if len(lines) < 2:
         raise TableError("the table has no matrices", path=path, hint="give a line for each matrix")

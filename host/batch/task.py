@@ -15,7 +15,7 @@ from syclade.host.input.source import Source
 from syclade.host.options import OPTIONS
 from syclade.host.options.table import GROUPS
 
-__all__ = ["CODING", "COLUMNS", "FILES", "Task", "digest_of", "files_besides", "given_only"]
+__all__ = ["CODING", "COLUMNS", "FILES", "Task", "deciding", "digest_of", "files_besides", "given_only"]
 
 CODING = tuple(option.name for option in GROUPS["Format of the matrix"])
 """Options of `read_matrix`; the others are those of `infer`."""
@@ -24,8 +24,8 @@ FILES = {"report": "report.html", "netcdf": "samples.nc"}
 """Options for more files of a result, and their names; they change no other file."""
 
 _OF_THE_BATCH = (
-    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "multiqc", "out", "force", "json",
-    "quiet", "verbose",
+    "checkpoint", "checkpoint_every", "resume", "trace", "threads", "scheduler", "multiqc", "out", "force",
+    "json", "quiet", "verbose",
 )  # fmt: skip
 
 COLUMNS = tuple(name for name in OPTIONS if name not in _OF_THE_BATCH)
@@ -62,6 +62,11 @@ def files_besides(task: Task) -> tuple[str, ...]:
     return tuple(file for name, file in FILES.items() if task.options.get(name))
 
 
+def deciding(task: Task) -> dict[str, Any]:
+    """Return the options that decide the content of the results."""
+    return {name: value for name, value in task.options.items() if name not in (*_SAME_FILES, *FILES)}
+
+
 def digest_of(task: Task) -> str:
     """Return a digest of all that decides the content of the results: options, and the content of files.
 
@@ -71,7 +76,7 @@ def digest_of(task: Task) -> str:
     Raises:
         MatrixError: a file cannot be read.
     """
-    decides = {name: value for name, value in task.options.items() if name not in (*_SAME_FILES, *FILES)}
+    decides = deciding(task)
     read = {f"{what} beside the matrix": place for what, place in _beside(task)}
     for name in [name for name in decides if OPTIONS[name].type.name in _PATHS]:
         read[name] = decides.pop(name)

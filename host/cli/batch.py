@@ -103,9 +103,9 @@ def run_here(
         force, as_json, quiet, verbose: options of the command.
 
     Raises:
-        OutputError: the folder cannot be written, or another process runs the batch.
+        OutputError: the folder cannot be written, has another batch, or another process runs this one.
     """
-    from syclade.host.batch.folder import run_batch, write_batch
+    from syclade.host.batch.folder import check_earlier, run_batch, write_batch
     from syclade.host.batch.names import MATRICES
     from syclade.host.batch.run_task import Place
     from syclade.host.cli.batch_words import ending
@@ -117,11 +117,12 @@ def run_here(
             hint="the scheduler has its own number of workers",
         )
     if prepare:
-        write_batch(batch)
+        write_batch(batch, force)
         if not quiet:
             written = counted(len(batch.tasks), *MATRICES)
             click.echo(f"wrote {written} to {batch.folder}: run parts, then gather")
         return 0
+    check_earlier(batch, force)  # before workers are started
     with running(len(batch.tasks), jobs, scheduler=scheduler, quiet=quiet, verbose=verbose) as run:
         place = Place(batch.folder.absolute(), force, run.stop)
         lines = run_batch(batch, run.pool, place, run.told, run.ahead)

@@ -76,9 +76,9 @@ def command(
     check_options(common)
     observed = read_matrix(matrix, names, cell_names=cell_names, **coding)
     resampling = Resampling(resample, replicates, seed)
-    tasks = tasks_of_bootstrap(observed, resampling, out, common)
+    tasks, made = tasks_of_bootstrap(observed, resampling, out, common)
     return run_here(
-        Batch(out, tasks, report, resampling=resampling),
+        Batch(out, tasks, report, resampling=resampling, made=made),
         scheduler=scheduler, jobs=jobs, prepare=prepare, force=force, as_json=as_json, quiet=quiet,
         verbose=verbose,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from syclade.host.common.values import shown
 from syclade.host.input.apart import read_apart
 from syclade.host.input.beside import names_beside
 from syclade.host.input.detect import HDF5, detect_folder, detect_format
-from syclade.host.input.formats import FORMATS, Asked, Format, Grid
+from syclade.host.input.formats import Asked, Grid, format_for
 from syclade.host.input.formats.hdf import hdf5_format
 from syclade.host.input.matrix import Matrix, Names, matrix_from_array, with_cell_names, with_names
 from syclade.host.input.names import default_names
@@ -181,12 +181,12 @@ def _read_detected(source: Source, said: dict[str, Any], strict: bool) -> tuple[
 def _read_hdf5(path: Path, said: dict[str, Any]) -> tuple[str, Grid]:
     """Return the format that the groups of an HDF5 file show, and its grid."""
     format = hdf5_format(path)
-    return format, _chosen(format, said, ", which was detected").read(path, Asked(**said))
+    return format, format_for(format, said, ", which was detected").read(path, Asked(**said))
 
 
 def _read(source: Source, format: str, said: dict[str, Any], why: str = "") -> tuple[Grid, str]:
     """Return the grid of a source in a format, and the SHA-256 of its content."""
-    chosen = _chosen(format, said, why)
+    chosen = format_for(format, said, why)
     if not chosen.whole:
         text, digest = source.text()
         return chosen.read(text, source.name, Asked(**said)), digest
@@ -195,23 +195,3 @@ def _read(source: Source, format: str, said: dict[str, Any], why: str = "") -> t
         read_apart(chosen.read, path, Asked(**said)) if chosen.apart else chosen.read(path, Asked(**said))
     )
     return reading, digest
-
-
-def _chosen(format: str, said: dict[str, Any], why: str) -> Format:
-    """Return a format, after a check that the options apply to it.
-
-    Args:
-        format: its name.
-        said: the options.
-        why: why the format was chosen, for messages; empty if it was given.
-    """
-    if format not in FORMATS:
-        raise OptionError(f"{flag_of('format')} is {format!r}", hint=f"one of auto, {', '.join(FORMATS)}")
-    for option in said:
-        if option not in ("two", "rows", *FORMATS[format].takes):
-            fit = ", ".join(name for name, one in FORMATS.items() if option in one.takes)
-            raise OptionError(
-                f"{flag_of(option)} does not go with {flag_of('format')} {format}{why}",
-                hint=f"it is for {fit}",
-            )
-    return FORMATS[format]

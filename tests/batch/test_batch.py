@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -117,25 +118,99 @@ def test_locks_of_killed_processes_are_removed(tmp_path: Path) -> None:
     assert not lock.exists()
 
 
-@pytest.mark.parametrize("change", ["options", "matrix", "names"])
-def test_other_options_or_inputs_are_refused_for_that_matrix(tmp_path: Path, change: str) -> None:
+@pytest.mark.parametrize("change", ["matrix", "names"])
+def test_other_inputs_are_refused_for_that_matrix(tmp_path: Path, change: str) -> None:
     paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
     assert batch(*paths, "--out", out).status == 0
     kept = (out / "m0" / "summary.json").read_bytes()
-    more: tuple[str, ...] = ()
-    if change == "options":
-        more = ("--seed", "3")
-    elif change == "matrix":
+    if change == "matrix":
         paths[0].write_text(paths[1].read_text())
     else:
         (tmp_path / "in" / "m0.geneNames").write_text("".join(f"g{number}\n" for number in range(8)))
-    assert batch(*paths, "--out", out, *more).status == 1
-    states = [line["state"] for line in lines_of(out)]
-    assert states == (["failed", "failed"] if change == "options" else ["failed", "done"])
+    assert batch(*paths, "--out", out).status == 1
+    assert [line["state"] for line in lines_of(out)] == ["failed", "done"]
     assert "--force" in lines_of(out)[0]["error"]
     assert (out / "m0" / "summary.json").read_bytes() == kept
-    assert batch(*paths, "--out", out, "--force", *more).status == 0
+    assert batch(*paths, "--out", out, "--force").status == 0
     assert (out / "m0" / "summary.json").read_bytes() != kept
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("prepare", [(), ("--prepare",)])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("option", "'m0' has another --seed"),
+        ("fewer", "'m0' is missing here"),
+        ("elsewhere", "'m1' is the matrix"),
+        ("table", "'m0' has another --gamma"),
+    ],
+)
+def test_another_batch_in_the_folder_is_refused(
+    change: str, said: str, prepare: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Its tasks and tables stay, so that `run --part` does no other tasks; --force replaces them."""
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    assert batch(*paths, "--out", out, "--prepare").status == 0
+    assert call(["run", str(out), "--part", "1/2"]).status == 0
+    assert call(["gather", str(out)]).status == 1
+    before = files_in(out)
+    rows = (("name", "matrix", "gamma"), ("m0", str(paths[0]), "2"), ("m1", str(paths[1]), ""))
+    words: dict[str, Sequence[object]] = {
+        "option": (*paths, "--seed", 3),
+        "fewer": paths[1:],
+        "elsewhere": write_cohort(tmp_path / "other", 2),
+        "table": (write_table(tmp_path / "t.tsv", *rows),),
+    }
+    called = batch(*words[change], "--out", out, *prepare)
+    assert called.status == 2
+    assert f"{out} has another batch: {said}" in called.messages
+    assert "--force" in called.messages
+    assert files_in(out) == before
+    assert batch(*words[change], "--out", out, "--prepare", "--force").status == 0
+    assert files_in(out)["batch.json"] != before["batch.json"]
+    assert files_in(out)["results.tsv"] == before["results.tsv"]
+
+
+def test_a_cohort_may_grow_and_move(tmp_path: Path) -> None:
+    """More matrices, other devices and more files are the same batch; so are matrices at other paths."""
+    paths, out = write_cohort(tmp_path / "in", 3), tmp_path / "out"
+    assert batch(*paths[:2], "--out", out).status == 0
+    kept = (out / "m0" / "run.json").read_bytes()
+    assert batch(*paths, "--out", out, "--slots", 2, "--multiqc").status == 0
+    (tmp_path / "in").rename(tmp_path / "moved")
+    assert batch(tmp_path / "moved", "--out", out).status == 0
+    assert (out / "m0" / "run.json").read_bytes() == kept
+    assert [line["state"] for line in lines_of(out)] == ["done"] * 3
+
+
+@pytest.mark.parametrize("name", ["results.tsv", "report.html", "syclade_mqc.json"])
+def test_tables_that_no_batch_has_written_are_not_replaced(name: str, tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    out.mkdir()
+    (out / name).write_text("mine")
+    for more in ((), ("--prepare",)):
+        called = batch(*paths, "--out", out, *more)
+        assert called.status == 2
+        assert f"already has {name}" in called.messages
+        assert files_in(out) == {name: b"mine"}
+    assert batch(*paths, "--out", out, "--prepare", "--force").status == 0
+
+
+def test_damaged_tasks_are_not_replaced(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 1), tmp_path / "out"
+    out.mkdir()
+    (out / "batch.json").write_text("{}")
+    called = batch(*paths, "--out", out)
+    assert called.status == 2
+    assert "batch.json: the tasks are damaged" in called.messages
+    assert files_in(out) == {"batch.json": b"{}"}
+    assert batch(*paths, "--out", out, "--prepare", "--force").status == 0
 
 
 def test_devices_and_slots_are_no_other_options(tmp_path: Path) -> None:

@@ -161,8 +161,28 @@ def test_command(tmp_path: Path, axis: str) -> None:
 def test_other_draws_are_refused(tmp_path: Path) -> None:
     (path,) = write_cohort(tmp_path / "in", 1)
     assert run(path, tmp_path / "out", "cells", replicates=2) == 0
-    assert run(path, tmp_path / "out", "mutations", replicates=2) == 1
+    before = (tmp_path / "out" / "matrices" / "replicate_1.csv").read_bytes()
+    assert run(path, tmp_path / "out", "mutations", replicates=2) == 2
+    assert run(path, tmp_path / "out", "cells", "--seed", "5", replicates=2) == 2
+    path.write_text(path.read_text().replace("0", "1", 1))
+    assert run(path, tmp_path / "out", "cells", replicates=2) == 2
+    assert (tmp_path / "out" / "matrices" / "replicate_1.csv").read_bytes() == before
     assert run(path, tmp_path / "out", "mutations", "--force", replicates=2) == 0
+
+
+def test_a_folder_of_matrices_that_is_there_is_not_written_to(tmp_path: Path) -> None:
+    (path,) = write_cohort(tmp_path / "in", 1)
+    (tmp_path / "out" / "matrices").mkdir(parents=True)
+    assert run(path, tmp_path / "out", "cells", replicates=2) == 2
+    assert not list((tmp_path / "out" / "matrices").iterdir())
+
+
+def test_replicates_may_be_added(tmp_path: Path) -> None:
+    (path,) = write_cohort(tmp_path / "in", 1)
+    assert run(path, tmp_path / "out", "cells", replicates=2) == 0
+    kept = (tmp_path / "out" / "replicate_2" / "run.json").read_bytes()
+    assert run(path, tmp_path / "out", "cells", replicates=3) == 0
+    assert (tmp_path / "out" / "replicate_2" / "run.json").read_bytes() == kept
 
 
 @pytest.mark.parametrize("words", [("--tree", "leaf"), ("--recurrent", "1"), ("--replicates", "0")])

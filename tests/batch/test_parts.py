@@ -39,7 +39,8 @@ def test_failures_and_other_options_are_gathered(tmp_path: Path) -> None:
     paths[0].write_text("0 1\n")  # corrected, but not run again
     assert call(["gather", str(out)]).status == 1
     assert [line["state"] for line in lines_of(out)] == ["waiting", "done"]
-    assert batch(*paths, "--out", out, "--prepare", "--seed", 2).status == 0
+    assert batch(*paths, "--out", out, "--prepare", "--seed", 2).status == 2
+    assert batch(*paths, "--out", out, "--prepare", "--seed", 2, "--force").status == 0
     assert call(["gather", str(out)]).status == 1
     assert "--force" in lines_of(out)[1]["error"]
     assert call(["run", str(out), "--force"]).status == 0
@@ -77,6 +78,18 @@ def test_folders_that_are_no_batch(tmp_path: Path, text: str | None) -> None:
         called = call([command, str(tmp_path)])
         assert called.status == 2
         assert "batch.json" in called.messages
+
+
+def test_a_name_that_is_twice_in_batch_json(tmp_path: Path) -> None:
+    paths, out = write_cohort(tmp_path / "in", 2), tmp_path / "out"
+    assert batch(*paths, "--out", out, "--prepare").status == 0
+    told = json.loads((out / "batch.json").read_text())
+    told["tasks"][1]["name"] = "M0"
+    (out / "batch.json").write_text(json.dumps(told))
+    for command in ("run", "gather"):
+        called = call([command, str(out)])
+        assert called.status == 2
+        assert "the name 'm0' is there twice" in called.messages
 
 
 def test_names_in_batch_json_are_checked(tmp_path: Path) -> None:

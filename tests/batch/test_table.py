@@ -21,6 +21,7 @@ def table(folder: Path, text: str, name: str = "cohort.tsv") -> Path:
     [
         "name\tmatrix\tfn_rate\tmove-probs\tattach\n# no matrix\n\nA\tin/a.csv\t0.3\t1 2 3\tyes\n",
         "matrix,name,--fn-rate,move_probabilities,attach\r\nin/a.csv,A,0.3,1 2 3,true\r\n",
+        "# a table\n\n\t \nname\tmatrix\tfn_rate\tmove-probs\tattach\nA\tin/a.csv\t0.3\t1 2 3\tyes\n",
         '"matrix" , name,fn-rate,"move-probs",attach\n "in/a.csv" ,"A",0.3,"1 2 3",1',
         "\ufeffname\tmatrix\tfn_rate\tmove-probs\tattach\n A \t in/a.csv\t0.3\t1  2 3\tYES\n",
     ],
@@ -73,6 +74,12 @@ def test_commas_and_quotes(tmp_path: Path) -> None:
         ("matrix\tmove-probs\na\t1 2\n", "2:3", "give 3 numbers"),
         ("matrix\tsamples\na\t5\n", "2", "--samples without --steps"),
         ("matrix,x\na,1\n", "1:8", "unknown column 'x'"),
+        ("\n# a\nmatrix,x\na,1\n", "3:8", "unknown column 'x'"),
+        ("matrix\tscheduler\na\tlocal:2\n", "1:8", "unknown column 'scheduler'"),
+        ("matrix\tthreads\na\t2\n", "1:8", "unknown column 'threads'"),
+        ("matrix\tformat\na\txlsx\n", "2", "--format is 'xlsx'"),
+        ("matrix\tformat\tlayer\na\tvcf\tX\n", "2", "--layer does not go with --format vcf"),
+        ("matrix\tdevice\na\tcpu,,\n", "2", "--device is 'cpu,,'"),
         ("matrix\ttree\tmove-probs\na\tleaf\t1 1 1\n", "2", "no swaps of subtrees"),
     ],
 )
@@ -84,7 +91,9 @@ def test_messages(tmp_path: Path, text: str, where: str, said: str) -> None:
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["0 1 1\n1 0 3\n", "cell\tg1\tg2\nc1\t0\t1\n", "", "name,matrixes\n"])
+@pytest.mark.parametrize(
+    "text", ["0 1 1\n1 0 3\n", "cell\tg1\tg2\nc1\t0\t1\n", "", "name,matrixes\n", "# matrix,name\n0 1\n"]
+)
 def test_matrices_are_no_tables(tmp_path: Path, text: str) -> None:
     assert not is_table(table(tmp_path, text))
     assert not is_table(tmp_path)

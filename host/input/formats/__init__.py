@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from syclade.host.common.errors import OptionError
 from syclade.host.input.formats.grid import Asked, Grid
 from syclade.host.options import flag_of
 
-__all__ = ["FORMATS", "Asked", "Format", "Grid"]
+__all__ = ["FORMATS", "Asked", "Format", "Grid", "format_for"]
 
 
 @dataclass(frozen=True)
@@ -80,3 +82,26 @@ FORMATS = {
         takes=("min_depth", "vaf_hom"),
     ),
 }
+
+
+def format_for(name: str, given: Iterable[str], why: str = "") -> Format:
+    """Return a format, after a check that options apply to it.
+
+    Args:
+        name: its name.
+        given: the names of the options.
+        why: why the format was chosen, for messages; empty if it was given.
+
+    Raises:
+        OptionError: there is no such format, or an option is not for it.
+    """
+    if name not in FORMATS:
+        raise OptionError(f"{flag_of('format')} is {name!r}", hint=f"one of auto, {', '.join(FORMATS)}")
+    for option in given:
+        if option not in ("two", "rows", *FORMATS[name].takes):
+            fit = ", ".join(other for other, one in FORMATS.items() if option in one.takes)
+            raise OptionError(
+                f"{flag_of(option)} does not go with {flag_of('format')} {name}{why}",
+                hint=f"it is for {fit}",
+            )
+    return FORMATS[name]
