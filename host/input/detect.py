@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.input.reader import ALLOWED, values_of
+from syclade.host.input.formats.table import why_no_table
+from syclade.host.input.reader import ALLOWED, is_value, values_of
 from syclade.host.input.textfile import GZIP, excerpt
 from syclade.host.options import flag_of
 
@@ -21,10 +21,10 @@ HDF5 = "hdf5"
 _SIGNATURES = {b"\x89HDF\r\n\x1a\n": HDF5, b"BCF\2": "bcf"}
 _BINARY = "bcf, h5ad, tapestri, loom"
 _NOT_TEXT = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BARE = re.compile(r"[-+0-9.?nNaA \t\v\f]*")
 _COUNT = re.compile(r"[0-9]{1,9}")
 _READS = re.compile(r"[0-9]+:[0-9]+(?::[0-9])?")
 _VALUES = frozenset(map(str, ALLOWED))
+_LEAST_NUMBERED = 5
 
 
 def detect_format(head: bytes, path: str) -> str:
@@ -35,7 +35,7 @@ def detect_format(head: bytes, path: str) -> str:
         path: the file, for messages.
 
     Raises:
-        MatrixError: no format fits; or it is a table with names, whose rows may be cells or mutations.
+        MatrixError: no format fits.
     """
     for signature, form in _SIGNATURES.items():
         if head.startswith(signature):
@@ -50,30 +50,20 @@ def detect_format(head: bytes, path: str) -> str:
     if not found:
         return "scite"  # empty: its reader reports that
     first, second = (lines[at].strip(" ") if at is not None else "" for at in (*found, None)[:2])
-    reasons = {}
-    for form, why_not in _TEXTS.items():
-        reason = why_not(first, second)
+    reasons = {form: why_not(first, second) for form, why_not in _TEXTS.items()}
+    reasons["sifit"] = _why_not_sifit(lines)
+    for form in ("csv", "tsv"):
+        reasons[form] = why_no_table(first, second, form)
+    for form, reason in reasons.items():
         if reason is None:
             return form
-        reasons[form] = reason
-    for form, separator in (("csv", ","), ("tsv", "\t")):
-        reason = _why_no_table(first, second, separator)
-        if reason is None:
-            raise MatrixError(
-                "this is a table with names, whose rows may be cells or mutations",
-                path=path,
-                line=1,
-                hint=f"give {flag_of('format', form)} {flag_of('rows', 'cells')}, or "
-                f"{flag_of('rows', 'mutations')}",
-            )
-        reasons[form] = reason
-    values = [field in _VALUES for field in first.split()]
+    values = [is_value(field) for field in first.split()]
     if not values[0] or 2 * sum(values) < len(values):
         _refuse(lines[found[0]], found[0] + 1, reasons, path)
     return "scite"
 
 
-def _refuse(line: str, number: int, reasons: dict[str, str], path: str) -> None:
+def _refuse(line: str, number: int, reasons: dict[str, str | None], path: str) -> None:
     """Raise a MatrixError that names every format that was tried, and why the file does not have it."""
     try:
         values_of(line.encode(), path)
@@ -123,19 +113,15 @@ _TEXTS: dict[str, Callable[[str, str], str | None]] = {
 """Formats that the first two lines of a text show: why it does not have each, or None if it has."""
 
 
-def _why_no_table(first: str, second: str, separator: str) -> str | None:
-    """Return why two lines do not begin a table with names; None if they do."""
-    if separator not in first:
-        return f"no {'tabs' if separator == chr(9) else 'commas'}"
-    if not second.strip():
-        return "only one line"
-    try:
-        names, values = (next(csv.reader([line], delimiter=separator), []) for line in (first, second))
-    except csv.Error as problem:
-        return f"no table: {problem}"
-    if len(names) != len(values):
-        return f"{len(names)} and {len(values)} fields in the first two lines"
-    return "no names in the first line" if _BARE.fullmatch(names[-1].strip()) else None
+def _why_not_sifit(lines: list[str]) -> str | None:
+    """Return why lines do not begin with a number of their own; of five numbers, not all can be values."""
+    rows = [line.split() for line in lines if line.strip()]
+    if len(rows[-1]) < len(rows[0]):  # cut off at the end of what is inspected
+        rows = rows[:-1]
+    numbers = {row[0] for row in rows}
+    numbered = len(numbers) == len(rows) >= _LEAST_NUMBERED and all(map(_COUNT.fullmatch, numbers))
+    values = all(len(row) == len(rows[0]) > 1 and all(map(is_value, row[1:])) for row in rows)
+    return None if numbered and values else "no lines that begin with their numbers"
 
 
 def detect_folder(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Parser of SCITE's matrix format: fast for valid files, slow only to locate an error.
+"""Parser of SCITE's matrix format: fast for SCITE's symbols, slow for other symbols and to locate an error.
 
 The format (Jahn, Kuipers, Beerenwinkel 2016) has one line per mutation and one column per cell, separated by
 white space. The sizes n and m follow from the file.
@@ -6,6 +6,7 @@ white space. The sizes n and m follow from the file.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from typing import NoReturn
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
 from syclade.host.input.textfile import as_lf
+from syclade.host.options import flag_of
 
-__all__ = ["ALLOWED", "MEANING", "values_of"]
+__all__ = ["ALLOWED", "MEANING", "is_value", "values_of"]
+
+logger = logging.getLogger("syclade.input")
 
 ALLOWED = (0, 1, 2, 3)
 MEANING = "0 (not observed), 1 (mutation), 2 (homozygous mutation) or 3 (missing)"
@@ -30,7 +34,12 @@ _KIND[ord("\n")] = _NEWLINE
 # Not \S: no-break spaces and similar characters do not separate values.
 _FIELD = re.compile(r"[^ \t\v\f]+")
 _SYMBOLS = frozenset(str(value) for value in ALLOWED)
-_MISSING = frozenset({"na", "nan", "n/a", "<na>", "none", "null", "-", ".", "?"})
+_MISSING = ("-1", "NA", "NaN", "N/A", "#N/A", "<NA>", "None", "NULL", "-", ".", "?")
+"""Symbols of other programs for missing values; their case is ignored."""
+
+_THREES = re.compile(
+    rb"(?<![^ \t\v\f\n])(?:%s)(?![^ \t\v\f\n])" % "|".join(map(re.escape, _MISSING)).encode(), re.IGNORECASE
+)
 
 
 def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
@@ -53,8 +62,26 @@ def values_of(data: bytes, path: str | os.PathLike[str]) -> NDArray[np.uint8]:
         )
     values = _parse(text)
     if values is None:
+        values = _parse(_with_threes(text, path))
+    if values is None:
         _explain(text, path)
     return values
+
+
+def _with_threes(text: bytes, path: str | os.PathLike[str]) -> bytes:
+    """Return the text with 3 for other symbols of missing values, and log their number."""
+    found: dict[str, int] = {}
+
+    def three(match: re.Match[bytes]) -> bytes:
+        symbol = match.group().decode()
+        found[symbol] = found.get(symbol, 0) + 1
+        return b"3"
+
+    text = _THREES.sub(three, text)
+    if found:
+        counts = ", ".join(f"{count} of {symbol}" for symbol, count in found.items())
+        logger.info("%s: read as missing: %s", path, counts)
+    return text
 
 
 def _parse(text: bytes) -> NDArray[np.uint8] | None:
@@ -81,7 +108,7 @@ def _explain(text: bytes, path: str | os.PathLike[str]) -> NoReturn:
         fields = _FIELD.findall(line)
         if not fields:
             raise MatrixError("blank line between rows", path=path, line=number, hint="delete the line")
-        if not _SYMBOLS.issuperset(fields):
+        if not all(map(is_value, fields)):
             _refuse_symbol(line, number, path)
         if expected is None:
             expected = len(fields)
@@ -90,10 +117,15 @@ def _explain(text: bytes, path: str | os.PathLike[str]) -> NoReturn:
     raise AssertionError("a matrix file was refused without a reason")
 
 
+def is_value(field: str) -> bool:
+    """Return whether a field is a value, or a symbol of a missing one."""
+    return field in _SYMBOLS or _THREES.fullmatch(field.encode()) is not None
+
+
 def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoReturn:
     """Raise MatrixError for the first symbol of a line that is not a value."""
     fields = enumerate(_FIELD.finditer(line), 1)
-    cell, match = next((cell, match) for cell, match in fields if match.group() not in _SYMBOLS)
+    cell, match = next((cell, match) for cell, match in fields if not is_value(match.group()))
     symbol = match.group()
     shown = symbol if len(symbol) <= 20 else symbol[:17] + "..."
     raise MatrixError(
@@ -107,10 +139,8 @@ def _refuse_symbol(line: str, number: int, path: str | os.PathLike[str]) -> NoRe
 
 def _symbol_hint(symbol: str, row: int, cell: int) -> str:
     """Return a hint for an invalid symbol at a row and cell, from 1."""
-    if symbol == "-1" or symbol.lower() in _MISSING:
-        return "a missing value is written 3"
     if cell == 1 and symbol in (str(row), str(row - 1)):
-        return "if each line begins with its number, as in SiFit's files, delete that column"
+        return f"if each line begins with its number, as in SiFit's files, give {flag_of('format', 'sifit')}"
     if "," in symbol or ";" in symbol:
         return "values are separated by blanks or tabs: replace the commas or semicolons by blanks"
     if re.fullmatch(r"[+-]?\d+\.\d*", symbol):
@@ -118,7 +148,10 @@ def _symbol_hint(symbol: str, row: int, cell: int) -> str:
     if re.fullmatch(r"[0123\s]+", symbol):
         return "values are separated by blanks or tabs"
     if (row == 1 or cell == 1) and not re.fullmatch(r"[+-]?[\d.]+", symbol):
-        return "the file has no header and no row names; the names of mutations go into a file of their own"
+        return (
+            "SCITE's format has no header and no row names: for a table with names, give "
+            f"{flag_of('format', 'tsv')} {flag_of('rows', 'cells')}, or {flag_of('rows', 'mutations')}"
+        )
     return f"values are {MEANING}"
 
 

@@ -37,7 +37,7 @@ _MATRIX = "read_matrix"
 GROUPS = {
     "Format of the matrix": (
         Option("format", TEXT, "auto", of=_MATRIX, metavar="FORMAT", help=
-            "Of MATRIX: scite, sc, tsv, csv, condor, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, "
+            "Of MATRIX: scite, sc, tsv, csv, condor, sifit, sphyr, sasc, vcf, bcf, compass, scistree2, h5ad, "
             "tapestri, loom or cellsnp; auto detects it."),
         Option("two", one_of("homozygous", "missing"), None, of=_MATRIX, help="Meaning of 2."),
         Option("rows", one_of("cells", "mutations"), None, of=_MATRIX, help="Meaning of rows (tsv, csv)."),

@@ -73,13 +73,20 @@ def test_smallest_and_all_missing(file: Any, text: str, values: list[list[int]])
     assert read_matrix(file(text)).values.tolist() == values
 
 
+@pytest.mark.parametrize("symbol", ["-1", "NA", "nan", "NULL", "None", "-", ".", "?", "n/a", "<NA>"])
+def test_missing_values_of_other_programs(file: Any, symbol: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "syclade")
+    path = file(f"{symbol} 0 1\n1 {symbol} {symbol} \n")
+    assert read_matrix(path).values.tolist() == [[3, 0, 1], [1, 3, 3]]
+    assert f"read as missing: 3 of {symbol}" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("text", "line", "column", "words"),
     [
-        ("0 1\n-1 0\n", 2, 1, ["'-1'", "missing value is written 3"]),
-        ("0 NA\n", 1, 3, ["'NA'", "missing value is written 3"]),
-        ("0 nan\n", 1, 3, ["missing value is written 3"]),
-        ("0 . 1\n", 1, 3, ["missing value is written 3"]),
+        ("0 1\n-2 0\n", 2, 1, ["'-2'", "3 (missing)"]),
+        ("0 NA\n1 NAN1\n", 2, 3, ["'NAN1'", "3 (missing)"]),
+        ("0 0 1\n1 0 1\n2 0 0\n3 1 0\n4 1 5\n", 5, 1, ["'4'", "--format sifit"]),
         ("0,1,3\n", 1, 1, ["commas"]),
         ("0 1;1\n", 1, 3, ["semicolons"]),
         ("0 1.0\n", 1, 3, ["whole numbers"]),
@@ -87,7 +94,7 @@ def test_smallest_and_all_missing(file: Any, text: str, values: list[list[int]])
         ("001\n", 1, 1, ["separated by blanks"]),
         ("0 1\u00a03\n", 1, 3, ["separated by blanks or tabs"]),
         ("0 1\n1\x1f3\n", 2, 1, ["separated by blanks or tabs"]),
-        ("cell1 cell2\n0 1\n", 1, 1, ["no header"]),
+        ("cell1 cell2\n0 1\n", 1, 1, ["no header", "--format tsv --rows cells"]),
         ("0 1\nTP53 1\n", 2, 1, ["no row names"]),
         ("0 1\n0 x\n", 2, 3, ["'x'"]),
         ("0 \u00e9 2\n", 1, 3, ["'\u00e9'"]),
@@ -156,10 +163,11 @@ def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, t
     path = tmp_path_factory.mktemp("matrix") / "data.csv"
     path.write_text(text, encoding="utf-8")
     try:
-        values = read_matrix(path).values
+        values = read_matrix(path, format="scite", two="homozygous").values
     except MatrixError:
         return
-    assert [[int(field) for field in line.split()] for line in text.rstrip().split("\n")] == values.tolist()
+    rows = [line.split() for line in text.rstrip().split("\n")]
+    assert [[int(field) if field in "0123" else 3 for field in row] for row in rows] == values.tolist()
 
 
 # ---- names

@@ -25,7 +25,10 @@ SAID: dict[str, dict[str, Any]] = {
     "matrix.SC": {},
     "table.tsv": {"format": "tsv", "rows": "mutations"},
     "table.csv": {"format": "csv", "rows": "cells"},
+    "r.tsv": {"rows": "cells"},
+    "excel.csv": {"rows": "mutations"},
     "condor.csv": {},
+    "sifit.txt": {"format": "sifit"},
     "sphyr.B": {},
     "sasc.txt": {"format": "sasc"},
     "calls.vcf": {},
@@ -56,16 +59,21 @@ SMALL = Named(VALUES, MUTATIONS, CELLS)
 
 def write_forms(folder: Path, matrix: Named = SMALL) -> dict[str, Path]:
     """Write a matrix in all formats; return the paths by the names of `SAID`."""
-    cells = matrix.values.T
-    _rows(folder / "matrix.csv", matrix.values, " ")
-    _table(folder / "matrix.SC", "cellIDxmutID", matrix.mutations, matrix.cells, cells, "\t")
-    _table(folder / "table.tsv", "mutation", matrix.cells, matrix.mutations, matrix.values, "\t", "NA")
-    _table(folder / "table.csv", "", matrix.mutations, matrix.cells, cells, ",", "")
+    values, mutations, names = matrix.values, matrix.mutations, matrix.cells
+    cells = values.T
+    _rows(folder / "matrix.csv", values, " ")
+    _table(folder / "matrix.SC", "cellIDxmutID", mutations, names, cells, "\t")
+    _table(folder / "table.tsv", "mutation", names, mutations, values, "\t", "NA")
+    _table(folder / "table.csv", "", mutations, names, cells, ",", "")
+    _table(folder / "r.tsv", None, mutations, names, cells, "\t", "NA", '"')
+    decimals = [[f"{value},0" for value in row] for row in values.tolist()]
+    _table(folder / "excel.csv", "mutation", names, mutations, decimals, ";")
     clusters = [[*row, 0] for row in cells.tolist()]
-    _table(folder / "condor.csv", "", (*matrix.mutations, "cluster_id"), matrix.cells, clusters, ",", "-1")
+    _table(folder / "condor.csv", "", (*mutations, "cluster_id"), names, clusters, ",", "-1")
     coded = np.where(cells == 3, -1, cells.astype(np.int8))
     lines = "\n".join(" ".join(map(str, row)) for row in coded.tolist())
-    (folder / "sphyr.B").write_text(f"{len(matrix.cells)} #cells\n{len(matrix.mutations)} #SNVs\n{lines}\n")
+    (folder / "sphyr.B").write_text(f"{len(names)} #cells\n{len(mutations)} #SNVs\n{lines}\n")
+    _rows(folder / "sifit.txt", np.column_stack((range(len(mutations)), values)), " ")
     _rows(folder / "sasc.txt", np.where(cells == 3, 2, cells), " ")
     _variants(folder, matrix)
     _hdf5(folder, matrix)
@@ -79,16 +87,22 @@ def _rows(path: Path, values: NDArray[Any], separator: str) -> None:
 
 def _table(
     path: Path,
-    corner: str,
+    corner: str | None,
     columns: tuple[str, ...],
     rows: tuple[str, ...],
     values: Any,
     separator: str,
     missing: str = "3",
+    quote: str = "",
 ) -> None:
-    lines = [separator.join((corner, *columns))]
+    header = [f"{quote}{name}{quote}" for name in columns]
+    lines = [separator.join(header if corner is None else (corner, *header))]
     for name, row in zip(rows, values, strict=True):
-        lines.append(separator.join((name, *(missing if value == 3 else str(value) for value in row))))
+        lines.append(
+            separator.join(
+                (f"{quote}{name}{quote}", *(missing if value == 3 else str(value) for value in row))
+            )
+        )
     path.write_text("\n".join(lines) + "\n")
 
 

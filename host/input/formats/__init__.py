@@ -48,9 +48,10 @@ _CALLS = ("min_depth", "min_gq")
 FORMATS = {
     "scite": Format("SCITE, BnpC: rows are mutations, values between blanks, no names", "bare:read_scite"),
     "sc": Format("scphylo, PhISCS: a table with tabs, rows are cells", "table:read_sc"),
-    "tsv": Format(f"a table with tabs and names; needs {flag_of('rows')}", "table:read_tsv"),
-    "csv": Format(f"a table with commas and names; needs {flag_of('rows')}", "table:read_csv"),
+    "tsv": Format(f"a table with tabs or blanks and names; needs {flag_of('rows')}", "table:read_tsv"),
+    "csv": Format(f"a table with commas or semicolons and names; needs {flag_of('rows')}", "table:read_csv"),
     "condor": Format("ConDoR: commas, rows are cells, a column cluster_id", "table:read_condor"),
+    "sifit": Format("SiFit: rows are mutations, each behind its number", "bare:read_sifit"),
     "sphyr": Format("SPhyR: two lines of sizes, rows are cells, -1 is missing", "bare:read_sphyr"),
     "sasc": Format("SASC: rows are cells, 2 is missing, no names", "bare:read_sasc"),
     "vcf": Format("VCF: a row for each alternate allele, samples are cells", "vcf:read_vcf", takes=_RECORDS),

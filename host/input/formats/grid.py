@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +14,18 @@ from syclade.host.input.names import check_names, distinct_names
 from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 
-__all__ = ["MISSING", "PLAIN", "Asked", "Grid", "code", "named_grid", "refuse_rows", "refuse_two", "with_two"]
+__all__ = [
+    "MISSING", "PLAIN", "Asked", "Grid", "code", "is_symbol", "named_grid", "refuse_rows", "refuse_two",
+    "with_two",
+]  # fmt: skip
 
-PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3, "0.0": 0, "1.0": 1, "2.0": 2, "3.0": 3}
-MISSING = dict.fromkeys(("-1", "-1.0", "?", "", "NA", "NaN", "nan", "."), 3)
+PLAIN = {"0": 0, "1": 1, "2": 2, "3": 3}
+"""Values of symbols; `code` also takes them with a decimal point or comma, such as 1.0 or 1,00."""
+
+MISSING = dict.fromkeys(("-1", "NA", "NAN", "NULL", "NONE", "?", ".", "-", "N/A", "#N/A", "<NA>", ""), 3)
+"""Symbols of missing values, in upper case: `code` ignores the case."""
+
+_WHOLE = re.compile(r"(-?[0-9])[.,]0*")
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,19 @@ def named_grid(
     return Grid(np.ascontiguousarray(values, np.uint8), tuple(mutations) or None, tuple(cells) or None, notes)
 
 
+def _folded(symbol: str) -> str:
+    """Return a symbol in upper case without blanks, and a whole number without decimals."""
+    text = symbol.strip().upper()
+    found = _WHOLE.fullmatch(text)
+    return found[1] if found else text
+
+
+def is_symbol(text: str) -> bool:
+    """Return whether a text is a value of a table, or missing; the empty text is."""
+    folded = _folded(text)
+    return folded in PLAIN or folded in MISSING
+
+
 def code(
     rows: Sequence[Sequence[str]], symbols: Mapping[str, int], lines: Sequence[int], path: str
 ) -> NDArray[np.uint8]:
@@ -93,7 +115,8 @@ def code(
 
     Args:
         rows: the symbols of each row of the file.
-        symbols: the value of each symbol.
+        symbols: the value of each symbol, in upper case; symbols of the file may be in lower case, and
+            numbers may have decimals that are 0.
         lines: the line number of each row, from 1.
         path: the file, for messages.
 
@@ -105,20 +128,24 @@ def code(
     """
     if not rows or not rows[0]:
         raise MatrixError("the file has no values", path=path)
+    values: dict[str, int] = {}
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
             raise MatrixError(
                 f"the row has {len(row)} values, but the first has {len(rows[0])}", path=path, line=line
             )
-        for number, symbol in enumerate(row, 1):
-            if symbol.strip() not in symbols:
+        for symbol in [one for one in dict.fromkeys(row) if one not in values]:
+            folded = _folded(symbol)
+            if folded not in symbols:
+                number = row.index(symbol) + 1
                 raise MatrixError(
                     f"{excerpt(symbol)} (value {number} of the row) is not a value of this format",
                     path=path,
                     line=line,
                     hint=f"values are {', '.join(name for name in symbols if name)}",
                 )
-    return np.array([[symbols[symbol.strip()] for symbol in row] for row in rows], np.uint8)
+            values[symbol] = symbols[folded]
+    return np.array([[values[symbol] for symbol in row] for row in rows], np.uint8)
 
 
 def with_two(values: NDArray[np.uint8], asked: Asked, path: str, hint: str = "") -> NDArray[np.uint8]:
