@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_files
+from syclade.host.common.files import write_file
 from syclade.host.common.values import path_of
 from syclade.quality.extras import require_extras
 
@@ -50,7 +50,7 @@ def write_figure(figure: Figure, path: Path, force: bool = True) -> None:
     picture = io.BytesIO()
     # Leave out the version of matplotlib, so that equal figures give equal files.
     figure.savefig(picture, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-    write_files(path.parent, {path.name: picture.getvalue()}, force)
+    write_file(path, picture.getvalue(), force)
 
 
 class Drawn(ABC):

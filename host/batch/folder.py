@@ -166,9 +166,9 @@ def _write_tasks(batch: Batch) -> None:
         "resampling": None if batch.resampling is None else batch.resampling._asdict(),
         "tasks": [task._asdict() for task in batch.tasks],
     }
-    write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True)
+    write_files(batch.folder, {TASKS: json.dumps(told, indent=1) + "\n"}, force=True, links=True)
     if batch.made:
-        write_files(batch.folder / MATRICES, batch.made, force=True)
+        write_files(batch.folder / MATRICES, batch.made, force=True, links=True)
 
 
 def read_batch(folder: Path) -> Batch:
@@ -293,7 +293,7 @@ def _locked(folder: Path) -> AbstractContextManager[None]:
 
 
 def _write_table(batch: Batch, lines: Sequence[Line]) -> None:
-    write_files(batch.folder, {"results.tsv": table_of(lines)}, force=True)
+    write_files(batch.folder, {"results.tsv": table_of(lines)}, force=True, links=True)
 
 
 def _write_tables(batch: Batch, lines: Sequence[Line]) -> None:
@@ -309,4 +309,4 @@ def _write_tables(batch: Batch, lines: Sequence[Line]) -> None:
     if batch.resampling is not None:
         complete = [line["state"] == "done" for line in lines]
         files |= files_of_bootstrap(batch.folder, batch.resampling, batch.tasks, complete)
-    write_files(batch.folder, files, force=True)
+    write_files(batch.folder, files, force=True, links=True)

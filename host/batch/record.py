@@ -48,7 +48,8 @@ def write_record(folder: Path, record: Record) -> None:
     Raises:
         OutputError: it cannot be written.
     """
-    write_files(folder, {RECORD: json.dumps(record._asdict(), indent=2) + "\n"}, force=True)
+    text = json.dumps(record._asdict(), indent=2) + "\n"
+    write_files(folder, {RECORD: text}, force=True, links=True)
 
 
 def is_complete(folder: Path, record: Record | None, besides: Iterable[str] = ()) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from syclade.host.checkpoints.blocks import NO_DIGEST, DamagedError, make_block, read_block
 from syclade.host.common.errors import CheckpointError
-from syclade.host.common.files import write_files
+from syclade.host.common.files import write_file
 
 __all__ = ["Layout", "damaged", "read_archive", "write_archive"]
 
@@ -51,7 +51,7 @@ def write_archive(
     for number, one in enumerate((told, *(array.tobytes() for array in arrays.values()))):
         block, digest = make_block(digest, number, len(one), one)
         content += block
-    write_files(path.parent, {path.name: content}, force)
+    write_file(path, content, force)
 
 
 def read_archive(

@@ -10,7 +10,7 @@ from typing import Any
 
 from syclade.host.common.closing import closed_at_exit
 from syclade.host.common.errors import CheckpointError
-from syclade.host.common.files import check_output
+from syclade.host.common.files import check_file
 from syclade.host.common.lock import is_locked, locked
 from syclade.host.common.uninterrupted import uninterrupted
 from syclade.host.options import checked, flag_of
@@ -34,7 +34,7 @@ def checkpoint_in_use(path: Any, resumed: Any) -> Iterator[None]:
     Raises:
         CheckpointError: another run writes one of them now.
         OptionError: one of them is no path.
-        OutputError: the folder of `path` cannot be made or written to.
+        OutputError: the folder of `path` does not exist, or cannot be written to.
     """
     place, source = checked("checkpoint", path), checked("resume", resumed)
     if place is not None and place == _held.get():
@@ -47,7 +47,7 @@ def checkpoint_in_use(path: Any, resumed: Any) -> Iterator[None]:
         return
     with closed_at_exit() as stack:
         with uninterrupted():
-            check_output(place.parent, [place.name], force=True)
+            check_file(place, force=True)
             stack.enter_context(locked(_lock_of(place), _busy(place)))
             token = _held.set(place)
             stack.callback(_held.reset, token)

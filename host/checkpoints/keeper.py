@@ -10,7 +10,7 @@ from typing import Any
 
 from syclade.host.checkpoints.asked import check_asked
 from syclade.host.common.errors import CheckpointError, OutputError
-from syclade.host.common.files import check_output
+from syclade.host.common.files import check_file
 from syclade.host.options import checked, flag_of
 from syclade.host.samples.store import store_of
 
@@ -145,7 +145,7 @@ def make_keeper(path: Any, resumed: Any, every: float, asked: Mapping[str, Any],
             f"{store_of(place)} already exists: these are samples of another run",
             hint=f"choose another {flag_of('checkpoint')}, or replace them with {flag_of('force')}",
         )
-    check_output(place.parent, [place.name], force=True)
+    check_file(place, force=True)
     return keeper
 
 

@@ -15,23 +15,26 @@ from syclade.host.common.uninterrupted import uninterrupted
 from syclade.host.common.values import path_of
 from syclade.host.options import flag_of
 
-__all__ = ["cannot", "check_output", "move_files", "write_files"]
+__all__ = ["cannot", "check_file", "check_output", "move_files", "refuse_link", "write_file", "write_files"]
 
 
-def check_output(directory: str | os.PathLike[str], names: Iterable[str], force: bool = False) -> Path:
+def check_output(
+    directory: str | os.PathLike[str], names: Iterable[str], force: bool = False, *, links: bool = False
+) -> Path:
     """Check that files can be written, before anything is computed; create the directory.
 
     Args:
         directory: the directory for the files; created with its parents.
         names: names of the files, without directories.
         force: whether existing files of these names may be replaced.
+        links: whether that holds for a directory that is a link, too.
 
     Returns:
         The directory.
 
     Raises:
         OutputError: the directory cannot be created or written to; a directory has one of the names; such
-            files exist and `force` is not set.
+            files exist and `force` is not set, or is set and the directory is a link.
     """
     folder = path_of("the directory", directory, OutputError)
     try:
@@ -50,9 +53,59 @@ def check_output(directory: str | os.PathLike[str], names: Iterable[str], force:
             f"{folder} already has {', '.join(present)}",
             hint=f"choose another directory, or replace the files with {flag_of('force')}",
         )
+    if present and not links:
+        refuse_link(folder)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"the directory {folder} may not be written to", hint="choose another directory")
     return folder
+
+
+def refuse_link(folder: Path) -> None:
+    """Refuse to replace or remove files in a folder that is a link: they may be those of somebody else.
+
+    A file that is a link needs no such check: the link is replaced, not the file behind it.
+    """
+    if folder.is_symlink():
+        raise OutputError(
+            f"{folder} is a link to {folder.resolve()}: {flag_of('force')} replaces no files behind a link",
+            hint="give the directory itself, or choose another one",
+        )
+
+
+def check_file(path: Path, force: bool = False, also: Iterable[str] = ()) -> None:
+    """Check that a file can be written, before anything is computed. Its directory must exist.
+
+    Args:
+        path: the file.
+        force: whether an existing file may be replaced.
+        also: names of further files beside it.
+
+    Raises:
+        OutputError: there is no such directory; or as for `check_output`.
+    """
+    if not os.path.lexists(path.parent):
+        raise missing_directory(path)
+    check_output(path.parent, (path.name, *also), force, links=True)
+
+
+def missing_directory(path: Path) -> OutputError:
+    """Return the error for a file whose directory does not exist: only directories of results are made."""
+    return OutputError(
+        f"cannot write {path}: there is no directory {path.parent}",
+        hint="make it (mkdir -p), or choose another place",
+    )
+
+
+def write_file(
+    path: Path, content: Content, force: bool = False, apart: Mapping[str, Any] | None = None
+) -> None:
+    """Write a file atomically; see `write_files`. Its directory must exist.
+
+    Raises:
+        OutputError: as for `check_file` and `write_files`.
+    """
+    check_file(path, force)
+    write_files(path.parent, {path.name: content}, force, apart, links=True)
 
 
 def write_files(
@@ -60,6 +113,8 @@ def write_files(
     files: Mapping[str, Content],
     force: bool = False,
     apart: Mapping[str, Any] | None = None,
+    *,
+    links: bool = False,
 ) -> None:
     """Write files atomically; texts are UTF-8 with LF line ends.
 
@@ -72,12 +127,13 @@ def write_files(
         files: content by file name: a text, whole or in pieces, bytes, or a function that writes the file.
         force: whether existing files of these names may be replaced.
         apart: files that must not be overwritten, such as inputs; see `refuse_same`.
+        links: as for `check_output`.
 
     Raises:
         OutputError: as ``check_output``; a file is one of `apart`; or the disk is full or fails.
     """
     refuse_same([path_of("the directory", directory, OutputError) / name for name in files], apart or {})
-    move_files(check_output(directory, files, force), files, force)
+    move_files(check_output(directory, files, force, links=links), files, force)
 
 
 def move_files(

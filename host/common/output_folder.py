@@ -13,7 +13,7 @@ from typing import Any
 from syclade.host.common.atomic import Content
 from syclade.host.common.closing import closed_at_exit
 from syclade.host.common.errors import BusyError, OutputError
-from syclade.host.common.files import check_output, move_files
+from syclade.host.common.files import check_output, move_files, refuse_link
 from syclade.host.common.lock import locked
 from syclade.host.common.places import refuse_same
 from syclade.host.common.uninterrupted import uninterrupted
@@ -41,11 +41,14 @@ class OutputFolder:
         """Check that files of these names can be written.
 
         Raises:
-            OutputError: they cannot, or one of them, or of the files to remove, is also another file of the
-                run.
+            OutputError: they cannot; or one of them, or of the files to remove, is also another file of the
+                run; or files of a folder that is a link would be replaced or removed.
         """
         names = list(names)
-        refuse_same([self.path / name for name in (*names, *self._earlier(names))], self._apart)
+        earlier = self._earlier(names)
+        refuse_same([self.path / name for name in (*names, *earlier)], self._apart)
+        if earlier:
+            refuse_link(self.path)
         check_output(self.path, names, self.force)
 
     def write(self, files: Mapping[str, Content]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_files
+from syclade.host.common.files import write_file
 from syclade.host.common.read_only import freeze_arrays
 from syclade.host.common.values import path_of
 from syclade.host.consensus.unplaced import Unplaced
@@ -378,7 +378,7 @@ class Result(WithWork):
         """Write the samples as netCDF (docs/samples.md); the write is atomic.
 
         Args:
-            path: the file; its folder is created if necessary.
+            path: the file, in a folder that exists.
             force: whether to replace an existing file.
 
         Raises:
@@ -388,7 +388,7 @@ class Result(WithWork):
         from syclade.host.output.result_files import inputs_of, netcdf_of
 
         place = path_of("the netCDF file", path, OutputError)
-        write_files(place.parent, {place.name: netcdf_of(self)}, force, inputs_of(self))
+        write_file(place, netcdf_of(self), force, inputs_of(self))
 
     def write(
         self,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from syclade.host.common.errors import OptionError
-from syclade.host.common.files import write_files
+from syclade.host.common.files import write_file
 from syclade.host.common.install import install_command
 from syclade.host.report.figure import support_of
 from syclade.host.report.heat_map import COLOURS, beside_tree, in_order_of_tree
@@ -140,4 +140,4 @@ def write_plot(figure: matplotlib.figure.Figure, path: Path, force: bool, inputs
     def save(passing: Path) -> None:
         figure.savefig(passing, format=form, dpi=dpi)
 
-    write_files(path.parent, {path.name: save}, force, inputs)
+    write_file(path, save, force, inputs)

@@ -65,15 +65,15 @@ class SampleStore:
     failure: OutputError | None = None
 
     def __init__(self, nodes: int, path: Path | None = None, *, why: int = 1, force: bool = False) -> None:
-        if path is not None and path.exists() and not force:
+        if path is not None and os.path.lexists(path) and not force:
             raise OutputError(f"{path} is there already", hint=f"replace it with {flag_of('force')}")
         self._begin(nodes, path, why)
         if path is None:
             self._attach(_temporary_file())
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._attach(path.open("w+b", buffering=0))
+            path.unlink(missing_ok=True)  # a link is replaced, not the file behind it
+            self._attach(path.open("x+b", buffering=0))
         except OSError as problem:
             raise self._failed(problem) from None
 

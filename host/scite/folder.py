@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import OutputError
-from syclade.host.common.files import write_files
+from syclade.host.common.files import missing_directory, write_files
 from syclade.host.common.output_folder import OutputFolder, output_folder
 from syclade.host.output.rescue import rescued
 from syclade.host.scite.arguments import SciteCall
@@ -57,12 +58,14 @@ def scite_folder(call: SciteCall, kind: str) -> Iterator[SciteFolder]:
         kind: SCITE's part of the names of trees that stands for the score.
 
     Raises:
-        OutputError: the files cannot be written, some exist already or are inputs, or another run with the
-            same beginning of names is under way.
+        OutputError: the files cannot be written, or their directory is missing; some exist already or are
+            inputs; or another run with the same beginning of names is under way.
     """
     folder, name = call.prefix.parent, call.prefix.name
     if not name:
         raise OutputError(f"{call.prefix} names no file", hint="give -o the beginning of the files' names")
+    if not os.path.lexists(folder):
+        raise missing_directory(call.prefix)
     inputs = {"-i": call.matrix, "-names": call.names, "-t": call.true_tree}
     samples, earlier = f"{name}.samples", _trees(folder, f"{name}_{kind}")
     with output_folder(folder, (*earlier, samples), key=samples, force=call.force, apart=inputs) as opened:

@@ -152,12 +152,12 @@ def _check_options(
 
 def _check_plot(plot: Path, drawn: bool, force: bool) -> None:
     """Raise an error before the measurements start if the plot could not be made after them."""
-    from syclade.host.common.files import check_output
+    from syclade.host.common.files import check_file
 
     if not drawn:
         raise OptionError("--plot is for --scaling and --suite thesis", hint="give one of them too")
     require_extras("matplotlib")
-    check_output(plot.parent, [plot.name], force)
+    check_file(plot, force)
 
 
 def _thesis(

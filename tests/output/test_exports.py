@@ -55,6 +55,9 @@ def test_anndata_has_posteriors_of_the_sum_score() -> None:
 @pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
 def test_plots(result: syclade.Result, tmp_path: Path, ending: str) -> None:
     path = tmp_path / "new" / f"tree.{ending}"
+    with pytest.raises(OutputError, match="there is no directory"):
+        result.plot(path)
+    path.parent.mkdir()
     figure = result.plot(path)
     assert path.read_bytes().startswith({"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[ending])
     texts = [text.get_text() for text in figure.axes[0].texts]

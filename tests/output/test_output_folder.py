@@ -117,6 +117,38 @@ def test_an_output_elsewhere_that_does_not_exist_yet(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+# ---- links
+
+
+def test_a_file_that_is_a_link_is_replaced(tmp_path: Path) -> None:
+    """The file behind the link stays, also where it is a recorded file of the earlier run."""
+    other = tmp_path / "other"
+    other.write_text("mine")
+    write(tmp_path / "out", "a", "b")
+    for name in "ab":
+        (tmp_path / "out" / name).unlink()
+        (tmp_path / "out" / name).symlink_to(other)
+    write(tmp_path / "out", "a", force=True)
+    assert contents(tmp_path / "out") == {"a": "new", "run.json": record("a")}
+    assert not (tmp_path / "out" / "a").is_symlink()
+    assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("names", ["a", "c"], ids=["replaced", "removed"])
+def test_a_folder_that_is_a_link_keeps_its_files(tmp_path: Path, names: str) -> None:
+    """New files may be written there; `--force` neither replaces nor removes others."""
+    place, link = tmp_path / "place", tmp_path / "link"
+    place.mkdir()
+    link.symlink_to(place)
+    write(link, "a", "b")
+    before = contents(place)
+    with pytest.raises(OutputError, match=r"link to .*place: --force replaces no files behind a link"):
+        write(link, names, force=True)
+    assert contents(place) == before
+    write(place, names, force=True)
+    assert contents(place) == {names: "new", "run.json": record(names)}
+
+
 # ---- file systems without locks
 
 

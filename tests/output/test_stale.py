@@ -166,6 +166,7 @@ def test_a_killed_run_leaves_nothing_to_the_next(tmp_path: Path, target: str) ->
 
     more = ("--steps", "3000", "--samples", "100", f"--{target}", tmp_path / "made" / "x")
     command = ("infer", EXAMPLE, *QUICK, *more)
+    (tmp_path / "made").mkdir()
     with writing(SLOW, *command, tmp_path / "made"):
         pass
     left = {path.name for path in (tmp_path / "made").rglob("*")}

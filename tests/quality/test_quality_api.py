@@ -112,7 +112,7 @@ def test_results_are_frozen_and_give_plain_values(name: str, request: pytest.Fix
 
 @pytest.mark.parametrize("name", ["compared", "sampled"])
 def test_results_are_plotted(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    result, path = request.getfixturevalue(name), tmp_path / "made" / "figure.png"
+    result, path = request.getfixturevalue(name), tmp_path / "figure.png"
     figure = result.plot(path)
     assert path.read_bytes().startswith(b"\x89PNG")
     assert type(result.plot()).__name__ == type(figure).__name__ == "Figure"

@@ -76,6 +76,20 @@ def test_samples_are_read_as_they_were_taken(launches: list[list[Event]], waitin
         copy.close()
 
 
+@pytest.mark.parametrize("content", ["mine", None], ids=["a file", "nothing"])
+def test_a_store_that_is_a_link_is_replaced(tmp_path: Path, content: str | None) -> None:
+    """What is behind the link is neither emptied nor made."""
+    path, other = tmp_path / "run.events", tmp_path / "other"
+    if content is not None:
+        other.write_text(content)
+    path.symlink_to(other)
+    with pytest.raises(OutputError, match="there already"):
+        SampleStore(NODES, path)
+    SampleStore(NODES, path, force=True).close()
+    assert not path.is_symlink()
+    assert (other.read_text() if other.exists() else None) == content
+
+
 def closed(folder: Path, samples: Sequence[Event]) -> tuple[Path, int, str]:
     """Return the file of a store with these samples, closed, with its length and digest."""
     path = folder / "run.events"

@@ -132,6 +132,8 @@ def test_cells_at_the_root_alone_are_not_lost() -> None:
 def test_files_and_lines(run: Any, tmp_path: Path) -> None:
     out = tmp_path / "new" / "base"
     given = ["-i", EXAMPLE / "matrix.csv", *CALL.split(), "-o", out]
+    assert "there is no directory" in run(*given)[2]
+    out.parent.mkdir()
     status, lines, told = run(*given, "-p", 50, "-max_treelist_size", 2, "-t", EXAMPLE / "true_tree.newick",
                               "-names", EXAMPLE / "matrix.geneNames", "-a")  # fmt: skip
     assert (status, told) == (0, "syclade: 2 chains of 400 steps on numpy (numpy fallback)\n")
@@ -167,6 +169,7 @@ def test_a_result_that_cannot_be_written_is_kept(
     """The output folder disappears while the chains run."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = tmp_path / "out"
+    folder.mkdir()
     right = best_nodes
 
     def vanish(*of_tree: Any) -> Any:

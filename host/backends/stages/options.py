@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syclade.host.common.errors import OptionError, OutputError
-from syclade.host.common.files import check_output, write_files
+from syclade.host.common.files import check_file, write_file
 from syclade.host.options import checked, flag_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Separate:
         if self.trace is None:
             return
         try:
-            write_files(self.trace.parent, {self.trace.name: runner.trace()}, self.force)
+            write_file(self.trace, runner.trace(), self.force)
         except OutputError as error:
             logger.warning("no trace: %s", error.message)
 
@@ -58,7 +58,7 @@ def separate_stages(trace: str | os.PathLike[str] | None, force: bool) -> Separa
     """
     path = checked("trace", trace)
     if path is not None:
-        check_output(path.parent, [path.name], force)
+        check_file(path, force)
     return Separate(path, force)
 
 
