@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,13 @@ class Alignments:
         path: the file.
         contigs: length of each contig, by name, in the order of the header.
         sample: the sample's name: that of its read groups, else the file's.
+        digests: MD5 of the contigs that have one in the header (`M5`), by name.
+        without_reads: contigs that have no reads, as far as the index tells.
+        unplaced: unmapped reads without a position, as far as the index tells.
 
     Args:
         path: a BAM or CRAM file, sorted by position, with an index.
-        reference: the reference's file, which CRAM needs.
+        reference: the reference's file, with a fitting index beside it, which CRAM needs.
 
     Raises:
         ReadsError: the file cannot be read, is not sorted, or has no index.
@@ -44,6 +48,10 @@ class Alignments:
         if not _has_index(self.file):
             raise ReadsError("there is no index", path=path, hint=f"make one: samtools index {path}")
         self.contigs: dict[str, int] = dict(zip(self.file.references, self.file.lengths, strict=True))
+        self.digests: dict[str, str] = {
+            one["SN"]: one["M5"] for one in header.get("SQ", []) if "SN" in one and "M5" in one
+        }
+        self.without_reads, self.unplaced = _without_reads(self.file, self.path)
         names = dict.fromkeys(group["SM"] for group in header.get("RG", []) if group.get("SM"))
         self.sample = next(iter(names)) if len(names) == 1 else self.path.name.rsplit(".", 1)[0]
 
@@ -58,15 +66,18 @@ class Alignments:
 def open_alignments(path: str | os.PathLike[str], reference: Reference) -> Alignments:
     """Open a file of aligned reads, and check that its contigs are those of the reference.
 
+    The lengths are compared at once, and MD5s, if the header has some, when a contig is read.
+
     Raises:
         ReadsError: as for `Alignments`; or a contig is missing in the reference, or has another length there.
     """
-    opened = Alignments(path, reference.path)
+    opened = Alignments(path, reference.readable)
+    reference.expect(opened.digests, opened.path)
     for name, length in opened.contigs.items():
         there = reference.lengths.get(name)
         if there == length:
             continue
-        if there is None and not _used(opened.file, name):
+        if there is None and name in opened.without_reads:
             continue
         what = "is not in" if there is None else f"has {length} positions, and {there} in"
         opened.file.close()
@@ -104,9 +115,35 @@ def _has_index(opened: Any) -> bool:
         return False
 
 
-def _used(opened: Any, contig: str) -> bool:
-    """Return whether the index says that reads are aligned to a contig; True if it does not tell."""
+def _without_reads(opened: Any, path: Path) -> tuple[frozenset[str], int]:
+    """Return the contigs that have no reads, and the number of unmapped reads without a position.
+
+    Both are read from the index, where it tells them: some programs write indexes of BAM without counts.
+    """
     try:
-        return any(one.contig == contig and one.total for one in opened.get_index_statistics())
-    except (OSError, ValueError, AttributeError, NotImplementedError):
-        return True
+        if opened.is_cram:
+            used = _in_index_of_cram(path)
+            empty = [name for number, name in enumerate(opened.references) if number not in used]
+            return frozenset(empty if used else ()), 0
+        counts = {one.contig: one.total for one in opened.get_index_statistics()}
+        unplaced = int(opened.nocoordinate)
+        if not any(counts.values()):
+            first = next(opened.head(1), None)
+            if first is not None and first.reference_id >= 0:
+                return frozenset(), 0
+        return frozenset(name for name, count in counts.items() if not count), unplaced
+    except (OSError, ValueError, AttributeError, NotImplementedError, EOFError):
+        return frozenset(), 0
+
+
+def _in_index_of_cram(path: Path) -> set[int]:
+    """Return the numbers of the contigs that have slices, -1 for reads without a position.
+
+    Source: CRAM specification, section 12: a line has the contig first, then where and how long the slice is.
+    """
+    for index in (Path(f"{path}.crai"), path.with_suffix(".crai")):
+        if index.exists():
+            data = index.read_bytes()
+            text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            return {int(line.split(b"\t", 1)[0]) for line in text.splitlines()}
+    return set()

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from syclade.host.calls.library import pysam_of
 from syclade.host.common.errors import OutputError
-from syclade.host.common.files import check_output, write_files
+from syclade.host.common.files import check_file, write_file, write_files
+from syclade.host.common.places import refuse_same
 
-__all__ = ["check_vcf", "index_of", "write_vcf"]
+__all__ = ["check_vcf", "index_of", "inputs_of", "write_vcf"]
 
 _TABIX_LENGTH = 2**29
 """Positions that an index of tabix (.tbi) can hold; longer contigs need another one (.csi)."""
+
+
+_INDEXES = (".bai", ".csi", ".crai", ".fai", ".gzi", ".tbi")
+"""Endings of indexes of BAM, CRAM, FASTA and VCF."""
 
 
 def index_of(path: Path, longest: int) -> Path | None:
@@ -29,22 +34,44 @@ def index_of(path: Path, longest: int) -> Path | None:
     return path.with_name(path.name + (".tbi" if longest < _TABIX_LENGTH else ".csi"))
 
 
-def check_vcf(path: Path, longest: int, force: bool) -> None:
+def inputs_of(reads: Sequence[Path], reference: Path, **others: Path | None) -> dict[str, Path]:
+    """Return the inputs and their indexes, which may not exist, by the user's names for them.
+
+    Args:
+        reads: the files of reads.
+        reference: the reference.
+        others: other files that are read, by name; None for one that is not given.
+    """
+    files = {"the reference": reference, **{f"the reads {path}": path for path in reads}}
+    files |= {f"the {name}": path for name, path in others.items() if path is not None}
+    indexes = {}
+    for name, path in files.items():
+        for ending in _INDEXES:
+            indexes[f"the index ({ending}) of {name}"] = path.with_name(path.name + ending)
+            if path.suffix in (".bam", ".cram"):  # samtools also finds reads.bai
+                indexes[f"the index ({ending}) of {name}, by its short name,"] = path.with_suffix(ending)
+    return indexes | files
+
+
+def check_vcf(path: Path, longest: int, force: bool, apart: Mapping[str, Any]) -> None:
     """Check that a VCF and its index can be written, before anything is computed.
 
     Args:
         path: the VCF, compressed if its name ends in .gz.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
+        apart: the inputs, by `inputs_of`; they are never overwritten.
 
     Raises:
-        OutputError: they cannot be written, or exist already.
+        OutputError: they cannot be written, are inputs, or exist already.
     """
     if path.suffix == ".bcf":
         raise OutputError(
             f"{path} would be BCF, which is not written", hint="end the name in .vcf or .vcf.gz"
         )
-    check_output(path.parent, _names(path, longest), force)
+    names = _names(path, longest)
+    refuse_same([path.with_name(name) for name in names], apart)
+    check_file(path, force, names[1:])
 
 
 def write_vcf(
@@ -57,14 +84,14 @@ def write_vcf(
         text: its lines.
         longest: length of the longest contig.
         force: whether existing files may be replaced.
-        apart: the inputs, by the user's names for them; they are never overwritten.
+        apart: the inputs, by `inputs_of`; they are never overwritten.
 
     Raises:
         OutputError: as for `write_files`.
     """
     names = _names(path, longest)
     if len(names) == 1:
-        write_files(path.parent, {path.name: text}, force, apart)
+        write_file(path, text, force, apart)
         return [path]
     with tempfile.TemporaryDirectory() as folder:
         packed = Path(folder) / "calls.vcf.gz"
@@ -73,7 +100,7 @@ def write_vcf(
             names[0]: lambda place: _copy(packed, place),
             names[1]: lambda place: _copy(index, place),
         }
-        write_files(path.parent, files, force, apart)
+        write_files(path.parent, files, force, apart, links=True)
     return [path.with_name(name) for name in names]
 
 

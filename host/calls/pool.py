@@ -121,7 +121,7 @@ class Threads:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             worker = self._local.worker = Worker(
-                self._paths, self._reference.path, self._options, self._place
+                self._paths, self._reference.readable, self._options, self._place
             )
             with self._lock:
                 self._workers.append(worker)

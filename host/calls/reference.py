@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.library import pysam_of
 from syclade.host.common.errors import ReadsError
 
-__all__ = ["BASES", "Reference", "codes_of"]
+__all__ = ["BASES", "Reference", "codes_of", "index_of", "problem_of_index"]
 
 BASES = "ACGT"
 """Bases by their numbers; 4 is any other letter."""
@@ -25,10 +28,13 @@ for _number, _letter in enumerate(BASES):
     _CODES[[ord(_letter), ord(_letter.lower())]] = _number
 
 
-_INDEX_OPTION = "--" + "fai-idx"
-"""Option of samtools faidx."""
-
 _ANEW = "make the index anew: samtools faidx"
+
+_LETTERS = b"ABCDGHKMNRSTUVWXY-.*"
+"""Letters of a sequence, in capitals: bases, IUPAC's codes of several, masked ones and gaps."""
+
+_HEADER_BYTES = 1 << 16
+"""Bytes before a sequence in which its line with > is looked for."""
 
 
 def codes_of(sequence: str) -> NDArray[np.uint8]:
@@ -39,10 +45,13 @@ def codes_of(sequence: str) -> NDArray[np.uint8]:
 class Reference:
     """Sequences of a FASTA file, plain or compressed by bgzip.
 
-    An index beside the file (`.fai`) is used. Without one, an index is made in a temporary folder.
+    An index beside the file (`.fai`) is used if it fits the file. Otherwise an index is made in a temporary
+    folder.
 
     Attributes:
         path: the file.
+        readable: a path of the file with a fitting index beside it: `path`, or a link in a temporary folder.
+        index_problem: why the index beside the file is not used; None if it is, or if there is none.
         lengths: length of each contig, by name, in the order of the file.
 
     Args:
@@ -54,61 +63,163 @@ class Reference:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._file = _opened(self.path)
+        self._file, self.readable, self.index_problem = _opened(self.path)
+        folder = None if self.readable == self.path else self.readable.parent
+        self._remove = None if folder is None else weakref.finalize(self, shutil.rmtree, folder, True)
         self.lengths: Mapping[str, int] = dict(zip(self._file.references, self._file.lengths, strict=True))
+        self._expected: dict[str, dict[str, Path]] = {}
         self._last: tuple[str, str] = ("", "")
+
+    def expect(self, digests: Mapping[str, str], reads: Path) -> None:
+        """Compare contigs with the MD5 that a file of reads has for them (`@SQ M5`), when they are read.
+
+        Args:
+            digests: hexadecimal MD5 of contigs, by name.
+            reads: the file, for messages.
+        """
+        for contig, digest in digests.items():
+            self._expected.setdefault(contig, {}).setdefault(digest.lower(), reads)
 
     def sequence(self, contig: str) -> str:
         """Return the sequence of a contig, in capitals; the last one is kept.
 
         Raises:
-            ReadsError: the file is damaged.
+            ReadsError: the file is damaged, or the contig has another MD5 than expected.
         """
         if self._last[0] != contig:
             try:
-                self._last = (contig, self._file.fetch(contig).upper())
+                found = self._file.fetch(contig).upper()
             except (OSError, ValueError, KeyError) as problem:
                 raise ReadsError(f"cannot read {contig}: {problem}", path=self.path) from problem
-            if len(self._last[1]) != self.lengths[contig]:
-                raise ReadsError(
-                    f"{contig} has {len(self._last[1])} bases, and its index says {self.lengths[contig]}",
-                    path=self.path,
-                    hint=_ANEW,
-                )
+            self._check(contig, found.encode("latin-1", "replace"))
+            self._last = (contig, found)
         return self._last[1]
+
+    def _check(self, contig: str, letters: bytes) -> None:
+        """Raise an error if a sequence is not one, or not the expected one."""
+        if len(letters) != self.lengths[contig]:
+            raise ReadsError(
+                f"{contig} has {len(letters)} bases, and its index says {self.lengths[contig]}",
+                path=self.path,
+                hint=_ANEW,
+            )
+        if others := letters.translate(None, _LETTERS):
+            at, letter = letters.index(others[:1]) + 1, chr(others[0])
+            hint = "the index may be of another file, or the sequences are not of DNA: " + _ANEW
+            raise ReadsError(
+                f"{contig} has the letter {letter!r} at position {at}, which is no base",
+                path=self.path,
+                hint=hint,
+            )
+        expected = self._expected.get(contig, {})
+        digest = hashlib.md5(letters, usedforsecurity=False).hexdigest() if expected else ""
+        for other, reads in expected.items():
+            if other != digest:
+                raise ReadsError(
+                    f"{contig} of {self.path} is not the sequence that the reads were aligned to: its MD5 is "
+                    f"{digest}, and the header of the reads (@SQ M5) says {other}",
+                    path=reads,
+                    hint="give the reference that the reads were aligned to",
+                )
 
     def codes(self, contig: str) -> NDArray[np.uint8]:
         """Return the numbers of a contig's bases; see `codes_of`."""
         return codes_of(self.sequence(contig))
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; remove the temporary index."""
         self._file.close()
+        if self._remove is not None:
+            self._remove()
 
 
-def _opened(path: Path) -> Any:
+def _opened(path: Path) -> tuple[Any, Path, str | None]:
+    """Return the open file, a path of it with a fitting index, and why the index beside it is not used."""
     pysam = pysam_of()
     if not path.is_file():
         raise ReadsError("there is no such file" if not path.exists() else "this is not a file", path=path)
-    index = Path(f"{path}.fai")
+    index, problem = index_of(path), None
+    if index.exists():
+        problem = problem_of_index(path, index)
+        if problem is None:
+            try:
+                return pysam.FastaFile(str(path)), path, None
+            except (OSError, ValueError):
+                problem = "cannot be read"
+    folder = tempfile.mkdtemp()
+    link = Path(folder) / path.name
     try:
-        if index.exists():
-            return pysam.FastaFile(str(path))
-        with tempfile.TemporaryDirectory() as folder:  # the open file keeps its index in memory
-            made = str(Path(folder) / "reference.fai")
-            pysam.faidx(_INDEX_OPTION, made, str(path))
-            return pysam.FastaFile(str(path), filepath_index=made)
-    except (OSError, ValueError, pysam.SamtoolsError) as problem:
-        raise _explained(path, index if index.exists() else None) from problem
+        link.symlink_to(path.absolute())
+        pysam.faidx(str(link))
+        return pysam.FastaFile(str(link)), link, problem
+    except (OSError, ValueError, pysam.SamtoolsError) as error:
+        shutil.rmtree(folder, True)
+        raise _explained(path) from error
 
 
-def _explained(path: Path, index: Path | None) -> ReadsError:
-    """Return the error for a file that pysam does not open, whose messages name temporary files only.
+def index_of(path: Path) -> Path:
+    """Return the path of a FASTA file's index."""
+    return Path(f"{path}.fai")
 
-    Args:
-        path: the file.
-        index: its index; None if it has none.
+
+class _Entry(NamedTuple):
+    """Line of an index. Source: faidx(5)."""
+
+    name: str
+    length: int
+    offset: int
+    bases: int  # of a line
+    width: int  # of a line, with its end
+
+    @property
+    def end(self) -> int:
+        """Where the sequence ends."""
+        lines, rest = divmod(self.length, self.bases) if self.bases else (0, 0)
+        return (
+            self.offset + lines * self.width + rest - (self.width - self.bases if lines and not rest else 0)
+        )
+
+
+def problem_of_index(path: Path, index: Path) -> str | None:
+    """Return why an index does not fit a FASTA file, as the end of a sentence; None if it fits.
+
+    Of a plain file, every sequence must begin behind a line with > and its name, and end before the next one.
+    The sequence itself is checked when it is read. Of a compressed file, only times are compared.
     """
+    try:
+        with path.open("rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                is_older = index.stat().st_mtime_ns < path.stat().st_mtime_ns
+                return "is older than the file" if is_older else None
+            rows = [line.split("\t") for line in index.read_text("utf-8").splitlines()]
+            entries = sorted((_Entry(row[0], *map(int, row[1:])) for row in rows), key=lambda one: one.offset)
+            if not entries:
+                return "is empty"
+            last = len(entries) - 1
+            misfit = next((one for at, one in enumerate(entries) if not _fits(file, one, at == last)), None)
+            return None if misfit is None else f"does not fit the file, where {misfit.name} is elsewhere"
+    except (OSError, ValueError, TypeError, UnicodeDecodeError):
+        return "is damaged"
+
+
+def _fits(file: BinaryIO, entry: _Entry, is_last: bool) -> bool:
+    """Return whether a sequence begins and ends in a plain file where its index says."""
+    begin = max(0, entry.offset - _HEADER_BYTES)
+    file.seek(begin)
+    before = file.read(entry.offset - begin)
+    header = before.rstrip(b"\r\n").rpartition(b"\n")[2]
+    words = header[1:].split(maxsplit=1)
+    if not before.endswith(b"\n") or header[:1] != b">" or [entry.name.encode()] != words[:1]:
+        return False
+    file.seek(entry.end)
+    after = file.read(_HEADER_BYTES if is_last else 64)
+    following = after.lstrip()
+    ends = not entry.length or not after[:1].strip()
+    return ends and (not following if is_last else following[:1] == b">")
+
+
+def _explained(path: Path) -> ReadsError:
+    """Return the error for a file that pysam does not open, whose messages name temporary files only."""
     lines = "each sequence needs a line with > and its name, and lines of equal length"
     try:
         with path.open("rb") as file:
@@ -116,11 +227,9 @@ def _explained(path: Path, index: Path | None) -> ReadsError:
             problem = None if begin[:1] != b">" else _uneven_line(itertools.chain([begin], file))
     except OSError as error:
         return ReadsError(f"cannot be read: {error.strerror or error}", path=path)
-    if begin[:2] == b"\x1f\x8b" and index is None:
+    if begin[:2] == b"\x1f\x8b":
         hint = "the reference may be plain, or compressed by bgzip; gzip is another format"
         return ReadsError("this is not a FASTA file, or not compressed by bgzip", path=path, hint=hint)
-    if index is not None:
-        return ReadsError(f"its index {index} does not fit it, or is damaged", path=path, hint=_ANEW)
     if not begin:
         return ReadsError("the file is empty", path=path, hint=lines)
     if problem is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place, place_of
 from syclade.host.calls.pool import Seen, Threads, sites_in
@@ -62,6 +63,9 @@ class OpenCalls:
 
     def __init__(self, value: CallsToOpen, place: Place, threads: int) -> None:
         self._reference = Reference(value.reference)
+        for path in value.paths:  # also says which MD5s are expected
+            with open_alignments(path, self._reference):
+                pass
         self.pieces = Threads(value.paths, self._reference, value.options, threads, place)
 
     def close(self) -> None:

@@ -118,7 +118,7 @@ def command(
     BAM is a file of reads, sorted by position and with an index, or CRAM. Options and defaults are those of
     lofreq call. Several files are samples of one VCF.
     """
-    from syclade.host.calls.output import check_vcf, write_vcf
+    from syclade.host.calls.output import check_vcf, inputs_of, write_vcf
     from syclade.host.calls.reference import Reference
     from syclade.host.calls.run import call_variants, samples_of
     from syclade.host.calls.summary import summary_of
@@ -128,10 +128,17 @@ def command(
     log = show_log(quiet, verbose)
     begun = time.perf_counter()
     reference = Reference(ref)
+    click.get_current_context().call_on_close(reference.close)
+    if reference.index_problem is not None:
+        log.tell(
+            f"syclade: warning: the index {ref}.fai {reference.index_problem}, and was not used: "
+            f"make it anew (samtools faidx {ref})"
+        )
     samples = samples_of(reads, reference)
+    inputs = inputs_of(reads, ref, regions=bed, sites=sites)
     longest = max(samples[0].contigs.values(), default=0)
     if out != STDOUT:
-        check_vcf(out, longest, force)
+        check_vcf(out, longest, force, inputs)
     intervals = _intervals(samples[0].contigs, region, bed)
     forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
     with _place(device, scheduler) as place, _progress(quiet, log) as progress:
@@ -147,8 +154,6 @@ def command(
         click.echo(text, nl=False)
         files = []
     else:
-        inputs = {"the reference": ref, "the regions": bed, "the sites": sites}
-        inputs |= {f"the reads {path}": path for path in reads}
         files = write_vcf(out, text, longest, force=force, apart=inputs)
     summary = summary_of(called, chosen, ref, files, time.perf_counter() - begun)
     if as_json:

@@ -351,12 +351,6 @@ def test_a_wrong_reference_is_described(tmp_path: Path, content: bytes, message:
     assert "samtools returned" not in found
 
 
-def test_a_wrong_index_of_the_reference_is_named(tmp_path: Path) -> None:
-    path = copied(tmp_path, "reference.fa")
-    (tmp_path / "reference.fa.fai").write_text("nothing\n")
-    assert "its index" in refused("-f", path, BAM)
-
-
 def test_unsorted_reads_are_named(tmp_path: Path) -> None:
     reads = [("one", Read(at, "ACGT", "4M", [30] * 4)) for at in (50, 10)]
     path = write_bam(tmp_path / "reads.bam", {"one": 100}, reads, index=False, order="unsorted")
@@ -372,10 +366,11 @@ def test_a_truncated_file_is_named_and_leaves_no_vcf(tmp_path: Path, end: bytes)
     path = copied(tmp_path, "reads.bam", "reads.bam.bai")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] + end)
     out = tmp_path / "out" / "calls.vcf"
+    out.parent.mkdir()
     message = refused("-f", FASTA, "-o", out, path)
     assert "cannot be read" in message
     assert "truncated" in message
-    assert not out.parent.exists() or list(out.parent.iterdir()) == []
+    assert list(out.parent.iterdir()) == []
 
 
 LETTERS = "".join(np.random.default_rng(4).choice(list("ACGT"), 200))
