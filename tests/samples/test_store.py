@@ -78,7 +78,7 @@ def test_samples_are_read_as_they_were_taken(launches: list[list[Event]], waitin
 
 @pytest.mark.parametrize("content", ["mine", None], ids=["a file", "nothing"])
 def test_a_store_that_is_a_link_is_replaced(tmp_path: Path, content: str | None) -> None:
-    """What is behind the link is neither emptied nor made."""
+    """The file behind the link is neither emptied nor made."""
     path, other = tmp_path / "run.events", tmp_path / "other"
     if content is not None:
         other.write_text(content)
