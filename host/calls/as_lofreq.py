@@ -6,6 +6,7 @@ Each function says what differs from the definition. Sources: LoFreq 2.1.5 (`bam
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from syclade.host.calls.strand_bias import ONE_STRAND
 from syclade.host.calls.taking import Reads
 
-__all__ = ["fisher_p", "is_one_sided", "phred_of_log", "place_states"]
+__all__ = ["DepthLimit", "fisher_p", "is_one_sided", "phred_of_log", "place_states"]
 
 _MATCHES, _SKIP, _OF_READ, _OF_REFERENCE = (0, 7, 8), 3, (0, 1, 4, 7, 8), (0, 2, 3, 7, 8)
 """CIGAR operations in BAM: those that use bases of the read, and those that use positions."""
@@ -70,6 +71,44 @@ def _before(length: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.i
     total = length.cumsum() - length
     first = np.searchsorted(owner, owner)
     return total - total[first]
+
+
+class DepthLimit:
+    """Limit of htslib's pileup: it leaves out a read if too many are kept, and another begins where it does.
+
+    So the depth of a column may exceed the limit by the number of positions of a read.
+
+    Args:
+        most: the limit.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._ends: list[int] = []
+        self._last = -1
+
+    def kept(self, position: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the next reads of a contig are kept, bool, (reads,).
+
+        Args:
+            position, end: where they begin, in order, and the position after their last one.
+        """
+        chosen = np.ones(len(position), dtype=bool)
+        if len(self._ends) + len(position) < self._most:
+            self._last = max([self._last, *position[-1:].tolist()])
+            self._ends = [one for one in (*self._ends, *end.tolist()) if one >= self._last]
+            heapq.heapify(self._ends)
+            return chosen
+        for at, (first, last) in enumerate(zip(position.tolist(), end.tolist(), strict=True)):
+            if first != self._last:
+                self._last = first
+                while self._ends and self._ends[0] < first:
+                    heapq.heappop(self._ends)
+            elif len(self._ends) >= self._most:
+                chosen[at] = False
+                continue
+            heapq.heappush(self._ends, last)
+        return chosen
 
 
 def fisher_p(a: int, b: int, c: int, d: int) -> float:

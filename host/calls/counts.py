@@ -150,7 +150,7 @@ class Counter:
             columns=self._number,
             stride=self._table.shape[1],
             least=LEAST_QUALITY,
-            deepest=self._options.max_depth,
+            deepest=self._options.most_in_column,
             aligned=aligned,
             extended=extended,
             skipped=self._options.compat,

@@ -231,7 +231,7 @@ class IndelCounter:
             begin=self._begin,
             columns=self._number,
             stride=self._table.shape[1],
-            deepest=options.max_depth,
+            deepest=options.most_in_column,
             skipped=options.compat,
             origin=origin,
             computed=options.call_indels,

@@ -94,6 +94,11 @@ class CallOptions:
         """The significance level; LoFreq stores it in single precision."""
         return float(np.float32(self.sig)) if self.compat else self.sig
 
+    @property
+    def most_in_column(self) -> int:
+        """The reads that a column takes; LoFreq limits those of the pileup instead."""
+        return 2**31 - 1 if self.compat else self.max_depth
+
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(CallOptions)}
 """Default of each option."""

@@ -11,7 +11,7 @@ from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import Allele
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
 from syclade.host.calls.kinds import KINDS, SNV, Tested
-from syclade.host.calls.options import CallOptions
+from syclade.host.calls.options import DEFAULTS, CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.pool import Pieces, Seen, Threads
 from syclade.host.calls.reference import BASES, Reference
@@ -140,7 +140,8 @@ def call_variants(
     options = options or CallOptions()
     sites = sites or {}
     threads = threads or usable_cores()
-    pieces = tiles(intervals, threads)
+    one_by_one = options.compat and options.max_depth < DEFAULTS["max_depth"]  # reads depend on those before
+    pieces = list(intervals) if one_by_one else tiles(intervals, threads)
     total = sum(piece.end - piece.begin for piece in pieces)
     gathered = _Gathered(len(samples), options, sites)
     with ExitStack() as closing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.calls.alignment_quality import AlignmentQuality
 from syclade.host.calls.alignments import Alignments
-from syclade.host.calls.as_lofreq import place_states
+from syclade.host.calls.as_lofreq import DepthLimit, place_states
 from syclade.host.calls.banded import BANDS
 from syclade.host.calls.compiled import Compiled, compiled
 from syclade.host.calls.counts import Counter, Counts
@@ -97,6 +98,7 @@ class WindowCounter:
         with RawRecords(alignments, contig, begin, end) as stream:
             carried: list[bytes] = []
             previous = -1
+            limit = DepthLimit(self._options.max_depth) if self._options.compat else None
             for first, last in window_ends(begin, end):
                 counter = _Counters(Counter(self._columns, self._options, first, last), first, last)
                 if self._options.call_indels:
@@ -112,11 +114,22 @@ class WindowCounter:
                     previous = reads.previous
                     self.records += reads.records
                     self.empty += reads.empty
-                    carried.append(self._add(counter, alignments, reads, reference, raw, contig))
+                    used, those = (raw, reads) if limit is None else self._kept(limit, raw, reads, place)
+                    carried.append(self._add(counter, alignments, those, reference, used, contig))
                     if reads.stopped or not (reads.consumed or stream.more()):
                         break
                 carried = [piece for piece in carried if piece]
                 yield counter.counts()
+
+    def _kept(
+        self, limit: DepthLimit, raw: bytes, reads: Reads, contig: tuple[int, str, int]
+    ) -> tuple[bytes, Reads]:
+        """Return the raw records and the reads that a limit of depth keeps."""
+        kept = limit.kept(reads.field("position"), reads.field("end"))
+        if kept.all():
+            return raw, reads
+        fewer = _records(raw, reads, np.flatnonzero(kept))
+        return fewer, self._taker.take(Path(), fewer, contig, contig[2] + 1, -1)
 
     def _add(
         self,
@@ -136,9 +149,7 @@ class WindowCounter:
         if counters.indels is not None:
             counters.indels.add(reads, tags, reference)
         counters.bases.add(reads, *self._qualities(reads, tags, reference))
-        beyond = np.flatnonzero(reads.field("end") > counters.end)
-        begins, sizes = reads.field("record")[beyond], reads.field("size")[beyond]
-        return b"".join(raw[at : at + size] for at, size in zip(begins.tolist(), sizes.tolist(), strict=True))
+        return _records(raw, reads, np.flatnonzero(reads.field("end") > counters.end))
 
     def _qualities(self, reads: Reads, tags: ReadTags, reference: NDArray[np.uint8]) -> tuple[Any, Any, Any]:
         """Return states and alignment qualities of all letters, and which reads have them stored."""
@@ -168,6 +179,12 @@ class WindowCounter:
         self._gaps.close()
         if self._quality is not None:
             self._quality.close()
+
+
+def _records(raw: bytes, reads: Reads, chosen: NDArray[np.intp]) -> bytes:
+    """Return the raw records of some reads."""
+    begins, sizes = reads.field("record")[chosen], reads.field("size")[chosen]
+    return b"".join(raw[at : at + size] for at, size in zip(begins.tolist(), sizes.tolist(), strict=True))
 
 
 @dataclass

@@ -132,6 +132,7 @@ SETTINGS = (
     _one("max_depth", 30),
     _one("max_depth", 60, _INDELS, reads="indelqual"),
     _one("max_depth", 20, _OPEN),
+    Setting("max_depth", (("max_depth", 25), _OPEN), region="first:301-700"),
     _one("use_orphan", True),
     _one("use_orphan", True, ("max_mq", 30)),
     _one("no_default_filter", True),

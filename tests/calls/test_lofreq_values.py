@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syclade.host.calls.as_lofreq import fisher_p, is_one_sided
+from syclade.host.calls.as_lofreq import DepthLimit, fisher_p, is_one_sided
 from syclade.host.calls.columns import median_of_reference
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.errors_of_bases import UNKNOWN, phred
@@ -135,6 +135,18 @@ EXPECTED = {
     "--call-indels --only-indels -e": [
         "c 50 . CCAG C 140 PASS DP=60;AF=0.266667;SB=0;DP4=22,22,8,8;INDEL;HRUN=2",
     ],
+    "-d 30 --no-default-filter": [
+        "c 21 . C A 950 PASS DP=36;AF=0.777778;SB=0;DP4=0,0,18,18",
+        "c 71 . T A 290 PASS DP=36;AF=0.416667;SB=22;DP4=6,15,12,3",
+        "c 81 . A C 262 PASS DP=36;AF=0.388889;SB=65;DP4=3,18,15,0",
+    ],
+    "-d 25 --call-indels -A --no-default-filter": [
+        "c 21 . C A 852 PASS DP=32;AF=0.781250;SB=0;DP4=0,0,18,14",
+        "c 50 . CCAG C 280 PASS DP=32;AF=0.500000;SB=1;DP4=10,6,8,8;INDEL;HRUN=2",
+        "c 53 . G GA 24 PASS DP=32;AF=0.031250;SB=3;DP4=18,13,0,1;INDEL;HRUN=1",
+        "c 71 . T A 299 PASS DP=32;AF=0.468750;SB=18;DP4=6,11,12,3",
+        "c 81 . A C 270 PASS DP=32;AF=0.437500;SB=58;DP4=3,14,15,0",
+    ],
 }
 
 
@@ -196,3 +208,19 @@ def test_joint_qualities_are_cut_as_in_lofreq() -> None:
     probability = np.array([0.01, 0.001, 0.5])
     assert phred(probability, exact=True).tolist() == [19, 29, 3]
     assert phred(probability, exact=False).tolist() == [20, 30, 3]
+
+
+def test_the_limit_of_depth_does_not_depend_on_how_reads_come() -> None:
+    """A read is left out where `most` reads are kept, unless none before it begins at its position."""
+    rng = np.random.default_rng(5)
+    position = np.sort(rng.integers(0, 60, 400))
+    end = position + rng.integers(1, 30, 400)
+    most, kept = 7, np.ones(400, dtype=bool)
+    for at in range(400):
+        deep = (kept[:at] & (end[:at] >= position[at])).sum() >= most
+        kept[at] = not (deep and at and position[at - 1] == position[at])
+    for size in (1, 7, 400):
+        limit = DepthLimit(most)
+        parts = [limit.kept(position[at : at + size], end[at : at + size]) for at in range(0, 400, size)]
+        assert np.concatenate(parts).tolist() == kept.tolist()
+    assert 0 < kept.sum() < 300
