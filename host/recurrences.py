@@ -26,7 +26,7 @@ from syclade.host.cluster.where import first_of
 from syclade.host.compile.kernel import load_part
 from syclade.host.devices.work import WorkDone
 from syclade.host.input.matrix import Matrix
-from syclade.host.kinds.kind import PlanOptions
+from syclade.host.kinds.kind import PlanOptions, TreeKind
 from syclade.host.kinds.mutation_trees import MUTATION
 from syclade.host.kinds.recurrent_trees import recurrent_kind
 from syclade.host.model.copy_scores import with_best_copy
@@ -86,7 +86,7 @@ def _without_recurrence(asked: Request) -> Request:
         asked,
         kind=MUTATION,
         observed=asked.observed.origin,
-        plan=_plan(asked, MUTATION.make_plan, asked.observed.origin, None),
+        plan=_plan(asked, MUTATION, asked.observed.origin, None, asked.plan.problem.rate_tables.model),
         by_search=searches,
         encoding="auto",
         sampling=None,
@@ -96,13 +96,28 @@ def _without_recurrence(asked: Request) -> Request:
     )
 
 
-def _plan(asked: Request, make: Any, matrix: Matrix, mutation: int | None) -> Plan:
-    """Return the plan of chains with the options of an inference, for another model."""
+def _plan(
+    asked: Request,
+    kind: TreeKind,
+    matrix: Matrix,
+    mutation: int | None,
+    model: RateModel,
+    doublets: float | None = None,
+) -> Plan:
+    """Return the plan of chains with the options of an inference, for another model.
+
+    Args:
+        asked: the inference.
+        kind, matrix, mutation: trees, their matrix, and the recurrent mutation; None for none.
+        model: the rates.
+        doublets: rate of doublets; by default that of the inference, or the mean of its prior.
+    """
     given: Mapping[str, Any] = asked.options
-    scored = ScoreOptions(given["score"], given["doublets"], mutation)
+    if doublets is None:
+        doublets = given["doublets"] if model.doublets is None else model.doublets.prior.mean
+    scored = ScoreOptions(given["score"], doublets, mutation)
     options = PlanOptions(scored, given["gamma"], given["move_probabilities"], (), 1)
-    plan: Plan = make(matrix, RateModel(asked.rates), options)
-    return plan
+    return kind.make_plan(matrix, model, options)
 
 
 def _test_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) -> Recurrences | None:
@@ -115,23 +130,24 @@ def _test_all(asked: Request, result: Result, task: Task, work: list[WorkDone]) 
     per = asked.chains if asked.options["method"] == "chain" else CHAINS
     steps = STEPS if asked.options["steps"] is None else asked.options["steps"]
     recurrent_mutation(1, asked.observed.mutations)  # refuses a matrix of one mutation
-    plan = _plan(asked, recurrent_kind(0).make_plan, with_copy(asked.observed, 0), 0)
+    fixed = _fixed(result)
+    plan = _plan(asked, recurrent_kind(0), with_copy(asked.observed, 0), 0, *fixed)
     clock = Clock(mutations * per * steps, task.launched)
     rung = max(1, steps // OF_RUNG)
     try:
         with _opened(asked, plan, mutations * per, steps, work) as runner:
             trees = _best_trees(runner, result.parents, mutations, per, steps, clock)
             evidences = _evidences(runner, mutations, per, rung, task)
-        plain = _plan(asked, MUTATION.make_plan, asked.observed, None)
+        plain = _plan(asked, MUTATION, asked.observed, None, *fixed)
         with _opened(asked, plain, per, steps, work) as runner:
-            known = max(result.log_likelihood, _continued(runner, asked, result.parents, per, steps, task))
+            known = max(result.log_likelihood, _continued(runner, asked, result, per, steps, task))
             starts = [initial_state(plain, asked.seed, mutations * per + chain) for chain in range(per)]
             without = estimate_of(_ratios(runner, starts, rung, task))
     except Stopped:
         return None
     without = without._replace(value=without.value - _prior(asked))
     tests = tuple(
-        _tested(asked, plan, tree, mutation, known, evidences[mutation].minus(without))
+        _tested(asked, result, plan, tree, mutation, known, evidences[mutation].minus(without))
         for mutation, tree in enumerate(trees)
     )
     return Recurrences(tests, per, steps)
@@ -172,21 +188,19 @@ def _best_trees(
     return [best[mutation].best_parents for mutation in range(mutations)]
 
 
-def _continued(
-    runner: Runner, asked: Request, parents: NDArray[np.int32], per: int, steps: int, task: Task
-) -> float:
+def _continued(runner: Runner, asked: Request, result: Result, per: int, steps: int, task: Task) -> float:
     """Return the best log-likelihood of chains without a recurrence, as many and as long as its chains."""
     found: list[ChainState] = []
     run_round(
         runner,
         SlotSchedule(per, steps, runner.slots),
         first_step=0,
-        start=lambda chain: (state_at(runner.plan, parents, chain), None),
+        start=lambda chain: (state_at(runner.plan, result.parents, chain), None),
         finish=lambda slot: found.append(runner.get(slot)),
         clock=Clock(per * steps, task.launched),
     )
     best = max(found, key=lambda state: state.best_score)
-    return runner.plan.score.log_likelihood(asked.observed, asked.rates, best.best_parents)
+    return runner.plan.score.log_likelihood(asked.observed, result.rates, best.best_parents)
 
 
 def _evidences(runner: Runner, mutations: int, per: int, steps: int, task: Task) -> list[Estimate]:
@@ -242,8 +256,15 @@ def _score(plan: Plan, tree: NDArray[np.int32], settings: Mapping[str, int]) -> 
     return int(cells[0] @ plan.problem.multiplicity)
 
 
+def _fixed(result: Result) -> tuple[RateModel, float | None]:
+    """Return the rates of tests, which are those of the inferred tree, and its rate of doublets."""
+    doublets = result.assignment.doublets
+    return RateModel(result.rates), None if doublets is None else doublets.rate
+
+
 def _tested(
     asked: Request,
+    result: Result,
     plan: Plan,
     parents: NDArray[np.int32],
     mutation: int,
@@ -252,8 +273,8 @@ def _tested(
 ) -> Tested:
     """Return the test of a mutation from its best tree."""
     kind, matrix = recurrent_kind(mutation), with_copy(asked.observed, mutation)
-    score = _plan(asked, kind.make_plan, matrix, mutation).score
-    assignment, log_likelihood = kind.assign(matrix, asked.rates, plan.problem, parents, score)
+    score = _plan(asked, kind, matrix, mutation, *_fixed(result)).score
+    assignment, log_likelihood = kind.assign(matrix, result.rates, plan.problem, parents, score)
     assert assignment.recurrence is not None
     recurrence = assignment.recurrence.compared(log_likelihood, without)
     return Tested(recurrence, parents, log_likelihood, factor.value, factor.error)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix, Names
 from syclade.host.model.copy_scores import (
+    call_doublets_with_copy,
     log_likelihood_with_copy,
     mixture_log_likelihood,
+    mixture_with_copy,
     summed_log_likelihood_with_copy,
 )
-from syclade.host.model.doublets import best_rate, doublet_log_likelihood
+from syclade.host.model.doublets import Doublets, best_rate, doublet_log_likelihood, fitted_rate
 from syclade.host.model.leaf_problem import make_leaf_problem
 from syclade.host.model.likelihood import log_likelihood
 from syclade.host.model.placement import place
@@ -71,7 +73,7 @@ def score(
         parents = read_leaf_tree(tree, observed.cells, observed.n_cells)
         return place(observed, rates, make_leaf_problem(observed, rates), parents)[1]
     if recurrent is not None:
-        return score_with_copy(observed, rates, tree, recurrent, score, doublets)[0]
+        return score_with_copy(observed, rates, tree, recurrent, score, doublets).log_likelihood
     parents = tree_of(tree, observed.mutations, observed.cells or ())
     if doublets is not None:
         rate = best_rate(observed, rates, parents) if isinstance(doublets, str) else doublets
@@ -79,21 +81,37 @@ def score(
     return (log_likelihood if score == "max" else summed_log_likelihood)(observed, rates, parents)
 
 
+class ScoredWithCopy(NamedTuple):
+    """Score of a tree with a recurrent mutation.
+
+    Attributes:
+        log_likelihood: natural log, float64.
+        recurrence: kind of the recurrence.
+        doublets: calls of doublets; None without doublets.
+    """
+
+    log_likelihood: float
+    recurrence: Recurrence
+    doublets: Doublets | None
+
+
 def score_with_copy(
     observed: Matrix, rates: Rates, tree: Any, recurrent: str | int, name: str, doublets: float | str | None
-) -> tuple[float, Recurrence]:
-    """Return the log-likelihood of a tree with a recurrent mutation, and its kind.
+) -> ScoredWithCopy:
+    """Return the score of a tree with a recurrent mutation.
 
     The arguments are those of `score`; `name` is its `score`.
     """
-    assert not isinstance(doublets, str), "a learned rate does not go with a recurrent mutation"
     mutation = recurrent_mutation(recurrent, observed.mutations)
     matrix = with_copy(observed, mutation)
     parents = tree_of(tree, matrix.mutations, matrix.cells or ())
     check_copies(parents, mutation, matrix.mutations)
-    if doublets is not None:
-        found = mixture_log_likelihood(matrix, rates, parents, mutation, doublets)
-    else:
+    kind = kind_of(parents, mutation, matrix.mutations)
+    if doublets is None:
         of = log_likelihood_with_copy if name == "max" else summed_log_likelihood_with_copy
-        found = of(matrix, rates, parents, mutation)
-    return found, kind_of(parents, mutation, matrix.mutations)
+        return ScoredWithCopy(of(matrix, rates, parents, mutation), kind, None)
+    if isinstance(doublets, str):
+        doublets = fitted_rate(mixture_with_copy(matrix, rates, parents, mutation))
+    calls = call_doublets_with_copy(matrix, rates, parents, mutation, doublets)
+    found = mixture_log_likelihood(matrix, rates, parents, mutation, doublets)
+    return ScoredWithCopy(found, kind, calls)

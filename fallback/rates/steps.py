@@ -97,6 +97,7 @@ class LearnedChainSteps(ChainSteps):
             own = anew.lanes(np.arange(len(jumps)))
             still = anew.prepare(own, _still(proposals.of(jumps), is_jump[jumps]))
             given = {name: values[slots] for name, values in state.items()} | self._rates.settings(places)
+            given["weights"] = self._rates.weights(places)
             after = self._scores_after(given, np.arange(len(jumps)), anew, own, still)
             score[jumps] = after + self._rates.worth(places)
         return prepared, score

@@ -97,6 +97,8 @@ def with_jumps(
     below: Sequence[int],
     priors: Sequence[RatePrior],
     jumps: Mapping[str, Move] = MappingProxyType(JUMPS),
+    *,
+    every: bool = False,
 ) -> tuple[tuple[Move, ...], tuple[int, ...]]:
     """Append the moves of learned rates to the moves of trees.
 
@@ -105,16 +107,19 @@ def with_jumps(
         below: their cumulative probabilities, from `cumulative`.
         priors: priors of the learned rates, with the probabilities of their moves.
         jumps: the moves of learned rates, by name of the rate.
+        every: if any rate is learned, append the moves of fixed rates, too, with probability 0.
 
     Returns:
         All moves, and their cumulative probabilities in 1/65536, the last one 65536.
     """
+    parts = {prior.name: max(1, round(UNIT * prior.probability)) for prior in priors}
+    names = tuple(jumps) if every and parts else tuple(parts)
     ends = [UNIT]
-    for prior in reversed(priors):
-        ends.insert(0, ends[0] - max(1, round(UNIT * prior.probability)))
+    for name in reversed(names):
+        ends.insert(0, ends[0] - parts.get(name, 0))
     tree = ends[0] / UNIT
     own = [round(tree * one) for one in below[:-1]]
-    return (*moves, *(jumps[prior.name] for prior in priors)), (*own, *ends)
+    return (*moves, *(jumps[name] for name in names)), (*own, *ends)
 
 
 def kinds_of(moves: Sequence[Move]) -> tuple[str, ...]:

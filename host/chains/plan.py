@@ -130,5 +130,6 @@ def make_plan(
     if len(recorders) > MOST_RECORDERS:
         raise OptionError(f"{len(recorders)} recorders", hint=f"use at most {MOST_RECORDERS}")
     below = cumulative(moves, move_probabilities)
-    moves, below = with_jumps(moves, below, problem.rate_tables.model.priors, space.jumps)
+    priors = problem.rate_tables.model.priors
+    moves, below = with_jumps(moves, below, priors, space.jumps, every=space.every_jump)
     return Plan(problem, space, tuple(moves), below, score, gamma, tuple(recorders), events)

@@ -38,6 +38,8 @@ class Space:
             (columns,).
         numpy: `module:NAME` of a `fallback.chain.parts.Space`.
         jumps: moves of learned rates, by name of the rate.
+        every_jump: if any rate is learned, chains have all these moves, those of fixed rates with probability
+            0, so that one kernel serves all sets of learned rates.
         encoding: the only encoding of these trees that has kernels; empty if there are several.
     """
 
@@ -51,6 +53,7 @@ class Space:
     numpy: str
     encoding: str = ""
     jumps: Mapping[str, Move] = field(default_factory=lambda: JUMPS)
+    every_jump: bool = False
 
 
 def _mutations(problem: Problem) -> int:
@@ -105,17 +108,23 @@ SUMMED_TREES = replace(
 """Trees of mutations whose score adds up nodes, and pairs of nodes, over each cell's subtrees."""
 
 
-def recurrent_trees(mutation: int) -> Space:
+def recurrent_trees(mutation: int, *, pairs: bool = False) -> Space:
     """Return the space of mutation trees in which a mutation has two nodes; the last one is its copy.
 
     Chains start from a tree that is uniform among those whose copies are neither siblings nor parent and
     child. The scores of other trees are so low that chains never go there.
+
+    Args:
+        mutation: number of the mutation.
+        pairs: whether the kernel of the score has a rate of doublets.
     """
     return replace(
         MUTATION_TREES,
         initial=partial(_initial_with_copy, mutation),
         numpy="syclade.fallback.parities.tables:SPACE",
         encoding="parities",
+        jumps={name: JUMPS_WITH_DOUBLETS[name] for name in (JUMPS_WITH_DOUBLETS if pairs else JUMPS)},
+        every_jump=True,
     )
 
 

@@ -74,10 +74,10 @@ def command(
         _tell(syclade.score(observed, tree, kind=kind, **given), {}, observed, rates, as_json)
         return
     if recurrent is not None:
-        found, recurrence = score_with_copy(observed, rates, tree, recurrent, score, doublets)
+        found, recurrence, called = score_with_copy(observed, rates, tree, recurrent, score, doublets)
         kind_told = {name: value for name, value in recurrence.to_dict().items() if value is not None}
-        named = score if doublets is None else "doublets"
-        _tell(found, {"score": named, "recurrence": kind_told}, observed, rates, as_json)
+        also = {"score": score} if called is None else {"score": "doublets", "doublets": called.to_dict()}
+        _tell(found, {**also, "recurrence": kind_told}, observed, rates, as_json)
         return
     parents = read_tree(tree, observed.mutations, observed.cells or ())
     if doublets is not None:

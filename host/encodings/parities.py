@@ -5,6 +5,7 @@ from __future__ import annotations
 from syclade.host.encodings.sums import GeneralSumsEncoding, SpecialisedSumsEncoding, SumsEncoding
 from syclade.host.model.problem import Problem
 from syclade.kernels.parities import maxima, sums
+from syclade.kernels.sums import rates
 from syclade.kernels.sums.arguments import ARGUMENTS
 
 __all__ = ["GeneralParitiesEncoding", "ParitiesEncoding", "SpecialisedParitiesEncoding"]
@@ -14,7 +15,8 @@ class ParitiesEncoding(SumsEncoding):
     """Parents and sorted children; the device computes the rows of a tree."""
 
     name = "parities"
-    _fixed = _learned = ("syclade.kernels.parities.encoding", ARGUMENTS)
+    _fixed = ("syclade.kernels.parities.encoding", ARGUMENTS)
+    _learned = ("syclade.kernels.parities.learned", (*ARGUMENTS, *rates.ARGUMENTS))
 
     @staticmethod
     def _rows(problem: Problem) -> int:

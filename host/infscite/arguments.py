@@ -88,7 +88,7 @@ def parse_arguments(arguments: Sequence[str]) -> InfsciteCall:
         recurrent=given["-rec"][0] - 1 if "-rec" in given else None,
     )
     if call.recurrent is not None:
-        _refuse_with_copy(call, call.recurrent, given)
+        _refuse_with_copy(call, call.recurrent)
     _refuse(call, given)
     return call
 
@@ -126,8 +126,8 @@ def _refuse(call: InfsciteCall, given: Mapping[str, list[Any]]) -> None:
         raise OptionError("-sd_alpha without -z", hint=f"-z learns the rate of {flag_of('fp_rate')}")
 
 
-def _refuse_with_copy(call: InfsciteCall, mutation: int, given: Mapping[str, list[Any]]) -> None:
-    """Raise an OptionError if -rec is no row, and for flags that do not go with it here."""
+def _refuse_with_copy(call: InfsciteCall, mutation: int) -> None:
+    """Raise an OptionError if -rec is no row, or there are cell trees."""
     if call.mutations < 2:
         raise OptionError(
             f"-rec with {call.mutations} mutation",
@@ -138,15 +138,8 @@ def _refuse_with_copy(call: InfsciteCall, mutation: int, given: Mapping[str, lis
             f"-rec is {mutation + 1}, which is no row of the matrix",
             hint=f"give the number of a mutation, from 1 to {call.mutations}",
         )
-    asked = {
-        "-e": (call.learn > 0.0, "its chains have fixed error rates: leave out -e"),
-        "-z": ("-z" in given, "its chains have fixed error rates: leave out -z"),
-        "-d without a rate": (
-            call.doublets and call.doublet_rate is None,
-            "its chains have a fixed rate of doublets: give one, such as -d 0.1",
-        ),
-        "-transpose": (call.cell_tree, "cell trees have no nodes of mutations: leave out one"),
-    }
-    for flag, (wanted, hint) in asked.items():
-        if wanted:
-            raise OptionError(f"{flag} does not go with -rec here", hint=hint)
+    if call.cell_tree:
+        raise OptionError(
+            "-transpose does not go with -rec here",
+            hint="cell trees have no nodes of mutations: leave out one",
+        )

@@ -126,10 +126,10 @@ def _fit(
 
 def _probabilities(plan: Plan, weights: Sequence[float]) -> dict[str, float]:
     """Return the probability of each move by name: rate jumps have their own, tree moves share the rest."""
-    jumps = [prior.probability for prior in plan.problem.rate_tables.model.priors]
-    left = (1.0 - sum(jumps)) / sum(weights)
-    all_weights = [*(weight * left for weight in weights), *jumps]
-    return {move.name: weight for move, weight in zip(plan.moves, all_weights, strict=True)}
+    jumps = {f"learn {one.name}": one.probability for one in plan.problem.rate_tables.model.priors}
+    left = (1.0 - sum(jumps.values())) / sum(weights)
+    of_trees = plan.moves[: len(weights)]
+    return {**{move.name: weight * left for move, weight in zip(of_trees, weights, strict=True)}, **jumps}
 
 
 def _learned(model: RateModel, places: Places) -> dict[str, Any] | None:

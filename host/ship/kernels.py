@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from syclade.host.backends.stages.kernels import stage_kernels
 from syclade.host.calls.kernels import alignment_kernels, call_kernels
@@ -158,10 +159,12 @@ def _doublet_variants(
 
 
 def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
-    """Yield the kernels of chains with a recurrent mutation, for all sizes."""
-    for name, doublets in {"recurrent-max": None, "recurrent-doublets": _RATE_OF_DOUBLETS}.items():
+    """Yield the kernels of chains with a recurrent mutation, for all sizes: with fixed and learned rates."""
+    for doublets, (name, learned) in product(
+        (None, _RATE_OF_DOUBLETS), {"": {}, "-learned": _LEARNED["learned-fn"]}.items()
+    ):
         options = ScoreOptions(doublets=doublets, recurrent=0)
-        problem = _problem(_CELLS[2], octaves=options.octaves)
+        problem = _problem(_CELLS[2], learned=learned, octaves=options.octaves)
         encoding = ParitiesEncoding(problem, TRAITS)
         for ending, recorders in _OF_INFER.items():
             plan = make_plan(
@@ -170,7 +173,8 @@ def _recurrent_chains() -> Iterator[tuple[str, Shipped]]:
                 recorders=recorders,
                 space=space_of(options),
             )
-            yield from _forms(f"{name}{ending}", plan, encoding, native=True, general=not recorders)
+            title = f"recurrent-{'max' if doublets is None else 'doublets'}{name}{ending}"
+            yield from _forms(title, plan, encoding, native=True, general=not recorders and not learned)
 
 
 def _leaf_chains() -> Iterator[tuple[str, Shipped]]:

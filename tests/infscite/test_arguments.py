@@ -76,6 +76,16 @@ def test_the_models() -> None:
     assert not dialect_of(call_of(NEEDED)).model.learns
 
 
+def test_a_recurrent_mutation_goes_with_learned_rates() -> None:
+    """The flags of ∞SCITE's README, and -d -rec alone, which it recommends for tests of infinite sites."""
+    call = call_of(f"{NEEDED} -s -e .2 -p 10000 -d -rec 2")
+    assert (call.learn, call.recurrent, call.doublets, call.doublet_rate) == (0.2, 1, True, None)
+    dialect = dialect_of(call)
+    assert dialect.score.recurrent == 1
+    assert [prior.name for prior in dialect.model.priors] == ["fn_rate", "doublets"]
+    assert [prior.name for prior in dialect_of(call_of(f"{NEEDED} -d -rec 1")).model.priors] == ["doublets"]
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -85,10 +95,7 @@ def test_the_models() -> None:
         ("-rec all", "-rec is 'all', which is not a number"),
         ("-rec", "-rec wants 1 value"),
         ("-n 1 -rec 1", "-rec with 1 mutation"),
-        ("-rec 1 -e 0.2", "^-e does not go with -rec"),
-        ("-rec 1 -e 0.2 -z", "^-e does not go with -rec"),
-        ("-rec 1 -z 5 1", "^-z does not go with -rec"),
-        ("-rec 1 -d", "^-d without a rate does not go with -rec"),
+        ("-rec 1 -z 5 1", "^-z without -e"),
         ("-rec 1 -transpose", "^-transpose does not go with -rec"),
         ("-samples x", "-samples is not supported"),
         ("-sd 0.1", "there is no flag -sd"),

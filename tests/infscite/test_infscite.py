@@ -13,12 +13,12 @@ import pytest
 from scipy.special import gammaln
 
 import syclade
-from syclade.host.common.errors import OptionError
 from syclade.host.infscite.arguments import parse_arguments
 from syclade.host.infscite.dialect import dialect_of, graphviz_text
 from syclade.host.infscite.run import run_infscite
 from syclade.host.input.door import read_matrix
 from syclade.host.input.matrix import Matrix
+from syclade.host.model.copy_scores import mixture_with_copy
 from syclade.host.model.doublets import doublet_log_likelihood, fitted_rate, mixture_of
 from syclade.host.model.problem import make_problem
 from syclade.host.model.rates import Rates
@@ -84,14 +84,8 @@ def test_the_tree_files_are_those_of_infscite_byte_for_byte(shared_dir: Path, na
 def test_its_files_of_a_recurrent_mutation_are_ours_byte_for_byte(shared_dir: Path, name: str) -> None:
     """-rec 13 is the 13th row, and its copy is called 13_copy; columns of samples include the copy."""
     folder = folder_of(shared_dir, name)
-    words = words_of(folder, shared_dir)
-    learned = "-e" in words
-    if learned:
-        with pytest.raises(OptionError, match="-e does not go with -rec"):
-            parse_arguments(words)
-        words[words.index("-d") : words.index("-d") + 1] = ["-d", "0.1"]
-        words[words.index("-e") : words.index("-e") + 2] = []
-    call = parse_arguments(words)
+    call = parse_arguments(words_of(folder, shared_dir))
+    learned = call.learn > 0
     mutation = dialect_of(call).score.recurrent
     assert mutation == 12
     names = with_copy(read_matrix(call.matrix, beside=False), mutation).mutations
@@ -177,14 +171,14 @@ def test_its_rate_of_relevant_doublets_counts_the_last_cell_twice(shared_dir: Pa
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", [*RUNS, "recurrent-ml"])
+@pytest.mark.parametrize("name", [*RUNS, *COPIES])
 def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
     run: Any, tmp_path: Path, shared_dir: Path, name: str
 ) -> None:
-    """Four chains with doublets instead of one. A best state depends on the sampled rates."""
+    """Four chains with doublets instead of one, 16 with a copy. A best state depends on the sampled rates."""
     folder = folder_of(shared_dir, name)
     words = words_of(folder, shared_dir)
-    chains = 4 if name.startswith("doublet") else 1
+    chains = {"recurrent-doublet": 16, "recurrent-ml": 1, "learn-alpha": 1}.get(name, 4)
     words[words.index("-r") + 1] = str(chains)
     status, lines, _ = run(*words, "-o", tmp_path / "out")
     assert status == 0
@@ -213,6 +207,7 @@ def test_its_arguments_give_its_lines_and_a_tree_nearly_as_good(
     [
         ("-d 0.1", 3), ("-d", 3), ("-s", 3), ("", 3), ("-d 0.2 -e 0.2", 8), ("-d -e 0.2 -z 500 2", 8),
         ("-s -e 0.2", 8), ("-s -e 0.3 -z", 8), ("-rec 3", 3), ("-rec 3 -s", 3), ("-d 0.1 -rec 20", 3),
+        ("-d -rec 3", 3), ("-s -e .2 -d -rec 13", 8), ("-rec 3 -e 0.3 -z 500 2", 8),
     ],
 )  # fmt: skip
 def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> None:
@@ -262,7 +257,11 @@ def test_files_and_lines(run: Any, tmp_path: Path, more: str, columns: int) -> N
             fixed = [float(word) for word in words[1:2] if not word.startswith("-")]
             model = {"doublets": fixed[0] if fixed else "learn"}
             if of_rates and not fixed:
-                ours = fitted_rate(mixture_of(matrix, Rates(**rates), tree))
+                ours = fitted_rate(
+                    mixture_with_copy(copied, Rates(**rates), tree, int(row) - 1)
+                    if copies
+                    else mixture_of(matrix, Rates(**rates), tree)
+                )
                 assert float(of_rates[4]) == pytest.approx(ours, rel=1e-4, abs=1e-6)
         ours = syclade.score(matrix.values, tree, **rates, **model, **copies)
         assert float(told_score) == pytest.approx(ours, rel=3e-5)
@@ -341,7 +340,7 @@ def test_a_stopped_run_writes_what_it_has(tmp_path: Path) -> None:
     ("more", "words"),
     [
         ("-n 21", "there are 20 rows"), ("-d 2", "-d is 2"), ("-rec 21", "-rec is 21"),
-        ("-rec 3 -d", "-d without a rate does not go with -rec here"),
+        ("-rec 3 -transpose", "-transpose does not go with -rec here"),
     ],
 )  # fmt: skip
 def test_refused_before_anything_is_run(run: Any, tmp_path: Path, more: str, words: str) -> None:

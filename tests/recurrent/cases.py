@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from syclade.host.chains.recorders import Recorder
 from syclade.host.chains.scores.recurrent import with_recurrence
 from syclade.host.chains.space import recurrent_trees
 from syclade.host.model.problem import make_problem
+from syclade.host.model.rate_model import make_rate_model
 from syclade.host.model.recurrence import WithCopy, with_copy
 from tests.doublets.cases import matrix_of, rates_of
 from tests.support.backends import Case
@@ -34,15 +36,18 @@ def plan_of(
     recorders: tuple[Recorder, ...] = (),
     events: int = DEFAULT_EVENTS,
     name: str = "max",
+    learn: Mapping[str, float] | None = None,
 ) -> Plan:
+    """Return a plan; `learn` has probabilities of jumps, as for `make_rate_model`."""
     octaves = doublets is not None or name == "sum"
-    problem = make_problem(matrix_with_copy(case), rates_of(case), octaves=octaves)
+    model = make_rate_model(rates_of(case), doublets=doublets, **(learn or {}))
+    problem = make_problem(matrix_with_copy(case), rates_of(case), octaves=octaves, model=model)
     return make_plan(
         problem,
         gamma=case.gamma,
         move_probabilities=case.moves,
         score=with_recurrence(problem, mutation_of(case), doublets, name),
-        space=recurrent_trees(mutation_of(case)),
+        space=recurrent_trees(mutation_of(case), pairs=octaves),
         recorders=recorders,
         events=events,
     )

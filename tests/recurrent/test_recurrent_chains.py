@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.recorders import every
+from syclade.host.chains.recorders import Recorder, every
 from syclade.host.chains.scores.recurrent import with_recurrence
 from syclade.host.chains.space import recurrent_trees
 from syclade.host.chains.starts import initial_state
@@ -146,3 +146,87 @@ def test_a_chain_goes_on_in_another_slot(backend: LeafBackend, doublets: float |
         runner.put(0, initial_state(plan, 5, 1))
         runner.advance(np.array([10, 50]))
         assert_equal_chains(seen(runner, 1), through)
+
+
+JUMPING_STEPS = 25
+
+LEARNED: dict[str, tuple[str, float | None, str, dict[str, float]]] = {
+    "max": ("often accepted", None, "max", {"learn_fn": 0.2, "learn_fp": 0.2}),
+    "doublets": ("often accepted", RATE, "max", {"learn_fn": 0.2, "learn_fp": 0.1, "learn_doublets": 0.2}),
+    "errors beside doublets": ("missing", RATE, "max", {"learn_fn": 0.3}),
+    "sum": ("small", None, "sum", {"learn_fn": 0.3}),
+    "zygosity": ("zygosity", None, "max", {"learn_fn": 0.3}),
+}
+"""Learned rates: name of the case, rate of doublets, score, and probabilities of jumps."""
+
+
+def learned_plan(name: str, recorders: tuple[Recorder, ...] = ()) -> Plan:
+    case, doublets, score, learn = LEARNED[name]
+    return plan_of(CASES[case], doublets, recorders, name=score, learn=learn)
+
+
+@cache
+def numpy_learned(name: str) -> list[Seen]:
+    """Return numpy's chains, whose scores are those of the definition, and whose rates jump."""
+    plan = learned_plan(name)
+    expected = chains(LEAF_NUMPY, plan, 1, CHAINS, range(1, JUMPING_STEPS))
+    for one in expected:
+        assert_scores_are_right(plan, one.state)
+    learned = [rate for rate, grid in enumerate(plan.problem.rate_tables.model.grids) if grid is not None]
+    for rate in range(3):
+        assert (len({one.state.rate_at[rate] for one in expected}) > 2) == (rate in learned)
+    return expected
+
+
+@by_backend_and_name(LEARNED, everywhere=("doublets",))
+def test_learned_rates_have_the_bits_of_numpy_and_the_score_of_the_definition(
+    backend: LeafBackend, name: str
+) -> None:
+    found = chains(backend, learned_plan(name), 1, CHAINS, range(1, JUMPING_STEPS))
+    for ours, expected in zip(found, numpy_learned(name), strict=True):
+        assert_equal_chains(ours, expected)
+
+
+@pytest.mark.parametrize("name", ["max", "doublets"])
+@on_every_backend
+def test_samples_of_learned_rates_have_their_scores(backend: LeafBackend, name: str) -> None:
+    plan = learned_plan(name, (every(3),))
+    with backend.runner(plan, 2, 5) as runner:
+        for slot in range(2):
+            runner.put(slot, initial_state(plan, 5, slot))
+        events = runner.advance(np.full(2, 60)).events
+    assert len(events) > 20
+    for rate in range(2 if name == "max" else 3):
+        assert len({event.rate_at[rate] for event in events}) > 2
+    for event in events:
+        assert plan.score_of(event.parents, rate_at=event.rate_at) == event.score
+
+
+@pytest.mark.parametrize("name", ["max", "doublets"])
+@on_every_backend
+def test_a_chain_with_learned_rates_goes_on_in_another_slot(backend: LeafBackend, name: str) -> None:
+    plan = learned_plan(name)
+    with backend.runner(plan, 1, 5) as runner:
+        runner.put(0, initial_state(plan, 5, 7))
+        runner.advance(np.array([25]))
+        between, info = runner.get(0), runner.info(0)
+        runner.advance(np.array([50]))
+        through = seen(runner, 0)
+    with backend.runner(plan, 2, 5) as runner:
+        runner.put(1, between, info)
+        runner.put(0, initial_state(plan, 5, 1))
+        runner.advance(np.array([10, 50]))
+        assert_equal_chains(seen(runner, 1), through)
+
+
+def test_moves_of_fixed_rates_have_no_chance() -> None:
+    """One kernel serves all sets of learned rates: with moves of all, some of them with probability 0."""
+    kinds = ("jump of fn_rate", "jump of fp_rate", "jump of doublets")
+    for name in ("errors beside doublets", "sum"):
+        plan = learned_plan(name)
+        assert plan.kinds[-4:-1] == kinds
+        [seen] = chains(LEAF_NUMPY, plan, 1, 1, [60])
+        proposed = dict(zip(plan.kinds, seen.tallies[: len(plan.kinds)].tolist(), strict=True))
+        assert proposed[kinds[0]] > 10
+        assert proposed[kinds[1]] == proposed[kinds[2]] == 0
+    assert "jump of fn_rate" not in plan_of(CASES["small"]).kinds

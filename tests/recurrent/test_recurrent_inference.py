@@ -21,6 +21,7 @@ from syclade.host.model.problem import make_problem
 from syclade.host.model.recurrence import LOSS, PARALLEL, genotypes_of, is_allowed
 from syclade.host.runs.evidence import Estimate, estimate_of
 from syclade.host.runs.task import Stop
+from syclade.host.trees.newick import to_newick
 from syclade.host.trees.tree import ancestor_matrix, node_labels
 from syclade.quality.oracle.trees import all_trees
 from tests.doublets.cases import matrix_of
@@ -277,7 +278,6 @@ def test_simulated_truth_is_found_and_scored(kind: str, tmp_path: Path) -> None:
     [
         ({"tree": "leaf"}, "--tree leaf does not go with --recurrent"),
         ({"score": "sum", "doublets": 0.1}, "--score sum does not go with --doublets"),
-        ({"learn_fn": 0.2, "steps": 10}, "--learn-fn does not go with --recurrent"),
         ({"max_trees": 3}, "--max-trees does not go with --recurrent"),
         ({"stages": "separate", "steps": 10}, "does not go with"),
         ({"recurrent": "nobody"}, "--recurrent is 'nobody', which is no mutation"),
@@ -311,6 +311,68 @@ def test_numpy_and_other_devices_give_the_same_answer() -> None:
         for device, result in found.items():
             assert_did_all(result, device)
         assert found["numpy"].summary() == found["native"].summary()
+
+
+LEARNED_RATES: dict[str, dict[str, Any]] = {
+    "max": {"learn_fn": 0.2, "learn_fp": 0.1},
+    "sum": {"learn_fn": 0.2, "score": "sum"},
+    "doublets": {"learn_fn": 0.2, "doublets": "learn"},
+}
+
+
+@pytest.mark.parametrize("name", LEARNED_RATES)
+def test_learned_rates_go_with_a_recurrence(name: str) -> None:
+    """The recurrence is found, and the tree without it has learned rates, too."""
+    options = LEARNED_RATES[name] | {"fp_rate": FP, "fn_rate": 0.2, "steps": 1500, "chains": 4}
+    values = planted(PARALLEL)
+    found = syclade.infer(values, recurrent=1, device=QUICKEST, samples=50, **options)
+    assert_did_all(found, QUICKEST)
+    recurrence = found.assignment.recurrence
+    assert recurrence is not None
+    assert recurrence.gain is not None
+    assert (recurrence.kind, recurrence.gain > 20) == (PARALLEL, True)
+    assert found.learned is not None
+    assert found.rates.fn_rate == found.learned["fn_rate"]["value"] == pytest.approx(FN, abs=0.06)
+    assert list(found.move_probabilities)[3:] == [f"learn {rate}" for rate in found.learned][:-1]
+    doublets = None if found.assignment.doublets is None else found.assignment.doublets.rate
+    assert (doublets is not None) == (name == "doublets")
+    own = syclade.score(
+        values, found.parents, fp_rate=found.rates.fp_rate, fn_rate=found.rates.fn_rate, recurrent=1,
+        doublets=doublets, score=options.get("score", "max"),
+    )  # fmt: skip
+    assert own == pytest.approx(found.log_likelihood, abs=1e-9)
+    assert found.samples is not None
+    assert found.samples.rates["fn_rate"].std() > 0.005
+    without = syclade.infer(values, device=QUICKEST, **options)
+    assert recurrence.without == without.log_likelihood
+
+
+def test_all_are_tested_under_the_learned_rates() -> None:
+    values = planted(LOSS, 40)
+    options: dict[str, Any] = {"chains": 2, "steps": 100, "device": QUICKEST, "doublets": "learn"}
+    found = syclade.infer(values, fp_rate=FP, fn_rate=0.2, learn_fn=0.2, recurrent="all", **options)
+    assert found.recurrences is not None
+    assert found.assignment.doublets is not None
+    for mutation, test in enumerate(found.recurrences.tests, 1):
+        own = syclade.score(
+            values, test.parents, fp_rate=FP, fn_rate=found.rates.fn_rate, recurrent=mutation,
+            doublets=found.assignment.doublets.rate,
+        )  # fmt: skip
+        assert test.log_likelihood == pytest.approx(own, abs=1e-9)
+
+
+def test_the_command_score_fits_the_rate_of_doublets(matrix: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree.newick"
+    tree.write_text(to_newick(np.array(LOST, np.int32), [*"123456", "1_copy"]))
+    words = ("score", matrix, tree, "--fp-rate", FP, "--fn-rate", FN, "--recurrent", 1, "--json")
+    code, output = run(*words, "--doublets", "learn")
+    assert code == 0, output
+    told = json.loads(output)
+    rate = told["doublets"]["rate"]
+    for other in (rate * 0.8, rate * 1.2):
+        worse = json.loads(run(*words, "--doublets", other)[1])
+        assert worse["log_likelihood"] < told["log_likelihood"]
+    assert told["recurrence"]["kind"] == LOSS
 
 
 def test_the_work_of_all_tests_is_reported() -> None:

@@ -21,6 +21,13 @@ from syclade.quality.oracle import enumeration
 from syclade.quality.oracle.proposal import Cuts
 from syclade.quality.oracle.trees import ParentVector, all_trees
 from syclade.quality.posterior.check import PosteriorCase, judge
+from syclade.quality.posterior.learned_target import (
+    few_points,
+    joint_scores,
+    joint_transitions,
+    jump_imbalance,
+    places_of,
+)
 from syclade.quality.posterior.samples import sample_chain
 from syclade.quality.posterior.small_target import MOVE_PROBABILITIES, Target
 
@@ -146,3 +153,67 @@ def test_the_chain_of_another_mutation_or_rate_does_not(way: str, samples: int) 
     visits = check(replace(target, plan=other), "native", samples).visits
     assert visits.fit.p_value < 1e-9, visits.fit.p_value
     assert not visits.holds
+
+
+POINTS = {"max": (3, 2), "doublets": (2, 2, 2)}
+"""Points of the grids of learned rates: three mutations and a copy have 60 allowed trees."""
+
+
+def learned_plan(way: str, *, doublets: float = 0.25, fn_rate: float = RATES.fn_rate) -> Plan:
+    """Return chains that learn all rates; `doublets` and `fn_rate` are means of priors."""
+    rates = replace(RATES, fn_rate=fn_rate)
+    options = ScoreOptions("max", doublets if way == "doublets" else None, MUTATION)
+    model = few_points(rates, POINTS[way], options.doublets)
+    problem = make_problem(with_copy(small_matrix(3), MUTATION), rates, octaves=options.octaves, model=model)
+    return make_plan(
+        problem,
+        move_probabilities=MOVE_PROBABILITIES,
+        score=score_named("max", problem, options.doublets, MUTATION),
+        space=space_of(options),
+    )
+
+
+def learned_target(plan: Plan) -> Target:
+    """Return a target whose states are the allowed trees with all points of the rates, grouped by tree."""
+    trees, allowed = tuple(all_trees(plan.labels)), allowed_trees(plan.labels)
+    places, start = len(places_of(plan)), places_of(plan).index(plan.start_rates)
+    which = np.repeat(allowed, places)
+    nats = joint_scores(plan, trees).ravel()[which] * plan.problem.unit
+    transitions = joint_transitions(plan, trees)[np.ix_(which, which)]
+    posterior = enumeration.exact_posterior(nats, plan.gamma)
+    root = np.sqrt(posterior)
+    scaled = root[:, None] * transitions / root
+    spectrum = np.sort(np.abs(np.linalg.eigvalsh((scaled + scaled.T) / 2)))[::-1][1:]
+    starts = np.zeros(len(posterior))
+    starts[start::places] = 1 / allowed.sum()
+    own = tuple(tree for tree, one in zip(trees, allowed, strict=True) if one)
+    return Target(plan, own, starts, posterior, transitions, jump_imbalance(plan), spectrum)
+
+
+@pytest.fixture(scope="module", params=POINTS)
+def joint(request: pytest.FixtureRequest) -> tuple[str, Target]:
+    return request.param, learned_target(learned_plan(request.param))
+
+
+@pytest.mark.parametrize(
+    ("device", "samples"),
+    [
+        pytest.param("numpy", 2000, marks=pytest.mark.verification),
+        pytest.param("native", 100_000, marks=pytest.mark.verification),
+        pytest.param("cpu", 50_000, marks=[pytest.mark.sycl, pytest.mark.verification]),
+        ("native", 10_000),
+    ],
+)
+def test_learned_rates_are_sampled_with_the_trees(
+    joint: tuple[str, Target], device: str, samples: int
+) -> None:
+    assert check(joint[1], device, samples).holds
+
+
+def test_learned_rates_of_other_priors_are_not(joint: tuple[str, Target]) -> None:
+    """Chains with another prior of the learned rate of doublets, or of false negatives, are rejected."""
+    way, target = joint
+    other = learned_plan(way, doublets=0.5) if way == "doublets" else learned_plan(way, fn_rate=0.4)
+    found = check(replace(target, plan=other), "native", 10_000)
+    assert not found.visits.holds
+    assert not found.holds

@@ -28,6 +28,7 @@ from tests.support.leaf import LEAF_NUMPY, LeafBackend, LeafCase
 from tests.support.learned import learned_plan
 
 SEED = 1
+LEARN = {"learn_fn": 0.2, "learn_fp": 0.2}
 SMALL, ZYGOSITY = Case(8, 13, gamma=0.3), Case(12, 30, kind="zygosity", gamma=0.3)
 CASES = {
     "ancestor": (Case(8, 13, gamma=0.3), 60),
@@ -73,6 +74,9 @@ PLANS: dict[str, Callable[[], Plan]] = {
     "doublets": lambda: doublets_plan(SMALL),
     "recurrent": lambda: recurrent_plan(SMALL, None),
     "recurrent, doublets": lambda: recurrent_plan(SMALL, 0.2),
+    "recurrent, learned": lambda: recurrent_plan(SMALL, None, learn=LEARN),
+    "recurrent, learned doublets": lambda: recurrent_plan(SMALL, 0.2, learn=LEARN | {"learn_doublets": 0.2}),
+    "recurrent, one learned": lambda: recurrent_plan(SMALL, 0.2, learn={"learn_fn": 0.3}),
     "cells": lambda: LeafCase(9, 12, gamma=0.3).plan(),
     "cells, large": lambda: LeafCase(33, 65, gamma=0.3).plan(),
     "cells, learned": lambda: LeafCase(9, 12, gamma=0.3).plan(learn_fn=0.25, learn_fp=0.2),

@@ -61,5 +61,5 @@ def score_named(
 def space_of(options: ScoreOptions) -> Space:
     """Return the trees for the score that options select."""
     if options.recurrent is not None:
-        return recurrent_trees(options.recurrent)
+        return recurrent_trees(options.recurrent, pairs=options.octaves)
     return MUTATION_TREES if options.doublets is None else SUMMED_TREES

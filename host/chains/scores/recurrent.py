@@ -27,13 +27,14 @@ from syclade.host.model.copy_scores import (
     summed_log_likelihood_with_copy,
 )
 from syclade.host.model.problem import Problem, SlotRates
+from syclade.host.model.rate_model import Places
 from syclade.host.model.rates import Rates
 from syclade.host.model.recurrence import genotypes_of, is_allowed
 from syclade.host.options import flag_of
 from syclade.host.trees.tree import children, preorder
 from syclade.kernels.parities.parts import FORBIDDEN, RECURRENT
 from syclade.kernels.scores.powers import FRACTION_BITS
-from syclade.kernels.sums.rates import SHARES
+from syclade.kernels.sums.rates import DOUBLETS, SHARES
 
 __all__ = ["with_recurrence"]
 
@@ -47,7 +48,7 @@ def with_recurrence(problem: Problem, mutation: int, doublets: float | None, nam
         problem: its last mutation is the copy, missing in all cells; scores are in octaves with doublets, and
             for the sum score.
         mutation: number of the recurrent mutation, unless a slot's setting `recurrent` has another.
-        doublets: rate of doublets; None for a model without.
+        doublets: rate of doublets, or the mean of its prior; None for a model without.
         name: max or sum: the score without doublets.
 
     Raises:
@@ -64,15 +65,31 @@ def with_recurrence(problem: Problem, mutation: int, doublets: float | None, nam
             log_likelihood=partial(log_likelihood_with_copy, mutation=mutation),
             defaults={RECURRENT.name: mutation},
         )
-    base = with_doublets(problem, doublets)
+    base, grid = with_doublets(problem, doublets), problem.rate_tables.model.doublets
+    if grid is None:
+        return _mixture(base, doublets, mutation)
+    of_base, rates = base.at, grid.rates
+    assert of_base is not None
+
+    def at(places: Places) -> Score:
+        score = of_base(places)
+        found = _mixture(score, float(rates[places[DOUBLETS]]), mutation)
+        return replace(found, defaults=score.defaults)  # the mutation does not follow from the rates
+
+    return replace(_mixture(base, doublets, mutation), at=at)
+
+
+def _mixture(base: Score, rate: float, mutation: int) -> Score:
+    """Return the score with doublets of a recurrent mutation, given that without one at the same rate."""
     return replace(
         base,
         of=_of_pairs,
         device="syclade.kernels.scores.recurrent_doublets:SCORE",
         numpy="syclade.fallback.scores.recurrent_doublets:SCORE",
-        log_likelihood=partial(mixture_log_likelihood, mutation=mutation, rate=doublets),
-        detail=partial(_with_calls, doublets, mutation),
+        log_likelihood=partial(mixture_log_likelihood, mutation=mutation, rate=rate),
+        detail=partial(_with_calls, rate, mutation),
         defaults={**base.defaults, RECURRENT.name: mutation},
+        at=None,
     )
 
 
