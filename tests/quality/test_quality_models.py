@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from syclade.host.cli.main import main
 from syclade.host.input.matrix import format_matrix
+from syclade.host.model.doublet_fit import best_share
 from syclade.host.model.doublets import Mixture, fitted_rate, mixture_of
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import Simulation, simulate
 from syclade.host.trees.tree import ancestor_matrix
-from syclade.quality.models.fit import MODELS, Fit, best_share, fit_model, with_lineages
+from syclade.quality.models.fit import MODELS, Fit, fit_model, with_lineages
 from syclade.quality.models.result import Explained
 
 WITH, WITHOUT = (simulate(150, 10, 0.01, 0.1, 0.05, 6, doublets=rate) for rate in (0.4, None))
