@@ -99,9 +99,12 @@ def _log_p(
 
 
 def indel_alleles(
-    samples: Sequence[IndelTests], reference: NDArray[np.uint8], level: float
+    samples: Sequence[IndelTests],
+    reference: NDArray[np.uint8],
+    level: float,
+    forced: Sequence[Indel] = (),
 ) -> Iterator[tuple[Allele, ...]]:
-    """Yield the indels that may be called in a sample, each with its values in all samples.
+    """Yield the indels that may be called in a sample, and forced ones, each with its values in all samples.
 
     They are in the order of columns; within one, insertions first, and each kind by its first read.
 
@@ -109,9 +112,11 @@ def indel_alleles(
         samples: the tests of the window, by sample.
         reference: uint8, bases of the whole contig, by number.
         level: the largest p-value of one test, as it may be called.
+        forced: indels that are wanted in any case.
     """
     limit = np.log(level)
     called = {one: None for tests in samples for one, log_p in tests.log_p.items() if log_p <= limit}
+    called |= dict.fromkeys(forced)
     for indel in sorted(called, key=lambda one: (one.column, one.length < 0)):
         yield tuple(_allele(tests, indel, reference) for tests in samples)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval
-from syclade.host.calls.sites import Sites
+from syclade.host.calls.sites import Here, Site, Sites
 from syclade.host.calls.work import WindowResult, Worker
 from syclade.host.devices.work import WorkDone, merged_work
 
@@ -115,9 +115,7 @@ class Threads:
         for worker in self._workers:
             worker.close()
 
-    def _work(
-        self, piece: Interval, codes: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
-    ) -> list[WindowResult]:
+    def _work(self, piece: Interval, codes: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
         worker = getattr(self._local, "worker", None)
         if worker is None:
             worker = self._local.worker = Worker(
@@ -129,7 +127,7 @@ class Threads:
         return windows
 
 
-def sites_in(piece: Interval, sites: Sites) -> dict[int, tuple[int, ...]]:
-    """Return the alleles of a piece that get records in any case, by position."""
+def sites_in(piece: Interval, sites: Sites) -> dict[int, tuple[Site, ...]]:
+    """Return the sites of a piece, by position."""
     found = sites.get(piece.contig, {})
-    return {at: bases for at, bases in found.items() if piece.begin <= at < piece.end}
+    return {at: here for at, here in found.items() if piece.begin <= at < piece.end}

@@ -10,14 +10,14 @@ from pathlib import Path
 from syclade.host.calls.alignments import open_alignments
 from syclade.host.calls.alleles import Allele
 from syclade.host.calls.decisions import Call, Limits, limits_of, may_be_called, sample_calls
-from syclade.host.calls.kinds import KINDS, SNV, Tested
+from syclade.host.calls.kinds import KINDS, Tested
 from syclade.host.calls.options import DEFAULTS, CallOptions
 from syclade.host.calls.place import Place
 from syclade.host.calls.pool import Pieces, Seen, Threads
-from syclade.host.calls.reference import BASES, Reference
+from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval, tiles
 from syclade.host.calls.shared import SharedPieces
-from syclade.host.calls.sites import Sites
+from syclade.host.calls.sites import Here, Site, Sites
 from syclade.host.calls.work import WindowResult
 from syclade.host.cluster.workers import Workers
 from syclade.host.common.errors import ReadsError
@@ -46,12 +46,12 @@ class Variant:
     Attributes:
         contig: name of the contig.
         calls: one for each sample.
-        forced: whether it is one of the sites that get records in any case.
+        site: the site that gives it a record in any case; None for others.
     """
 
     contig: str
     calls: tuple[Call, ...]
-    forced: bool
+    site: Site | None = None
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,17 @@ def call_variants(
     return gathered.called(tuple(samples), total, seen)
 
 
+Found = tuple[str, tuple[Allele, ...], tuple[bool, ...], Site | None]
+"""Contig, an allele in each sample, whether it can be called there, and its site."""
+
+
 class _Gathered:
     """Windows in order, reduced to alleles that can still be called."""
 
     def __init__(self, samples: int, options: CallOptions, sites: Sites) -> None:
         self._options, self._sites = options, sites
         self._tested: list[Tested] = [dict.fromkeys(KINDS, 0) for _ in range(samples)]
-        self._alleles: list[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]] = []
+        self._alleles: list[Found] = []
         self._covered = self._bases = 0
 
     def add(self, window: WindowResult) -> None:
@@ -181,9 +185,9 @@ class _Gathered:
                 may_be_called(allele, before[allele.kind], self._options)
                 for allele, before in zip(alleles, self._tested, strict=True)
             )
-            is_forced = _is_forced(alleles[0], forced)
-            if any(possible) or is_forced:
-                self._alleles.append((contig, alleles, possible, is_forced))
+            site = _site_of(alleles[0], forced)
+            if any(possible) or site is not None:
+                self._alleles.append((contig, alleles, possible, site))
         self._tested = [
             {kind: before[kind] + found[kind] for kind in KINDS}
             for before, found in zip(self._tested, window.tested, strict=True)
@@ -207,14 +211,14 @@ class _Gathered:
         )
 
 
-def _is_forced(allele: Allele, forced: Mapping[int, tuple[int, ...]]) -> bool:
-    """Return whether an allele is among those that get records in any case, by position."""
-    wanted = forced.get(allele.position, ())
-    return allele.kind is SNV and BASES.index(allele.alternative) in wanted
+def _site_of(allele: Allele, forced: Here) -> Site | None:
+    """Return the site that is an allele; None if there is none."""
+    letters = allele.reference, allele.alternative
+    return next((site for site in forced.get(allele.position, ()) if site[:2] == letters), None)
 
 
 def _decided(
-    found: Sequence[tuple[str, tuple[Allele, ...], tuple[bool, ...], bool]],
+    found: Sequence[Found],
     limits: Sequence[Limits],
     options: CallOptions,
 ) -> tuple[Variant, ...]:
@@ -230,15 +234,15 @@ def _decided(
             by_place[at] = sample_calls([found[at][1][sample]], limit, options)[0]
         judged.append(by_place)
     variants = []
-    for at, (contig, _, _, forced) in enumerate(found):
+    for at, (contig, _, _, site) in enumerate(found):
         calls = tuple(by_place[at] for by_place in judged)
         significant = [
             call.quality >= limit[call.allele.kind].quality and found[at][2][sample]
             for sample, (call, limit) in enumerate(zip(calls, limits, strict=True))
         ]
-        if not (forced or any(significant)):
+        if site is None and not any(significant):
             continue
-        if options.drop_filtered and not forced and all(call.filters for call in calls):
+        if options.drop_filtered and site is None and all(call.filters for call in calls):
             continue
-        variants.append(Variant(contig, calls, forced))
+        variants.append(Variant(contig, calls, site))
     return tuple(variants)

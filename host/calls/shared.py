@@ -17,7 +17,7 @@ from syclade.host.calls.place import Place, place_of
 from syclade.host.calls.pool import Seen, Threads, sites_in
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import Interval
-from syclade.host.calls.sites import Sites
+from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.work import WindowResult
 from syclade.host.cluster.crew import Crew
 from syclade.host.cluster.jobs import Going, Opening
@@ -159,9 +159,9 @@ class SharedPieces:
         self._crew.close()
 
 
-def _sites_of(pieces: Sequence[Interval], sites: Sites) -> dict[str, dict[int, tuple[int, ...]]]:
+def _sites_of(pieces: Sequence[Interval], sites: Sites) -> dict[str, dict[int, tuple[Site, ...]]]:
     """Return the sites of some pieces."""
-    found: dict[str, dict[int, tuple[int, ...]]] = {}
+    found: dict[str, dict[int, tuple[Site, ...]]] = {}
     for piece in pieces:
         found.setdefault(piece.contig, {}).update(sites_in(piece, sites))
     return found

@@ -184,7 +184,8 @@ def _sample(call: Call, significant: bool, several: bool) -> str:
 
 def _place(variant: Variant) -> tuple[str, str, str, str, str]:
     allele = variant.calls[0].allele
-    return variant.contig, str(allele.position + 1), ".", allele.reference, allele.alternative
+    name = "." if variant.site is None else variant.site.name
+    return variant.contig, str(allele.position + 1), name, allele.reference, allele.alternative
 
 
 def _passed(filters: Sequence[str]) -> str:

@@ -144,7 +144,7 @@ class WindowCounter:
         if not len(reads):
             return b""
         tags = self._tags.find(alignments.path, raw, reads, contig)
-        if self._options.compat and (tags.has("BI") & tags.has("BD")).any():
+        if self._options.compat and (tags.has("BI") | tags.has("BD")).any():
             self._count_indels(counters)  # an indel may be the consensus, where LoFreq tests no bases
         if counters.indels is not None:
             counters.indels.add(reads, tags, reference)

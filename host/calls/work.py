@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,14 @@ from syclade.host.calls.alleles import Allele, WindowTests, allele_at, run_tests
 from syclade.host.calls.columns import ColumnsToTest, columns_to_test
 from syclade.host.calls.counts import Counts
 from syclade.host.calls.exact_tails import ExactTails
+from syclade.host.calls.indel_counts import Indel
 from syclade.host.calls.indel_tests import indel_alleles, run_indel_tests
 from syclade.host.calls.kinds import INDEL, SNV, Tested, number_of_tests
 from syclade.host.calls.options import CallOptions
 from syclade.host.calls.place import Place
+from syclade.host.calls.reference import BASES, codes_of
 from syclade.host.calls.regions import Interval
+from syclade.host.calls.sites import Here
 from syclade.host.calls.windows import WindowCounter
 from syclade.host.devices.work import WorkDone, merged_work
 
@@ -85,15 +88,13 @@ class Worker:
         """Reads and gaps aligned, and columns tested."""
         return merged_work((*(counter.work for counter in self._counters), self._tails.work))
 
-    def windows(
-        self, piece: Interval, reference: NDArray[np.uint8], forced: Mapping[int, tuple[int, ...]]
-    ) -> list[WindowResult]:
+    def windows(self, piece: Interval, reference: NDArray[np.uint8], forced: Here) -> list[WindowResult]:
         """Return the windows of a piece.
 
         Args:
             piece: the piece.
             reference: uint8, bases of its contig, by number.
-            forced: numbers of the alternatives that get records in any case, by position.
+            forced: sites that get records in any case.
 
         Raises:
             ReadsError: a file is damaged, or a read cannot be used.
@@ -129,7 +130,7 @@ def tested_window(
     samples: Sequence[Counts],
     reference: NDArray[np.uint8],
     options: CallOptions,
-    forced: Mapping[int, tuple[int, ...]],
+    forced: Here,
     tails: ExactTails,
 ) -> WindowResult:
     """Test a window of all samples.
@@ -139,12 +140,12 @@ def tested_window(
         samples: counts of the window, by sample.
         reference: uint8, bases of the contig, by number.
         options: what decides the records.
-        forced: numbers of the alternatives that get records in any case, by position.
+        forced: sites that get records in any case.
         tails: computes exact p-values.
     """
     begin, width = samples[0].begin, len(samples[0].depth)
     snvs = _snvs(samples, reference, options, forced, tails)
-    indels = _indels(samples, reference, options, tails)
+    indels = _indels(samples, reference, options, forced, tails)
     alleles = sorted((*indels.alleles, *snvs.alleles), key=lambda one: one[0].position)
     return WindowResult(
         Interval(contig, begin, begin + width),
@@ -166,7 +167,7 @@ def _snvs(
     samples: Sequence[Counts],
     reference: NDArray[np.uint8],
     options: CallOptions,
-    forced: Mapping[int, tuple[int, ...]],
+    forced: Here,
     tails: ExactTails,
 ) -> _Found:
     """Test the bases of a window; see `tested_window`."""
@@ -176,7 +177,10 @@ def _snvs(
     bases = reference[begin : begin + width]
     columns = [columns_to_test(counts, bases, options) for counts in samples]
     here = [
-        (at - begin, base) for at, found in forced.items() for base in found if begin <= at < begin + width
+        (at - begin, BASES.index(site.alternative))
+        for at, found in forced.items()
+        for site in found
+        if site.is_base and begin <= at < begin + width
     ]
     wanted = np.zeros(width, dtype=bool)
     wanted[[column for column, _ in here]] = True
@@ -193,15 +197,26 @@ def _snvs(
 
 
 def _indels(
-    samples: Sequence[Counts], reference: NDArray[np.uint8], options: CallOptions, tails: ExactTails
+    samples: Sequence[Counts],
+    reference: NDArray[np.uint8],
+    options: CallOptions,
+    forced: Here,
+    tails: ExactTails,
 ) -> _Found:
-    """Test the indels of a window."""
+    """Test the indels of a window; see `tested_window`."""
     counts = [one.indels for one in samples if one.indels is not None]
     if not options.call_indels:
         return _Found((0,) * len(samples), ())
     level = options.level / number_of_tests(INDEL, 0, options)
     tests = [run_indel_tests(one, reference, options, level, tails) for one in counts]
-    alleles = tuple(indel_alleles(tests, reference, level * MARGIN))
+    begin, width = samples[0].begin, len(samples[0].depth)
+    wanted = [
+        Indel(at - begin, site.gap, codes_of(site.alternative[1:]).tobytes())
+        for at, found in forced.items()
+        for site in found
+        if site.is_indel and begin <= at < begin + width
+    ]
+    alleles = tuple(indel_alleles(tests, reference, level * MARGIN, wanted))
     return _Found(tuple(len(one.order) for one in tests), alleles)
 
 

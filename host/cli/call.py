@@ -140,7 +140,7 @@ def command(
     if out != STDOUT:
         check_vcf(out, longest, force, inputs)
     intervals = _intervals(samples[0].contigs, region, bed)
-    forced = None if sites is None else _sites_of(sites, reference, intervals, log.tell)
+    forced = None if sites is None else _sites_of(sites, reference, intervals, chosen, log.tell)
     with _place(device, scheduler) as place, _progress(quiet, log) as progress:
         if not verbose:
             _leave_out_devices()
@@ -196,8 +196,6 @@ def _options_of(given: dict[str, Any], samples: int, sites: Path | None) -> Call
         raise click.UsageError("--compat takes one BAM, as LoFreq does.")
     if given["compat"] and sites is not None:
         raise click.UsageError("--compat does not go with --sites, which LoFreq lacks.")
-    if given["only_indels"] and sites is not None:
-        raise click.UsageError("--only-indels does not go with --sites, whose alleles are single bases.")
     given["drop_filtered"] |= given["compat"]
     return CallOptions(**given, bonf=None if bonf == "dynamic" else int(bonf))
 
@@ -212,18 +210,25 @@ def _intervals(contigs: Any, region: str | None, bed: Path | None) -> list[Inter
 
 
 def _sites_of(
-    path: Path, reference: Reference, intervals: list[Interval], tell: Callable[[str], None]
+    path: Path,
+    reference: Reference,
+    intervals: list[Interval],
+    chosen: CallOptions,
+    tell: Callable[[str], None],
 ) -> Sites:
     """Return the sites in the regions; warn of alleles that are left out."""
     from syclade.host.calls.sites import read_sites
 
-    sites, others = read_sites(path, reference)
+    wanted = {"single bases": not chosen.only_indels, "indels": chosen.call_indels}
+    sites, others = read_sites(path, reference, bases=wanted["single bases"], indels=wanted["indels"])
     if others:
-        tell(f"syclade: warning: {others} alleles of {path} are no single bases, and were left out")
+        kinds = " or ".join(kind for kind, is_called in wanted.items() if is_called)
+        more = "" if chosen.call_indels else f" ({call_flag('call_indels')} takes indels)"
+        tell(f"syclade: warning: {others} alleles of {path} are not {kinds}, and were left out{more}")
     inside = {
         contig: {
-            at: bases
-            for at, bases in places.items()
+            at: here
+            for at, here in places.items()
             if any(one.contig == contig and one.begin <= at < one.end for one in intervals)
         }
         for contig, places in sites.items()

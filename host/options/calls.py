@@ -97,7 +97,8 @@ CALL_FILES = (
     CallFile("region", "r", "REGION", None, False, "Call only this region: contig, or contig:begin-end."),
     CallFile("bed", "l", "FILE", None, False,
              "Call only these regions (BED) or positions (contig and position from 1)."),
-    CallFile("sites", "", "VCF", None, False, "Write records of these alleles in any case, too."),
+    CallFile("sites", "", "VCF", None, False,
+             "Write records of these alleles in any case, with their IDs; of indels with --call-indels."),
 )
 
 CALL_SHARED: dict[str, dict[str, Any]] = {

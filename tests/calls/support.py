@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,6 +78,21 @@ def counts(one: pysam.AlignedSegment, options: CallOptions) -> bool:
     return options.use_orphan or not one.is_paired or one.is_proper_pair
 
 
+def used(reads: Iterable[pysam.AlignedSegment], options: CallOptions) -> Iterator[pysam.AlignedSegment]:
+    """Yield the reads that count; LoFreq leaves out some of those that begin together where many are kept."""
+    kept: list[pysam.AlignedSegment] = []
+    last = -1
+    for one in reads:
+        if not counts(one, options):
+            continue
+        begin = one.reference_start
+        deep = sum((before.reference_end or 0) >= begin for before in kept) >= options.max_depth
+        if not (options.compat and deep and begin == last):
+            kept.append(one)
+            yield one
+        last = begin
+
+
 Column = tuple[int, Counter[tuple[str, bool, int, int]], Counter[tuple[str, bool]]]
 
 
@@ -88,9 +103,7 @@ def slow_columns(path: Path, contig: str, begin: int, end: int, options: CallOpt
     bases: list[Counter[tuple[str, bool, int, int]]] = [Counter() for _ in depth]
     strands: list[Counter[tuple[str, bool]]] = [Counter() for _ in depth]
     with pysam.AlignmentFile(str(path)) as file:
-        for one in file.fetch(contig):
-            if not counts(one, options):
-                continue
+        for one in used(file.fetch(contig, begin, end), options):
             assert one.query_sequence is not None
             assert one.query_qualities is not None
             place, at = one.reference_start, 0
@@ -102,7 +115,9 @@ def slow_columns(path: Path, contig: str, begin: int, end: int, options: CallOpt
                         operation == 2 or (operation == 3 and options.compat),
                     )
                     inside = (
-                        0 <= here < len(depth) and (matching or passing) and depth[here] < options.max_depth
+                        0 <= here < len(depth)
+                        and (matching or passing)
+                        and (options.compat or depth[here] < options.max_depth)
                     )
                     if inside:
                         depth[here] += 1

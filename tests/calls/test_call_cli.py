@@ -217,6 +217,54 @@ def test_sites_have_records_in_any_case(tmp_path: Path) -> None:
     assert len(records(out)) == 6
 
 
+def sites_of(tmp_path: Path, *lines: str) -> Path:
+    path = tmp_path / "sites.vcf"
+    body = "".join(line.replace(" ", "\t") + "\n" for line in lines)
+    path.write_text(f"##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\n{body}")
+    return path
+
+
+def test_forced_indels_have_records_with_ids(tmp_path: Path) -> None:
+    """Also indels that no read has, and those that the VCF has in a longer form or further to the right."""
+    contig = "GATTACACACAGGCTTAACCGGATCGTACGATCCATTTTGCAGTCAGGATACC"
+    write_reference(tmp_path / "reference.fa", {"c": contig})
+    deleted = contig[:4] + contig[6:46]
+    reads = [("c", Read(0, contig[:44], "44M", [35] * 44, 16 * (at % 2))) for at in range(30)]
+    reads += [("c", Read(0, deleted, "4M2D40M", [35] * 44, 16 * (at % 2))) for at in range(30)]
+    bam = write_bam(tmp_path / "reads.bam", {"c": len(contig)}, reads)
+    sites = sites_of(
+        tmp_path,
+        "c 9 rs1 ACA A",
+        "c 21 rs2 G GTT",
+        "c 25 rs3 CGT CGA",
+        "c 31 . A AT",
+        "c 31 rs4 A AT",
+        "c 41 . CAG GTC",
+    )
+    given = ["-f", tmp_path / "reference.fa", "--quiet", "--sites", sites, bam]
+    result = call("--call-indels", *given)
+    lines = [line.split("\t") for line in result.stdout.splitlines() if line[0] != "#"]
+    found = {tuple(words[1:5]): words for words in lines}
+    assert list(found) == [
+        ("4", "rs1", "TAC", "T"),
+        ("21", "rs2", "G", "GTT"),
+        ("27", "rs3", "T", "A"),
+        ("31", "rs4", "A", "AT"),
+    ]
+    called, absent = found["4", "rs1", "TAC", "T"], found["21", "rs2", "G", "GTT"]
+    assert called[6] == "PASS"
+    assert called[9].startswith("0/1:30,30:60:")
+    assert absent[5] == "0"
+    assert "DP=60;AF=0.000000;" in absent[7]
+    assert absent[9].startswith("0/0:60,0:60:")
+    assert "1 alleles" in result.stderr
+    assert "not single bases or indels" in result.stderr
+    plain = [line.split("\t")[1:5] for line in call(*given).stdout.splitlines() if line[0] != "#"]
+    assert plain == [["27", "rs3", "T", "A"]]
+    only = call("--call-indels", "--only-indels", *given).stdout
+    assert [line.split("\t")[2] for line in only.splitlines() if line[0] != "#"] == ["rs1", "rs2", "rs4"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -256,7 +304,6 @@ def test_other_options_of_lofreq_are_refused_with_what_to_use(flag: str) -> None
         ["-b", "x"],
         ["-C", "0"],
         ["--compat", "--sites", FASTA],
-        ["--call-indels", "--only-indels", "--sites", FASTA],
     ],
 )
 def test_wrong_values_are_refused(given: list[object]) -> None:

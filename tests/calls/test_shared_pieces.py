@@ -19,7 +19,7 @@ from syclade.host.calls.options import CallOptions
 from syclade.host.calls.reference import Reference
 from syclade.host.calls.regions import whole
 from syclade.host.calls.run import Called, call_variants, samples_of
-from syclade.host.calls.sites import Sites
+from syclade.host.calls.sites import Site, Sites
 from syclade.host.calls.vcf import vcf_lines
 from syclade.host.cluster.crew import Crew
 from syclade.host.cluster.jobs import host_name
@@ -30,7 +30,8 @@ from tests.calls.support import EXAMPLE, Read, write_bam, write_reference
 
 FASTA = EXAMPLE / "reference.fa"
 BAM = EXAMPLE / "reads.bam"
-SITES: Sites = {"example": {17: (0, 1, 2, 3)}}
+LETTER = "".join(FASTA.read_text().splitlines()[1:])[17]
+SITES: Sites = {"simulated": {17: tuple(Site(LETTER, one, "rs1") for one in "ACGT".replace(LETTER, ""))}}
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,7 @@ def test_workers_give_the_same_records(processes: ProcessPoolExecutor) -> None:
     one, lines = called_by(None, [BAM], sites=SITES)
     other, same = called_by(Workers(processes), [BAM], sites=SITES)
     assert same == lines
+    assert [found.calls[0].allele.position for found in one.variants if found.site].count(17) == 3
     assert (other.records, other.empty, other.tested) == (one.records, one.empty, one.tested)
     assert {work.unit: work.count for work in other.work} == {work.unit: work.count for work in one.work}
     assert all(work.executor.kind == "native" for work in other.work)
