@@ -172,5 +172,5 @@ def _file_names(kind: TreeKind, also: Mapping[str, bool], given: Mapping[str, An
     if given["recurrent"] == ALL_MUTATIONS:
         names.append("recurrences.tsv")
     if given["max_trees"] is not None:
-        names += ("tree_0.newick", "tree_0.gv", "consensus.tsv", "consensus.gv")
+        names += ("tree_0.newick", "tree_0.gv", "co_optimal.tsv", "co_optimal.gv")
     return names

@@ -1,17 +1,19 @@
-"""Cells on a clone tree: the probability of each clone, and how well a cell fits its best one.
+"""Cells on a clone tree: the probability of each clone, and how well a cell fits the one that it fits best.
 
-A cell of a clone has all mutations of the clone and of those above it, and no others. Given the clone tree
-and the error rates, its clone has a uniform prior over all clones, the root included.
+A cell of a clone has all mutations of the clone and of those above it, and no others. The clones of all cells
+have one posterior, of which the tables of clones and of cells are made (`Mixture`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.consensus.clone_tree import CloneTree
+from syclade.host.consensus.prevalence import Mixture, mixture_of
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.zygosity import MISSING, scored_values
@@ -27,20 +29,29 @@ class CloneCells:
     """Cells on the clones of a tree.
 
     Attributes:
-        probability: float64, shape (clones, cells): probability of each clone, given the tree and the rates.
-        best: int32, shape (cells,): the most probable clone; of equal ones, the first.
-        tail: float64, shape (cells,): probability that a cell of that clone, with the same values missing,
-            has observations that are as unlikely as these, or more so.
+        likelihood: float64, shape (clones, cells): likelihood of each clone, given the tree and the rates,
+            relative to the sum over all clones.
+        tail: float64, shape (cells,): probability that a cell of the clone with the highest likelihood, with
+            the same values missing, has observations that are as unlikely as these, or more so.
     """
 
-    probability: NDArray[np.float64]
-    best: NDArray[np.int32]
+    likelihood: NDArray[np.float64]
     tail: NDArray[np.float64]
 
+    @cached_property
+    def mixture(self) -> Mixture:
+        """Posterior of the clones of all cells, and of the clones' prevalence."""
+        return mixture_of(self.likelihood)
+
     @property
-    def expected(self) -> NDArray[np.float64]:
-        """float64, shape (clones,): expected number of cells of each clone itself."""
-        return np.asarray(self.probability.sum(axis=1))
+    def probability(self) -> NDArray[np.float64]:
+        """float64, shape (clones, cells): probability of each clone, given the observations of all cells."""
+        return self.mixture.probability
+
+    @property
+    def best(self) -> NDArray[np.int32]:
+        """int32, shape (cells,): the most probable clone; of equal ones, the first."""
+        return np.asarray(self.probability.argmax(axis=0), dtype=np.int32)
 
     @property
     def fits(self) -> NDArray[np.bool_]:
@@ -66,7 +77,7 @@ def cells_on(tree: CloneTree, matrix: Matrix, rates: Rates) -> CloneCells:
     best = score.argmax(axis=0)
     share = np.exp(score - score.max(axis=0))
     tail = _tails(values, [counts[best, np.arange(len(best))] for counts in carried], rates)
-    return CloneCells(share / share.sum(axis=0), best.astype(np.int32), tail)
+    return CloneCells(share / share.sum(axis=0), tail)
 
 
 def _tails(

@@ -17,7 +17,6 @@ from syclade.host.consensus.clades import clone_support
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.gains import THRESHOLDS, Thresholds, gain_of, gains_of
 from syclade.host.consensus.newick import clone_newick
-from syclade.host.consensus.prevalence import Prevalence, prevalence_of
 from syclade.host.consensus.relations import Relations, TreeBlocks, count_relations
 from syclade.host.consensus.search import find_clone_tree
 from syclade.host.consensus.seeding import seeding_probabilities
@@ -90,10 +89,10 @@ class CloneConsensus:
         """Names of the placed cells, in the order of the matrix."""
         return self.placed.cells or default_cell_names(self.placed.n_cells)
 
-    @cached_property
-    def prevalence(self) -> Prevalence:
-        """Prevalence of the clones, with intervals."""
-        return prevalence_of(self.cells.probability)
+    @property
+    def prevalence(self) -> NDArray[np.float64]:
+        """float64, shape (clones,): expected part of the placed cells that are of each clone itself."""
+        return self.cells.mixture.prevalence
 
     @property
     def misfits(self) -> list[str]:
@@ -152,8 +151,7 @@ class CloneConsensus:
             self.mutations,
             self.support,
             self.relations,
-            self.cells.expected,
-            self.prevalence,
+            self.cells.mixture,
             self.unplaced_mutations,
             len(self.unplaced.cells),
         )

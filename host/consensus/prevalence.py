@@ -1,4 +1,4 @@
-"""Prevalence of clones, with intervals: the posterior of a mixture of clones, by Gibbs sampling.
+"""Cells as a mixture of clones: the clone of each cell and the prevalence of each clone, by Gibbs sampling.
 
 A priori, all combinations of prevalences are equally likely. The clone of each cell is drawn by the
 prevalences, and its observations follow from the clone. So a cell that fits several clones counts for those
@@ -7,12 +7,12 @@ that have clear cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Prevalence", "prevalence_of"]
+__all__ = ["Mixture", "mixture_of"]
 
 INTERVAL = (0.05, 0.95)
 """Quantiles at the ends of an interval."""
@@ -30,42 +30,62 @@ _SEED = 34
 
 
 @dataclass(frozen=True, eq=False)
-class Prevalence:
-    """Prevalence of each clone in the tissue that the cells are from.
+class Mixture:
+    """Posterior of the clones of cells.
 
     Attributes:
-        mean: float64, shape (clones,): posterior mean; the means sum to 1.
-        low, high: float64, shape (clones,): ends of the central 90 % of the posterior.
+        probability: float64, shape (clones, cells): probability of each clone for each cell.
+        low, high: float64, shape (clones,): ends of the central 90 % of each clone's share of the tissue that
+            the cells are from. Given the clones of all cells, n of N in this one, the share has Jeffreys'
+            posterior, Beta(n + 1/2, N - n + 1/2).
     """
 
-    mean: NDArray[np.float64]
+    probability: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
+    @property
+    def expected(self) -> NDArray[np.float64]:
+        """float64, shape (clones,): expected number of cells of each clone itself."""
+        return np.asarray(self.probability.sum(axis=1))
 
-def prevalence_of(probability: NDArray[np.float64]) -> Prevalence:
-    """Return the prevalence of clones; equal arguments give equal values with the same version of numpy.
+    @property
+    def prevalence(self) -> NDArray[np.float64]:
+        """float64, shape (clones,): expected part of the cells that are of each clone itself."""
+        return self.expected / self.probability.shape[1]
+
+
+def mixture_of(likelihood: NDArray[np.float64]) -> Mixture:
+    """Return the posterior; equal arguments give equal values with the same version of numpy.
 
     Args:
-        probability: float64, shape (clones, cells): probability of each clone for each cell under equal
-            prevalences, or any multiple of the likelihoods of a cell.
+        likelihood: float64, shape (clones, cells): likelihood of each clone for each cell, or any multiple of
+            those of a cell.
     """
-    clones, cells = probability.shape
-    relative = probability / probability.max(axis=0)
+    clones, cells = likelihood.shape
+    relative, kind, sizes = np.unique(  # cells with equal likelihoods are drawn together
+        likelihood / likelihood.max(axis=0), axis=1, return_inverse=True, return_counts=True
+    )
     most = int((relative > NEGLIGIBLE).sum(axis=0).max())
-    places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (cells, most): the best clones
+    places = np.argsort(-relative, axis=0, kind="stable")[:most].T  # (kinds, most): the best clones
     likely = np.take_along_axis(relative.T, places, axis=1)
     generator = np.random.Generator(np.random.PCG64(_SEED))
     shares = np.full(clones, 1.0 / clones)
     draws = np.empty((min(DRAWS, max(LEAST_DRAWS, _WORK // likely.size)), clones))
-    rows = np.arange(cells)
+    total = np.zeros(likely.shape)
     for number in range(-BURN_IN, len(draws)):
-        running = np.cumsum(likely * shares[places], axis=1)
-        at = (running <= generator.random((cells, 1)) * running[:, -1:]).sum(axis=1)
-        counts = np.bincount(places[rows, np.minimum(at, most - 1)], minlength=clones)
+        weights = likely * shares[places]
+        weights /= weights.sum(axis=1, keepdims=True)
+        drawn = generator.multinomial(sizes, weights)
+        counts = np.bincount(places.ravel(), weights=drawn.ravel(), minlength=clones)
         gammas = generator.standard_gamma(1.0 + counts)
         shares = gammas / gammas.sum()
         if number >= 0:
-            draws[number] = shares
-    low, high = np.quantile(draws, INTERVAL, axis=0)
-    return Prevalence(draws.mean(axis=0), low, high)
+            draws[number] = counts
+            total += weights
+    probability = np.zeros((len(sizes), clones))
+    np.put_along_axis(probability, places, total / len(draws), axis=1)
+    low, high = np.quantile(generator.beta(draws + 0.5, cells - draws + 0.5), INTERVAL, axis=0)
+    found = Mixture(np.ascontiguousarray(probability[kind.ravel()].T), low, high)
+    # of a clone with no cell or with all of them, Jeffreys' interval reaches to 0 or to 1
+    return replace(found, low=np.minimum(low, found.prevalence), high=np.maximum(high, found.prevalence))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from syclade.host.consensus.cells import CloneCells
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.newick import separator_of
-from syclade.host.consensus.prevalence import Prevalence
+from syclade.host.consensus.prevalence import Mixture
 from syclade.host.consensus.relations import Relations
 from syclade.host.consensus.unplaced import UNPLACED
 
@@ -23,9 +23,9 @@ CLONES = (
 )  # fmt: skip
 """Columns of clones.tsv: number of the clone, 0 for the root, and of its parent; share of the samples that
 have it; least probability that a mutation of the parent is before one of the clone; expected number of its
-own cells; prevalence of the clone, and the ends of its central 90 %; expected number of cells of the clone
-and all below it; names of its mutations. The last line has the unplaced mutations, and the number of
-unplaced cells, if there are any."""
+own cells; its prevalence, which is that number divided by the number of placed cells, and the ends of the
+central 90 % of its share of the tissue; expected number of cells of the clone and all below it; names of its
+mutations. The last line has the unplaced mutations, and the number of unplaced cells, if there are any."""
 
 RELATIONS = ("first", "second", "before", "after", "apart", "consensus")
 """Columns of relations.tsv: names of two mutations; probabilities that the first is before the second, after
@@ -34,7 +34,8 @@ unplaced mutation has one line, at the end, without a second."""
 
 CELLS = ("cell", "clone", "probability", "tail", "fits")
 """Columns of cells.tsv: name; most probable clone, and its probability; probability of observations that are
-as unlikely there; yes, or no for cells that fit nowhere. An unplaced cell has no values."""
+as unlikely in the clone that it fits best; yes, or no for cells that fit nowhere. An unplaced cell has no
+values."""
 
 MOST_PAIRS = 50_000
 """Most pairs in relations.tsv: of more, those whose most probable relation is least certain."""
@@ -45,8 +46,7 @@ def clones_table(
     mutations: Sequence[str],
     support: NDArray[np.float64],
     relations: Relations,
-    expected: NDArray[np.float64],
-    prevalence: Prevalence,
+    cells: Mixture,
     unplaced: Sequence[str] = (),
     unplaced_cells: int = 0,
 ) -> str:
@@ -57,14 +57,13 @@ def clones_table(
         mutations: the n names.
         support: float64, shape (clones,): support of each clone.
         relations: relations in the samples.
-        expected: float64, shape (clones,): expected number of cells of each clone.
-        prevalence: prevalence of the clones.
+        cells: the placed cells as a mixture of the clones.
         unplaced: names of the unplaced mutations.
         unplaced_cells: number of unplaced cells.
     """
     bar = separator_of((*mutations, *unplaced))
-    below = tree.within @ expected
-    numbers = (expected, prevalence.mean, prevalence.low, prevalence.high, below)
+    below = tree.within @ cells.expected
+    numbers = (cells.expected, cells.prevalence, cells.low, cells.high, below)
     rows: list[Sequence[object]] = [
         (
             clone,
@@ -126,7 +125,7 @@ def cells_table(cells: CloneCells, names: Sequence[str], unplaced: Collection[in
         names: the names of all cells.
         unplaced: numbers of the unplaced cells.
     """
-    own = cells.probability[cells.best, np.arange(len(cells.best))]
+    own = cells.probability.max(axis=0)
     placed = zip(cells.best.tolist(), own.tolist(), cells.tail.tolist(), cells.fits.tolist(), strict=True)
     rows: list[Sequence[object]] = []
     for number, name in enumerate(names):

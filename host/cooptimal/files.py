@@ -24,6 +24,6 @@ def files_of(found: CoOptimal, mutations: Sequence[str]) -> dict[str, str]:
         files[f"tree_{number}.newick"] = to_newick(tree, mutations)
         files[f"tree_{number}.gv"] = to_graphviz(tree, mutations)
     shared = consensus_of(found.trees)
-    files["consensus.tsv"] = shared.to_table(mutations)
-    files["consensus.gv"] = shared.to_graphviz(mutations)
+    files["co_optimal.tsv"] = shared.to_table(mutations)
+    files["co_optimal.gv"] = shared.to_graphviz(mutations)
     return files

@@ -15,9 +15,9 @@ from syclade.host.trees.tree import node_labels
 
 __all__ = ["COLUMNS", "format_attachments"]
 
-COLUMNS = ("cell", "node", "name", "ties", "log_likelihood", "cell_name")
-"""Columns: column of the cell in the matrix, from 1; number of its node, from 0; name of the node; number of
-equally good nodes, including this one; log-likelihood of the cell there (natural log); name of the cell."""
+COLUMNS = ("cell", "column", "node", "node_number", "ties", "log_likelihood")
+"""Columns: name of the cell, and its column in the matrix, from 1; name of its node, and the node's number,
+from 0; number of equally good nodes, including this one; log-likelihood of the cell there (natural log)."""
 
 POSTERIOR = "posterior"
 """Last column with the score sum: the probability of the node, given the tree."""
@@ -56,12 +56,12 @@ def format_attachments(
     text = io.StringIO()
     table = csv.writer(text, delimiter="\t", lineterminator="\n")
     columns: list[Iterable[object]] = [
+        cells,
         range(1, len(nodes) + 1),
-        nodes,
         (labels[node] for node in nodes),
+        nodes,
         attachments.ties.tolist(),
         attachments.log_likelihood.tolist(),
-        cells,
     ]
     more: list[str] = []
     if attachments.posterior is not None:

@@ -14,8 +14,8 @@ from syclade.host.trees.leaf_formats import leaf_labels
 
 __all__ = ["COLUMNS", "format_placements"]
 
-COLUMNS = ("mutation", "name", "edge", "cells", "ties", "log_likelihood")
-"""Columns of placements.tsv: the mutation's row in the matrix, from 1, and its name; the label of the node
+COLUMNS = ("mutation", "row", "edge", "cells", "ties", "log_likelihood")
+"""Columns of placements.tsv: name of the mutation, and its row in the matrix, from 1; the label of the node
 below its edge, and the number of cells below; the number of equally good edges, including this one; the
 log-likelihood of the row (natural log)."""
 
@@ -38,8 +38,8 @@ def format_placements(
     table.writerow(COLUMNS)
     table.writerows(
         zip(
-            range(1, len(mutations) + 1),
             mutations,
+            range(1, len(mutations) + 1),
             (labels[node] for node in placements.node.tolist()),
             below[placements.node].sum(axis=1).tolist(),
             placements.ties.tolist(),

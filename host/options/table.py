@@ -183,7 +183,7 @@ GROUPS = {
         Option("attach", FLAG, False, help="Include the cells in the trees, each attached to its best node."),
         Option("max_trees", whole(1, MOST_TREES), None, metavar="K", help=
             "Look for all trees that are as likely as the best, up to K; DIR gets tree_0.newick, tree_0.gv, "
-            "…, consensus.tsv and consensus.gv."),
+            "…, co_optimal.tsv and co_optimal.gv."),
         Option("true_tree", TREE, None, metavar="FILE", help=
             "Compare the tree with this one (Newick or GraphViz)."),
         Option("report", FLAG, False, of="", help=

@@ -16,10 +16,10 @@ from syclade.host.model.recurrence import Recurrence
 __all__ = ["COLUMNS", "Recurrences", "Tested"]
 
 COLUMNS = (
-    "mutation", "name", "kind", "log_likelihood", "log_likelihood_without", "gain", "log_bayes_factor",
+    "mutation", "row", "kind", "log_likelihood", "log_likelihood_without", "gain", "log_bayes_factor",
     "error",
 )  # fmt: skip
-"""Columns: row of the mutation in the matrix, from 1; its name; kind of the recurrence in the best tree with
+"""Columns: name of the mutation; its row in the matrix, from 1; kind of the recurrence in the best tree with
 two copies; log-likelihood of that tree, and of the best tree without a recurrence (natural logs); their
 difference; the natural log of the Bayes factor of a recurrence against none, and its standard error."""
 
@@ -86,7 +86,7 @@ class Recurrences:
         table.writerow(COLUMNS)
         for number, test in enumerate(self.tests, 1):
             found, factor = test.recurrence, (_digits(test.log_bayes_factor), _digits(test.error))
-            own = (number, found.mutation, found.kind, test.log_likelihood, found.without, found.gain)
+            own = (found.mutation, number, found.kind, test.log_likelihood, found.without, found.gain)
             table.writerow((*own, *("" if value is None else value for value in factor)))
         return text.getvalue()
 

@@ -186,7 +186,7 @@ def _co_optimal(result: Result) -> Section | None:
     if result.co_optimal is None:
         return None
     found = result.co_optimal
-    words = f"{found.counted} trees have this log-likelihood; consensus.tsv has what they share."
+    words = f"{found.counted} trees have this log-likelihood; co_optimal.tsv has what they share."
     if len(found.trees) == 1:
         return Section("Trees that are as likely", (words,))
     shares, labels = consensus_of(found.trees).edges, node_labels(result.mutations)

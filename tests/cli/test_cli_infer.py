@@ -90,7 +90,7 @@ def test_names_of_several_words(run: Any, tmp_path: Path) -> None:
         assert (status, float(score)) == (0, summary["log_likelihood"])
     with (out / "attachments.tsv").open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    assert {row["name"] for row in rows} <= {*summary["mutations"], "root"}
+    assert {row["node"] for row in rows} <= {*summary["mutations"], "root"}
 
 
 def test_the_settings_reach_the_chain(run: Any, tmp_path: Path) -> None:

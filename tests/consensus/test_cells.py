@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syclade.host.consensus.cells import cells_on
 from syclade.host.consensus.clone_tree import CloneTree, clone_tree_of, make_clone_tree
-from syclade.host.consensus.prevalence import prevalence_of
+from syclade.host.consensus.prevalence import mixture_of
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rates import Rates
 from syclade.host.model.simulate import simulate
@@ -59,8 +59,7 @@ def test_probabilities_are_those_of_bayes(tree: CloneTree, rates: Rates, seed: i
             for clone in range(tree.clones)
         ]
         likely = np.exp(logs)
-        np.testing.assert_allclose(found.probability[:, cell], likely / likely.sum(), rtol=1e-9)
-        assert logs[found.best[cell]] == pytest.approx(max(logs))
+        np.testing.assert_allclose(found.likelihood[:, cell], likely / likely.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("rates", [RATES[0], RATES[1]])
@@ -72,7 +71,7 @@ def test_tails_are_those_of_all_observations(rates: Rates) -> None:
     table, has = np.exp(rates.log_table()), genotypes(tree)
     for cell in range(3):
         rows = np.flatnonzero(values[:, cell] != 3)
-        own = has[found.best[cell]]
+        own = has[found.likelihood[:, cell].argmax()]
 
         def likelihood(
             seen: tuple[int, ...], rows: NDArray[np.intp] = rows, own: NDArray[np.bool_] = own
@@ -112,19 +111,36 @@ def test_the_tail_is_no_smaller_than_uniform() -> None:
 
 
 @pytest.mark.statistical
-def test_prevalences_of_certain_cells_are_dirichlet() -> None:
-    """Five, two and one of eight cells, with a uniform prior: Beta(6, 5), Beta(3, 8) and Beta(2, 9)."""
-    certain = np.eye(3)[:, [0, 0, 0, 1, 1, 2, 0, 0]]
-    found, exact = prevalence_of(certain), np.random.default_rng(1)
-    np.testing.assert_allclose(found.mean, np.array([6, 3, 2]) / 11, atol=0.01)
-    assert found.mean.sum() == pytest.approx(1.0)
-    for clone, (a, b) in enumerate(((6, 5), (3, 8), (2, 9))):
-        low, high = np.quantile(exact.beta(a, b, 200_000), (0.05, 0.95))
-        assert (found.low[clone], found.high[clone]) == pytest.approx((low, high), abs=0.02)
-    unsure = prevalence_of(np.full((3, 8), 1 / 3))  # cells that say nothing leave the prior, Beta(1, 2)
-    np.testing.assert_allclose(unsure.mean, 1 / 3, atol=0.03)
-    np.testing.assert_allclose(unsure.high, 1 - math.sqrt(0.05), atol=0.04)
-    assert prevalence_of(certain).low.tolist() == found.low.tolist()
+def test_prevalences_of_certain_cells_have_intervals_of_jeffreys() -> None:
+    """Five, two, one and none of eight cells: the prevalence is their part."""
+    certain = np.eye(4)[:, [0, 0, 0, 1, 1, 2, 0, 0]]
+    found, exact = mixture_of(certain), np.random.default_rng(1)
+    np.testing.assert_array_equal(found.probability, certain)
+    np.testing.assert_array_equal(found.prevalence, np.array([5, 2, 1, 0]) / 8)
+    for clone, cells in enumerate((5, 2, 1, 0)):
+        low, high = np.quantile(exact.beta(cells + 0.5, 8.5 - cells, 200_000), (0.05, 0.95))
+        expected = (low if cells else 0.0, high)
+        assert (found.low[clone], found.high[clone]) == pytest.approx(expected, abs=0.02)
+    assert mixture_of(certain).low.tolist() == found.low.tolist()
+
+
+@pytest.mark.statistical
+def test_clones_of_cells_have_the_posterior_of_their_mixture() -> None:
+    """All assignments of five cells to three clones; with uniform shares, each clone of n cells has n!."""
+    likelihood = np.random.default_rng(3).random((3, 5)) ** 3
+    total, exact = 0.0, np.zeros((3, 5))
+    for clones in itertools.product(range(3), repeat=5):
+        sizes = np.bincount(clones, minlength=3).tolist()
+        weight = math.prod(likelihood[clones, range(5)].tolist()) * math.prod(map(math.factorial, sizes))
+        total += weight
+        exact[clones, range(5)] += weight
+    found = mixture_of(likelihood)
+    np.testing.assert_allclose(found.probability, exact / total, atol=0.02)
+    assert np.abs(likelihood / likelihood.sum(axis=0) - exact / total).max() > 0.1  # control
+    np.testing.assert_allclose(found.probability.sum(axis=0), 1.0)
+    np.testing.assert_allclose(found.prevalence, found.expected / 5)
+    assert (found.low < found.prevalence).all()
+    assert (found.prevalence < found.high).all()
 
 
 @pytest.mark.statistical
@@ -138,7 +154,7 @@ def test_intervals_contain_the_truth() -> None:
         has = genotypes(tree)[generator.choice(tree.clones, 80, p=shares)].T
         values = (has ^ (generator.random(has.shape) < np.where(has, 0.25, 0.01))).astype(np.uint8)
         values[generator.random(has.shape) < 0.1] = 3
-        found = prevalence_of(cells_on(tree, matrix_of(values), rates).probability)
+        found = cells_on(tree, matrix_of(values), rates).mixture
         inside += int(((found.low <= shares) & (shares <= found.high)).sum())
         middle, half = (found.low + found.high) / 2, (found.high - found.low) / 4
         halves += int((np.abs(shares - middle) <= half).sum())

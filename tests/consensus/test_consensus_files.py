@@ -55,7 +55,9 @@ def test_tables_are_of_the_tree() -> None:
     assert sum(float(row["cells"]) for row in clones) == pytest.approx(20, abs=0.01)
     assert float(clones[0]["below"]) == pytest.approx(20, abs=0.01)
     assert sum(float(row["prevalence"]) for row in clones) == pytest.approx(1, abs=0.01)
-    assert all(float(row["low"]) < float(row["prevalence"]) < float(row["high"]) for row in clones)
+    assert all(float(row["low"]) <= float(row["prevalence"]) <= float(row["high"]) for row in clones)
+    for row in clones:
+        assert float(row["prevalence"]) == pytest.approx(float(row["cells"]) / 20, rel=2e-3)
     shares, numbers = found.relations.before, {name: at for at, name in enumerate(names)}
     words = set()
     pairs = rows_of(found.to_relations())
@@ -80,6 +82,11 @@ def test_tables_are_of_the_tree() -> None:
     assert tuple(cells[0]) == CELLS
     assert [row["cell"] for row in cells] == list(found.cell_names)
     assert [int(row["clone"]) for row in cells] == found.cells.best.tolist()
+    of_best = found.cells.probability[[int(row["clone"]) for row in cells], np.arange(20)]
+    np.testing.assert_allclose([float(row["probability"]) for row in cells], of_best, rtol=1e-3)
+    np.testing.assert_allclose(
+        [float(row["cells"]) for row in clones], found.cells.probability.sum(axis=1), rtol=1e-3
+    )
     again = clone_tree_from_newick(found.to_newick(), names)
     assert again.clone_of.tolist() == tree.clone_of.tolist()
 

@@ -129,7 +129,7 @@ def test_files(tmp_path: Path) -> None:
     count = summary["co_optimal"]["trees"]
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {f"tree_{number}.newick" for number in range(count)} <= names
-    assert {"consensus.tsv", "consensus.gv"} <= names
+    assert {"co_optimal.tsv", "co_optimal.gv"} <= names
     scores = {
         syclade.score(asked[0], tmp_path / "out" / f"tree_{number}.gv", fp_rate=0.001, fn_rate=0.2)
         for number in range(count)

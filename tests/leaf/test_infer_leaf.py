@@ -98,6 +98,8 @@ def test_files(run: Any, matrix: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(placements, delimiter="\t"))
     below, labels = clades(result.parents), leaf_labels(NAMES)
     assert labels[8].startswith("joint_")  # since the name of a cell begins with joint
+    assert [int(row["row"]) for row in rows] == list(range(1, len(rows) + 1))
+    assert [row["mutation"] for row in rows] == list(result.mutations)
     for row, node, ties in zip(rows, result.placement, result.placement_ties, strict=True):
         assert row["edge"] == labels[node]
         assert int(row["cells"]) == below[node].sum()

@@ -18,10 +18,10 @@ def test_the_file_of_attachments() -> None:
         np.array([1, 2, 0], np.int32), np.array([1, 3, 1], np.int32), np.array([-0.5, -1.25, 0.0])
     )
     assert format_attachments(cells, ("a b", 'the "c"'), ("x", "y z", "s2")) == (
-        "cell\tnode\tname\tties\tlog_likelihood\tcell_name\n"
-        '1\t1\t"the ""c"""\t1\t-0.5\tx\n'
-        "2\t2\troot\t3\t-1.25\ty z\n"
-        "3\t0\ta b\t1\t0.0\ts2\n"
+        "cell\tcolumn\tnode\tnode_number\tties\tlog_likelihood\n"
+        'x\t1\t"the ""c"""\t1\t1\t-0.5\n'
+        "y z\t2\troot\t2\t3\t-1.25\n"
+        "s2\t3\ta b\t0\t1\t0.0\n"
     )
 
 
@@ -33,7 +33,7 @@ def test_any_name_is_read_back(data: st.DataObject, n: int) -> None:
     cells = data.draw(names(n + 1))
     text = format_attachments(Assignment(nodes, nodes + 1, scores), mutations, cells)
     rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
-    assert [row["name"] for row in rows] == node_labels(mutations)
-    assert [row["cell_name"] for row in rows] == list(cells)
-    assert [int(row["node"]) for row in rows] == nodes.tolist()
+    assert [row["node"] for row in rows] == node_labels(mutations)
+    assert [row["cell"] for row in rows] == list(cells)
+    assert [int(row["node_number"]) for row in rows] == nodes.tolist()
     assert [float(row["log_likelihood"]) for row in rows] == scores.tolist()

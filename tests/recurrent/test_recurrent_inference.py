@@ -86,7 +86,8 @@ def test_a_test_of_all_finds_the_planted_one(kind: str) -> None:
     assert by_factor is found.best
     assert by_factor.log_bayes_factor > 10 > by_factor.error
     rows = list(csv.DictReader(io.StringIO(found.table()), delimiter="\t"))
-    assert [row["mutation"] for row in rows] == list("123456")
+    assert [row["mutation"] for row in rows] == list(result.mutations)
+    assert [row["row"] for row in rows] == list("123456")
     for row, test in zip(rows, found.tests, strict=True):
         assert test.recurrence.without is not None
         assert float(row["gain"]) == test.recurrence.gain == test.log_likelihood - test.recurrence.without
@@ -209,7 +210,7 @@ def test_files_have_both_copies(matrix: Path, tmp_path: Path) -> None:
     assert "1_copy" in (out / "tree.newick").read_text()
     assert '"1_copy"' in (out / "tree.gv").read_text()
     with (out / "attachments.tsv").open() as file:
-        names = {row["name"] for row in csv.DictReader(file, delimiter="\t")}
+        names = {row["node"] for row in csv.DictReader(file, delimiter="\t")}
     assert {"1", "1_copy"} <= names <= set(labels)
     for tree in ("tree.newick", "tree.gv"):
         code, output = run("score", matrix, out / tree, *rates, "--recurrent", 1, "--json")

@@ -86,7 +86,7 @@ def test_results_have_the_names(tmp_path: Path) -> None:
         assert syclade.score(VALUES, tmp_path / file, **score) == named.log_likelihood
     assert named.to_newick(attach=False) == to_newick(named.parents, ("a", "b"))
     with (tmp_path / "attachments.tsv").open(newline="") as table:
-        assert [row["cell_name"] for row in csv.DictReader(table, delimiter="\t")] == list("wxyz")
+        assert [row["cell"] for row in csv.DictReader(table, delimiter="\t")] == list("wxyz")
 
 
 @pytest.mark.parametrize(
