@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ from numpy.typing import NDArray
 from syclade.host.common.errors import MatrixError, OptionError
 from syclade.host.input.array import values_from_array
 from syclade.host.input.formats.h5ad import CODINGS
+from syclade.host.input.formats.hdf import PLACE
 from syclade.host.input.matrix import Matrix
-from syclade.host.input.names import check_names
+from syclade.host.input.names import check_names, distinct_names
 
 __all__ = ["is_anndata", "is_frame", "of_anndata", "of_frame"]
+
+logger = logging.getLogger("syclade.input")
 
 
 def is_frame(source: Any) -> bool:
@@ -60,7 +64,8 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
     _only(said, ("two", "layer", "coding"), "an AnnData")
     layer = said.get("layer")
     if layer is not None and layer not in data.layers:
-        raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(data.layers) or 'none'}")
+        names = [name for name in data.layers if name is not None]  # from anndata 0.13 on, None is X
+        raise MatrixError(f"there is no layer {layer}", hint=f"there are {', '.join(names) or 'none'}")
     if layer is not None and "coding" not in said:
         raise MatrixError(
             f"the meaning of 2 and 3 in the layer {layer} is not given",
@@ -76,9 +81,18 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
     if "coding" in said:
         values = np.array(CODINGS[said["coding"]], np.uint8)[values]
         said = {"two": "homozygous", **said}
-    return _matrix(
-        values.T, [str(name) for name in data.var_names], [str(name) for name in data.obs_names], said
-    )
+    mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
+    for note in notes:
+        logger.info("%s", note)
+    return _matrix(values.T, mutations, [str(name) for name in data.obs_names], said)
+
+
+def _places(columns: Any) -> list[str]:
+    """Return position and alleles of each mutation, if there are columns of them."""
+    if not all(name in columns for name in PLACE):
+        return []
+    rows = zip(*(columns[name] for name in PLACE), strict=True)
+    return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in rows]
 
 
 def _only(said: dict[str, Any], known: tuple[str, ...], what: str) -> None:

@@ -185,6 +185,23 @@ def test_equal_names_in_hdf5(
     assert len(grid.notes) == 1
 
 
+def test_equal_names_in_an_anndata(caplog: pytest.LogCaptureFixture) -> None:
+    """The object as the file: names are distinguished by the columns CHROM, POS, REF and ALT."""
+    import anndata
+    import pandas
+
+    var = pandas.DataFrame({"CHROM": ["1", "1"], "POS": [5, 6], "REF": ["A", "A"]}, index=["a", "b"])
+    data = anndata.AnnData(np.eye(2, dtype=np.float32), var=var)
+    assert syclade.read_matrix(data).mutations == ("a", "b")
+    data.var.index = ["a", "a"]
+    with pytest.raises(MatrixError, match="the name 'a' occurs twice"):
+        syclade.read_matrix(data)
+    data.var["ALT"] = pandas.Categorical(["C", "G"])
+    with caplog.at_level(logging.INFO, logger="syclade.input"):
+        assert syclade.read_matrix(data).mutations == ("a 1:5:A/C", "a 1:6:A/G")
+    assert "2 mutations share names with others" in caplog.text
+
+
 def test_notes_are_logged_with_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "x.vcf"
     lines = ["\t".join(line.split()) for line in (" ".join((*COLUMNS, "c1", "c2")), *FILTERED)]

@@ -16,7 +16,7 @@ from syclade.host.common.install import install_command
 from syclade.host.input.bounded import MOST_BYTES
 from syclade.host.input.textfile import GZIP, excerpt
 
-__all__ = ["blocks", "coded", "hdf5_format", "opened", "places", "require", "shape_of", "texts"]
+__all__ = ["PLACE", "blocks", "coded", "hdf5_format", "opened", "places", "require", "shape_of", "texts"]
 
 _BLOCK = 2**22
 """Entries per block, 32 MiB of float64."""
@@ -24,7 +24,8 @@ _BLOCK = 2**22
 _GROUPS = {"tapestri": {"assays"}, "loom": {"matrix", "row_attrs", "col_attrs"}, "h5ad": {"obs", "var"}}
 """Groups that each format has."""
 
-_PLACE = ("CHROM", "POS", "REF", "ALT")
+PLACE = ("CHROM", "POS", "REF", "ALT")
+"""Columns with the position and alleles of a mutation."""
 
 _MOST_NAME = 1000
 """Maximum length of a name in bytes."""
@@ -212,7 +213,7 @@ def places(columns: Any, names: list[str], path: Path) -> list[str]:
         names: the names of the mutations.
         path: the file, for messages.
     """
-    if len(set(names)) == len(names) or not all(name in columns for name in _PLACE):
+    if len(set(names)) == len(names) or not all(name in columns for name in PLACE):
         return []
-    found = (texts(columns[name], len(names), name, path) for name in _PLACE)
+    found = (texts(columns[name], len(names), name, path) for name in PLACE)
     return [f"{chrom}:{position}:{ref}/{alt}" for chrom, position, ref, alt in zip(*found, strict=True)]
