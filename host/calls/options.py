@@ -34,6 +34,7 @@ class CallOptions:
         bonf: number of tests to correct for; None for those done.
         min_cov: columns with fewer bases are not tested.
         max_depth: a column takes no more reads than this.
+        illumina_1_3: whether 31 is subtracted from base qualities.
         use_orphan: whether reads of improper pairs count.
         call_indels: whether indels are called, too.
         only_indels: whether nothing else is called.
@@ -62,6 +63,7 @@ class CallOptions:
     bonf: int | None = None
     min_cov: int = 1
     max_depth: int = 1000000
+    illumina_1_3: bool = False
     use_orphan: bool = False
     call_indels: bool = False
     only_indels: bool = False

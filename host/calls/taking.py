@@ -124,7 +124,7 @@ class Taker:
             letters=len(self._bases),
             widest=self._widest,
             previous=previous,
-            illumina=0,
+            illumina=31 if options.illumina_1_3 else 0,
         )
         outcome = np.zeros(len(OUTCOME), dtype=np.int64)
         arrays: dict[str, NDArray[Any]] = {

@@ -53,6 +53,8 @@ _ROWS = (
                "Number of tests to correct for; dynamic: those that were done."),
     CallOption("min_cov", "C", 1, 1, _MOST, "Test only columns with this many bases."),
     CallOption("max_depth", "d", 1000000, 1, _MOST, "Use at most this many reads of a column."),
+    CallOption("illumina_1_3", "", False, None, None,
+               "Subtract 31 from base qualities: those of Illumina 1.3 to 1.7, taken for Sanger's."),
     CallOption("use_orphan", "", False, None, None, "Use reads of improper pairs, too."),
     CallOption("call_indels", "", False, None, None, "Call insertions and deletions, too."),
     CallOption("only_indels", "", False, None, None,
@@ -123,12 +125,6 @@ REFUSED = (
     ("src_qual", "s", f"source qualities are not computed; {_SOURCE}"),
     ("ign_vcf", "S", f"it belongs to -s, and source qualities are not computed; {_SOURCE}"),
     ("def_nm_q", "T", f"it belongs to -s, and source qualities are not computed; {_SOURCE}"),
-    (
-        "illumina_1.3",
-        "",
-        "base qualities are those of BAM, without an offset; convert the reads before they "
-        "are aligned, such as by seqtk seq -Q64 -V",
-    ),
     ("plp_summary_only", "", "there is no summary of columns; use samtools mpileup"),
     ("no_indel_aq", "", "the option is -A, --no-idaq, as in LoFreq's help"),
     ("force_overwrite", "", "the option to replace a file is --force"),
@@ -140,4 +136,4 @@ REFUSED = (
 
 def call_flag(name: str) -> str:
     """Return an option as users type it."""
-    return "--" + name.replace("_", "-")
+    return "--" + name.replace("_1_3", "_1.3").replace("_", "-")

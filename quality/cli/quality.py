@@ -18,6 +18,7 @@ _CHECKS = {
         "syclade.quality.cli.arithmetic",
         "Measure exponentials, logarithms and steps with doublets.",
     ),
+    "calls": ("syclade.quality.cli.calls", "Compare called variants with LoFreq's, over its options."),
     "calibration": ("syclade.quality.cli.calibration", "Compare probabilities from samples with truths."),
     "doublets": ("syclade.quality.cli.doublets", "Measure what the model of doublets brings."),
     "models": (

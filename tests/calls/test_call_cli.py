@@ -318,6 +318,21 @@ def test_defaults_can_be_given(tmp_path: Path, letters: list[str]) -> None:
     assert call("-f", FASTA, "--quiet", f"-{letters[0]}", letters[1], BAM).stdout == default
 
 
+def test_qualities_of_illumina_1_3_are_31_lower(tmp_path: Path) -> None:
+    raised = tmp_path / "example.bam"
+    with pysam.AlignmentFile(str(BAM)) as file, pysam.AlignmentFile(str(raised), "wb", template=file) as out:
+        for read in file:
+            read.query_qualities = pysam.qualitystring_to_array(
+                "".join(chr(33 + 31 + one) for one in read.query_qualities or ())
+            )
+            out.write(read)
+    pysam.index(str(raised))
+    assert (
+        call("-f", FASTA, "--quiet", "--illumina-1.3", raised).stdout
+        == call("-f", FASTA, "--quiet", BAM).stdout
+    )
+
+
 def test_options_change_what_they_say(tmp_path: Path) -> None:
     """Each is checked by its effect on the number of tests, or on the records."""
 
