@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from syclade.host.batch.resampling import Replicate, Resampling, draws_of, replicate_of, resampled
 from syclade.host.batch.task import Task
 from syclade.host.common.atomic import Content
+from syclade.host.common.memory import require_memory
 from syclade.host.consensus.consensus import find_consensus
 from syclade.host.consensus.unplaced import unplaced_in
 from syclade.host.input.door import read_matrix
@@ -32,6 +33,9 @@ MATRICES = "matrices"
 """Folder of the matrix and its replicates, in that of the batch."""
 
 _RATES = ("fp_rate", "fn_rate", "fn_rate_hom", "hom_rate", "merge_homozygous")
+
+_BYTES = 1000
+"""Bytes of the task of a replicate, at least."""
 
 
 class Support(NamedTuple):
@@ -64,7 +68,12 @@ def tasks_of_bootstrap(
         resampling: how replicates are drawn.
         folder: the folder of the batch.
         options: options of all tasks; by default replicates have no sampled trees.
+
+    Raises:
+        OptionError: there are more replicates than memory.
     """
+    number = resampling.replicates
+    require_memory(_BYTES * number, f"{number} replicates", "use fewer --replicates")
     names = _names(".geneNames", matrix.mutations)
     tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, str | Iterator[str]]()
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from syclade.host.model.problem import SlotRates
 from syclade.host.model.rate_model import NOWHERE, Places
 
-__all__ = ["ChainInfo", "ChainState", "no_tallies"]
+__all__ = ["ChainInfo", "ChainState", "bytes_of_states", "no_tallies"]
+
+_BYTES = 1000
+"""Bytes of a state and its statistics in Python besides its trees, at least."""
+
+
+def bytes_of_states(chains: int, labels: int) -> int:
+    """Return the bytes that the states of chains take at least, with trees of so many nodes."""
+    return chains * (_BYTES + 2 * 4 * (labels + 1))
 
 
 def no_tallies(kinds: int) -> NDArray[np.int64]:

@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.errors import DeviceMemoryError
+from syclade.host.common.memory import require_memory
 from syclade.host.compile.kernel import Kernel
 from syclade.host.devices.device import Device
+from syclade.host.options import flag_of
 from syclade.kernels.arguments import PROBLEM, Argument
 
 __all__ = ["Allocation", "Engine"]
@@ -61,6 +64,15 @@ class Engine(ABC):
         self.sizes = dict(allocation.sizes)
         self.slots = self.sizes["slots"]
 
+    def _require_own_memory(self) -> None:
+        """Check that this process has the memory of all arrays.
+
+        Raises:
+            DeviceMemoryError: it has not.
+        """
+        what, hint = f"{self.slots} slots on {self.device.name}", f"use fewer {flag_of('slots')}"
+        require_memory(self._bytes_of_arrays(), what, hint, DeviceMemoryError)
+
     def _contents(
         self, problem: Mapping[str, NDArray[Any]]
     ) -> Iterator[tuple[Argument, NDArray[Any] | None]]:
@@ -86,6 +98,9 @@ class Engine(ABC):
     @property
     def memory_bytes(self) -> int:
         """Memory of all arrays, in bytes."""
+        return self._bytes_of_arrays()
+
+    def _bytes_of_arrays(self) -> int:
         return sum(argument.nbytes(self.sizes) for argument in self.arguments.values())
 
     @abstractmethod

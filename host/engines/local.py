@@ -34,6 +34,7 @@ class LocalEngine(Engine):
 
     def __init__(self, device: Device, allocation: Allocation) -> None:
         super().__init__(device, allocation)
+        self._require_own_memory()
         self.named: dict[str, NDArray[Any]] = {}
         self._functions: list[Callable[[int], None]] = []
         for argument, contents in self._contents(allocation.problem):

@@ -54,6 +54,8 @@ class SyclEngine(Engine):
         if any(np.dtype(one.dtype) == np.float64 for one in allocation.arguments):
             require_float64(self._queue)
         super().__init__(device_of(self._queue), allocation)
+        if self.device.kind in _OF_THIS_PROCESS:
+            self._require_own_memory()
         self._image = image
         self._beside: SideBySide | None = None
         self._loaded: list[tuple[Any, Kernel]] = []

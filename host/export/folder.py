@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from syclade.host.chains.plan import make_plan
+from syclade.host.chains.state import bytes_of_states
 from syclade.host.common.errors import DeviceError, OptionError
 from syclade.host.common.files import write_files
+from syclade.host.common.memory import require_memory
 from syclade.host.compile.image import IMAGE_KINDS, make_image
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import Device
@@ -77,6 +79,7 @@ def export_folder(
     """
     problem = make_problem(matrix, rates)
     _check(problem, cells, mutations, images)
+    require_memory(bytes_of_states(chains, mutations), f"{chains} chains", "use fewer --chains")
     device = compiling_device("cpu")
     queue = open_queue(device.filter)
     plan = make_plan(problem)

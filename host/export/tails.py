@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from syclade.host.common.files import write_files
+from syclade.host.common.memory import require_memory
 from syclade.host.compile.image import TAILS, make_image
 from syclade.host.devices.queue import open_queue
 from syclade.host.export import loader
@@ -49,6 +50,10 @@ _SYMBOLS = {
 }
 
 
+_BYTES = 300
+"""Bytes of a random column, at least."""
+
+
 def export_tails(
     directory: str | os.PathLike[str],
     *,
@@ -75,6 +80,7 @@ def export_tails(
         OutputError: the files cannot be written.
     """
     check_image_kinds(images)
+    require_memory(_BYTES * columns, f"{columns} columns", "use fewer --columns")
     queue = open_queue(compiling_device("cpu").filter)
     kernels = [_exported(name) for name in KERNELS]
     modules = [exported_module(queue, kernel) for kernel in kernels]

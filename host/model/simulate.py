@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError
+from syclade.host.common.memory import require_memory
 from syclade.host.common.values import real, whole
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.copies import Copy, random_parents_with_copies, states_of
@@ -26,6 +27,9 @@ __all__ = ["Simulation", "simulate"]
 
 MOST: Final = 2**31 - 2
 """Maximum number of cells and of mutations: nodes are numbered in int32, the root after the mutations."""
+
+_BYTES: Final = 35
+"""Bytes for each entry of the matrix, most of them for draws and probabilities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +103,11 @@ def simulate(
     if not 0 <= missing <= 1:
         raise OptionError(f"missing is {missing}", hint="give a probability, 0 to 1")
     rates = Rates(fp_rate, fn_rate, fn_rate_hom, hom_rate)
+    require_memory(
+        _BYTES * mutations * cells + 2 * mutations**2,
+        f"{mutations} mutations in {cells} cells",
+        "simulate a smaller matrix",
+    )
     rng = np.random.Generator(np.random.PCG64(seed))
     copies: tuple[Copy, ...] = ()
     if recurrent or losses:

@@ -17,6 +17,7 @@ from syclade.host.input.matrix import Matrix
 from syclade.host.kinds.kind import PlanOptions
 from syclade.host.model.rates import Rates
 from syclade.host.options import OPTIONS, checked
+from syclade.host.options.defaults import DEFAULT_CHAINS
 from syclade.host.request.arguments import complete, fields_of, together
 from syclade.host.request.inputs import Inputs, read_inputs
 from syclade.host.request.learning import Learning
@@ -109,7 +110,7 @@ def make_request(matrix: Any, given: Mapping[str, Any], stop: Stop, report: Repo
     estimated = rates.estimate(inputs.as_read, where, asked["seed"], stop, report)
     learning = Learning(**fields_of(Learning, asked))
     doublets, learned = learning.with_rate(asked["doublets"])
-    sampling = _sampling(asked["samples"], asked["burn_in"], asked["steps"])
+    sampling = _sampling(asked)
     plan = _plan(inputs, learned.of(estimated.rates, doublets), doublets, sampling, asked)
     support = support_plan(asked, inputs.observed, estimated.rates, doublets)
     if separate is not None:
@@ -200,11 +201,11 @@ def _separate(trace: str | os.PathLike[str] | None, force: bool) -> Separate:
     return separate_stages(trace, force)
 
 
-def _sampling(samples: int | None, burn_in: float, steps: int | None) -> Sampling | None:
+def _sampling(asked: dict[str, Any]) -> Sampling | None:
     """Return which states are samples; None for none. The code for samples is only loaded if needed."""
-    part = checked("burn_in", burn_in)
-    if samples is None:
+    part = checked("burn_in", asked["burn_in"])
+    if asked["samples"] is None:
         return None
     from syclade.host.samples.sampling import make_sampling
 
-    return make_sampling(samples, part, steps)
+    return make_sampling(asked["samples"], part, asked["steps"], asked["chains"] or DEFAULT_CHAINS)

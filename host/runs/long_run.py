@@ -140,8 +140,9 @@ def run_long(
         (_to_rule(run, clock, chains, rule) if fixed is None else _to_step(run, fixed))
     except Stopped:
         run.keep()
-        steps = min(state.step for state, _ in rounds.standing())
-        return Ran(rounds.outcome(converged=False), steps, store, stopped=True)
+        chains_now = rounds.standing()  # scoring the starts of many chains that have not begun takes long
+        steps = min(state.step for state, _ in chains_now)
+        return Ran(rounds.outcome(converged=False, standing=chains_now), steps, store, stopped=True)
     run.keep()
     agreed = rule.agree(rounds.best_scores())
     if fixed is None:

@@ -102,10 +102,10 @@ class Rounds:
             return [(self._runner.get(chain), self._runner.info(chain)) for chain in range(self._chains)]
         return [self._states.get(chain) or self._fresh(chain) for chain in range(self._chains)]
 
-    def outcome(self, converged: bool | None = None) -> Outcome:
-        """Return the outcome of the chains."""
+    def outcome(self, converged: bool | None = None, standing: Sequence[Standing] | None = None) -> Outcome:
+        """Return the outcome of the chains; `standing` is what the method of that name has returned."""
         collected = Collector(self._chains, len(self._runner.plan.kinds))
-        for state, info in self.standing():
+        for state, info in self.standing() if standing is None else standing:
             collected.add(state, info)
         return collected.outcome(self._clock, converged)
 

@@ -13,11 +13,13 @@ from syclade.host.backends.slots import Slots
 from syclade.host.chains.convergence import Rule
 from syclade.host.chains.events import Sink
 from syclade.host.chains.plan import Plan
-from syclade.host.chains.state import ChainState
+from syclade.host.chains.state import ChainState, bytes_of_states
 from syclade.host.cluster.where import Several, where_of
 from syclade.host.common.errors import DeviceError, DeviceMemoryError
+from syclade.host.common.memory import require_memory
 from syclade.host.compile.image_cache import cached_images, keep_image
 from syclade.host.devices.device import Device
+from syclade.host.options import flag_of
 from syclade.host.runs.found import Found
 from syclade.host.runs.long_run import run_long
 from syclade.host.runs.task import Task
@@ -60,9 +62,11 @@ def run_plan(
         separate: run the stages as separate kernels, with these options; None runs them fused.
 
     Raises:
-        DeviceError, OptionError: a requested device or option cannot be used.
+        DeviceError, OptionError: a requested device or option cannot be used; or there are more chains than
+            memory.
         CheckpointError: the checkpoint to resume from belongs to another run, or is damaged.
     """
+    require_memory(bytes_of_states(chains, plan.labels), f"{chains} chains", f"use fewer {flag_of('chains')}")
     staged = None
     steps = until if isinstance(until, int) else None
     opened: Opened[Slots]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from syclade.host.chains.recorders import Recorder, every
 from syclade.host.common.errors import OptionError
-from syclade.host.options import checked
+from syclade.host.common.memory import require_memory
+from syclade.host.options import checked, flag_of
 from syclade.host.supported import check_together
 
 __all__ = ["Sampling", "make_sampling"]
@@ -38,16 +39,18 @@ class Sampling:
         return every(self.every, self.burn_in + self.every)
 
 
-def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:
+def make_sampling(samples: int, burn_in: float, steps: int | None, chains: int) -> Sampling:
     """Return the sampling for the options that a user gave.
 
     Args:
         samples: steps between two samples.
         burn_in: fraction of a chain's steps that is burn-in, from 0 to below 1.
         steps: steps of each chain.
+        chains: number of chains.
 
     Raises:
-        OptionError: `steps` is None, `samples` is not a whole number >= 1, or `steps` leaves no sample.
+        OptionError: `steps` is None, `samples` is not a whole number >= 1, `steps` leaves no sample, or the
+            scores of all samples, which the diagnostics need, do not fit in memory.
     """
     check_together({"samples": samples, "steps": steps})
     assert steps is not None
@@ -58,4 +61,6 @@ def make_sampling(samples: int, burn_in: float, steps: int | None) -> Sampling:
             f"{steps} steps have no sample: {first} are burn-in, and a sample comes every {samples} steps",
             hint="run more steps, or sample more often, or with a shorter burn-in",
         )
+    count = chains * ((steps - first) // samples)
+    require_memory(8 * count, f"{count} samples", f"sample less often: a larger {flag_of('samples')}")
     return Sampling(samples, first)
