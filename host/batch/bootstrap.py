@@ -73,7 +73,7 @@ def tasks_of_bootstrap(
         OptionError: there are more replicates than memory.
     """
     number = resampling.replicates
-    require_memory(_BYTES * number, f"{number} replicates", "use fewer --replicates")
+    require_memory(_BYTES * number, f"{number} replicates", "draw fewer replicates")
     names = _names(".geneNames", matrix.mutations)
     tasks, files = [Task(ORIGINAL, _path(folder, ORIGINAL), dict(options))], dict[str, str | Iterator[str]]()
     files |= {f"{ORIGINAL}.csv": format_matrix(matrix.values), f"{ORIGINAL}{names[0]}": names[1]}

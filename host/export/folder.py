@@ -25,6 +25,7 @@ from syclade.host.export.vector import Vector, describe_vector, vector_file
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import Problem, make_problem
 from syclade.host.model.rates import Rates
+from syclade.host.options import flag_of
 from syclade.kernels.target.sycl_traits import TRAITS
 
 __all__ = ["FILES", "check_image_kinds", "compiling_device", "export_folder", "image_name"]
@@ -79,7 +80,7 @@ def export_folder(
     """
     problem = make_problem(matrix, rates)
     _check(problem, cells, mutations, images)
-    require_memory(bytes_of_states(chains, mutations), f"{chains} chains", "use fewer --chains")
+    require_memory(bytes_of_states(chains, mutations), f"{chains} chains", f"use fewer {flag_of('chains')}")
     device = compiling_device("cpu")
     queue = open_queue(device.filter)
     plan = make_plan(problem)

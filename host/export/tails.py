@@ -80,7 +80,7 @@ def export_tails(
         OutputError: the files cannot be written.
     """
     check_image_kinds(images)
-    require_memory(_BYTES * columns, f"{columns} columns", "use fewer --columns")
+    require_memory(_BYTES * columns, f"{columns} columns", "use fewer columns")
     queue = open_queue(compiling_device("cpu").filter)
     kernels = [_exported(name) for name in KERNELS]
     modules = [exported_module(queue, kernel) for kernel in kernels]
