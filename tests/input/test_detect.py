@@ -208,7 +208,7 @@ def test_the_beginning_is_two_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 REAL: dict[str, str | tuple[int, int]] = {
-    "formats/real/CRC1.SCITE.input": "a missing value is written 3",
+    "formats/real/CRC1.SCITE.input": (16, 178),
     "formats/real/CRC1.SCITE.output": (16, 178),
     "formats/real/CRC1.SPhyR.input": (16, 178),
     "formats/real/bnpc_data.csv": (100, 100),
@@ -219,8 +219,8 @@ REAL: dict[str, str | tuple[int, int]] = {
     "formats/real/CRC1_SNV.labels": "no format fits",
     "formats/real/condor_overview.newick": "no format fits",
     "formats/real/sasc_sim10_truetree.gv": "no format fits",
-    "reality/formats/CRC1.SiFit.input": "begins with its number",
-    "reality/formats/sifit_20cells.txt": "begins with its number",
+    "reality/formats/CRC1.SiFit.input": (16, 178),
+    "reality/formats/sifit_20cells.txt": (446, 20),
     "reality/formats/cellphy_crc24.vcf": (500, 25),
     "reality/formats/condor_PDAC_sphyr_input.txt": (7, 2153),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,16 @@ def test_equal_names_in_an_anndata(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="syclade.input"):
         assert syclade.read_matrix(data).mutations == ("a 1:5:A/C", "a 1:6:A/G")
     assert "2 mutations share names with others" in caplog.text
+
+
+def test_layers_of_an_anndata_that_has_x_among_them() -> None:
+    """From 0.13 on, `layers` of an AnnData has X under None."""
+    table = np.ones((1, 1), np.float32)
+    for layers, told in (({None: table}, "none"), ({None: table, "a": table}, "a")):
+        data = SimpleNamespace(obs_names=["c"], var_names=["m"], X=table, layers=layers, var={})
+        assert syclade.read_matrix(data).mutations == ("m",)
+        with pytest.raises(MatrixError, match=f"there is no layer x\nhint: there are {told}$"):
+            syclade.read_matrix(data, layer="x", coding="scite")
 
 
 def test_notes_are_logged_with_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
