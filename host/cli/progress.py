@@ -109,8 +109,9 @@ def at_intervals(every: float) -> Callable[[], bool]:
 
 
 def _in_words(state: InferenceProgress) -> str:
-    speed = f"{state.steps_per_second / 1e3:.0f} ksteps/s, " if state.steps_per_second else ""
-    return f"{state.steps_done / 1e6:.1f} Msteps, {speed}best {state.log_likelihood:.4f}, {time_left(state)}"
+    speed = f"{state.steps_per_second / 1e3:.0f} ksteps/s" if state.steps_per_second else ""
+    best = f"best {state.log_likelihood:.4f}"
+    return ", ".join(filter(None, (f"{state.steps_done / 1e6:.1f} Msteps", speed, best, time_left(state))))
 
 
 def _accepted(state: InferenceProgress) -> str:
@@ -120,9 +121,16 @@ def _accepted(state: InferenceProgress) -> str:
 
 
 def time_left(state: InferenceProgress) -> str:
-    """Return the remaining time as text; a lower bound if the chains decide when to stop."""
-    seconds = round((state.steps_expected - state.steps_done) / max(state.steps_per_second, 1e-9))
-    minutes, seconds = divmod(max(seconds, 0), 60)
+    """Return the remaining time as text, a lower bound if the chains decide when to stop.
+
+    It is empty where nothing is known: before the first steps of a resumed run, and after the steps that
+    searches begin with.
+    """
+    left = max(state.steps_expected - state.steps_done, 0)
+    if (not left and state.steps_total is None) or (left and not state.steps_per_second):
+        return ""
+    seconds = round(left / max(state.steps_per_second, 1e-9))
+    minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
     return f"{clock} left" if state.steps_total is not None else f"at least {clock} left"

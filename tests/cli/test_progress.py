@@ -53,11 +53,16 @@ DOUBT = r"syclade: warning: the chains do not agree[^━]*"
         (5950, 6000, 6000, "0:00 left"),
         (0, None, 6000, "at least 1:00 left"),
         (100, None, 366_200, "at least 1:01:01 left"),
-        (700, None, 600, "at least 0:00 left"),
+        (700, None, 600, ""),
+        (600, None, 600, ""),
     ],
 )
 def test_time_left(done: int, total: int | None, expected: int, words: str) -> None:
     assert time_left(InferenceProgress(done, total, expected, -1.0, 100.0)) == words
+
+
+def test_no_time_left_without_a_speed() -> None:
+    assert time_left(InferenceProgress(50, 100, 100, -1.0, 0.0)) == ""
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 70), st.integers(1, 30))
@@ -211,9 +216,11 @@ def test_a_log_gets_a_line_now_and_then() -> None:
     show = now_and_then(told.append, every=0)
     show(state)
     show(replace(state, steps_done=4_000_000, steps_per_second=0.0))
+    show(replace(state, steps_total=None, steps_done=4_000_000))
     assert told == [
         "syclade: 2.0 Msteps, 1000 ksteps/s, best -12.5000, 0:02 left",
         "syclade: 4.0 Msteps, best -12.5000, 0:00 left",
+        "syclade: 4.0 Msteps, 1000 ksteps/s, best -12.5000",
     ]
 
 

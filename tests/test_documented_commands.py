@@ -1,0 +1,94 @@
+"""Commands in the documentation print what it says: every `$ ` command of a fenced block, and its output."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from syclade.host.cli.main import cli
+from syclade.host.model.simulate import simulate
+from tests.conftest import ROOT
+
+PUBLISHED = "its matrices were published and do not come with the package"
+
+NOT_RUN = {
+    "syclade batch cohort.tsv": f"{PUBLISHED}; two minutes of CPU time",
+    "syclade bootstrap pat_2.csv": f"{PUBLISHED}; 101 inferences",
+}
+"""Begins of the first commands of blocks that are not run, and why."""
+
+INPUTS = {"simulated/*.csv": 10, "simulated/*/matrix.csv": 3}
+"""Matrices that blocks expect: a pattern of their paths, and how many there are."""
+
+
+class Step(NamedTuple):
+    """A command, and the text below it."""
+
+    command: str
+    printed: str
+
+
+class Block(NamedTuple):
+    """A fenced block with commands."""
+
+    where: str
+    steps: list[Step]
+
+
+def blocks() -> list[Block]:
+    """Return all blocks of the documentation in which a line begins with `$ `."""
+    found = []
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        text = page.read_text(encoding="utf-8")
+        for block in re.finditer(r"^```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            steps = [
+                Step(*step.split("\n", 1)) for step in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]
+            ]
+            if steps:
+                line = text[: block.start()].count("\n") + 1
+                found.append(Block(f"{page.relative_to(ROOT)}:{line}", steps))
+    return found
+
+
+BLOCKS = blocks()
+
+
+def comparable(printed: str) -> str:
+    """Return an output without seconds, the only numbers in it that differ between machines."""
+    return re.sub(r"\b\d+\.\d+ s\b", "N s", printed)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [one for one in BLOCKS if not one.steps[0].command.startswith(tuple(NOT_RUN))],
+    ids=lambda one: one.where,
+)
+def test_output_of_commands(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("host").symlink_to(ROOT / "host")
+    for pattern, number in INPUTS.items():
+        if any(pattern in step.command for step in block.steps):
+            for one in range(number):
+                path = Path(pattern.replace("*", str(one)))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                np.savetxt(path, simulate(20, 8, 0.01, 0.2, 0.0, seed=one).matrix.values, fmt="%d")
+    for step in block.steps:
+        program, *arguments = shlex.split(step.command)
+        assert program == "syclade", f"{block.where}: add the block to NOT_RUN, with the reason"
+        result = CliRunner().invoke(cli, arguments)
+        assert result.exception is None, f"{step.command}: {result.output}"
+        assert comparable(result.output) == comparable(step.printed), f"{block.where}: {step.command}"
+
+
+def test_blocks_are_found_and_reasons_are_in_use() -> None:
+    assert {"README.md", "docs/many.md"} <= {block.where.partition(":")[0] for block in BLOCKS}
+    first = [block.steps[0].command for block in BLOCKS]
+    assert all(any(command.startswith(begin) for command in first) for begin in NOT_RUN)
+    assert comparable("7 of 20 edges (0.55 s)") == comparable("7 of 20 edges (1.20 s)")
+    assert comparable("7 of 20 edges (0.55 s)") != comparable("5 of 20 edges (0.55 s)")
