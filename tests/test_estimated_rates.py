@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import syclade
+from syclade.host.cli.infer_words import estimated_lines
 from syclade.host.cli.main import cli
 from syclade.host.common.errors import OptionError, RatesError
 from syclade.host.devices.work import STEPS
 from syclade.host.estimated_rates import START
 from syclade.host.inference import InferenceProgress
+from syclade.host.model.rate_posterior import RateInterval
 from syclade.host.model.simulate import simulate
 from syclade.host.options import command_of
 from syclade.host.runs.task import Stop
@@ -47,12 +50,26 @@ def test_a_run_with_the_estimates_is_the_same_run(tmp_path: Path) -> None:
     np.savetxt(matrix, MADE.matrix.values, fmt="%d")
     said = CliRunner().invoke(cli, ["infer", str(matrix), "--device=native", f"--out={first}"])
     assert "error rates estimated from the matrix: --fp-rate 0.0" in said.output
+    assert "error rates over the sampled trees: --fp-rate 0.0" in said.output
     command = shlex.split(command_of(str(matrix), json.loads((first / "run.json").read_text())["options"]))
     CliRunner().invoke(cli, [*command[1:], f"--out={again}"], catch_exceptions=False)
     told, repeated = (json.loads((place / "summary.json").read_text()) for place in (first, again))
     assert told.pop("estimated_rates") == ["fp_rate", "fn_rate"]
     assert set(told["support"].pop("rates")) == {"fp_rate", "fn_rate", "trees", "worth", "sampled_under"}
     assert told == repeated
+
+
+def test_an_interval_has_its_own_mean() -> None:
+    """The rate that fits the best tree may be below the interval, which is of all sampled trees."""
+    found = syclade.infer(MADE.matrix, fp_rate=0.02, device="native")
+    assert found.support is not None
+    assert found.support.rates is not None
+    one = found.support.rates.intervals["fn_rate"]
+    assert one.low < one.mean < one.high
+    rates = found.support.rates._replace(intervals={"fn_rate": RateInterval(0.1214, 0.1051, 0.1349)})
+    lines = estimated_lines(replace(found, support=replace(found.support, rates=rates)))
+    assert lines[0] == f"error rates estimated from the matrix: --fn-rate {found.rates.fn_rate:g}"
+    assert lines[1] == "error rates over the sampled trees: --fn-rate 0.121 (90 %: 0.105 to 0.135)"
 
 
 @pytest.mark.sycl

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from syclade.host.common.output_folder import OutputFolder
     from syclade.host.output.result import Result
 
-__all__ = ["doubt_of", "misfit_of", "tell"]
+__all__ = ["doubt_of", "estimated_lines", "misfit_of", "tell"]
 
 
 MOST_NAMES = 12
@@ -43,8 +43,8 @@ def tell(result: Result, folder: OutputFolder | None, *, quiet: bool) -> None:
         f"{len(result.assignment.node)} {item}s at {len(set(result.assignment.node.tolist()))} of "
         f"{len(result.parents)} {place}s, {tied} of them with more than one equally good {place}"
     )
-    if result.estimated_rates:
-        click.echo(f"error rates estimated from the matrix: {_estimated(result)}")
+    for line in estimated_lines(result):
+        click.echo(line)
     if result.learned is not None:
         click.echo(_rates(result.learned))
     if (calls := result.assignment.doublets) is not None:
@@ -106,21 +106,25 @@ def _pace(result: Result) -> str:
     return f"{result.steps_per_second / 1e3:.0f} ksteps/s"
 
 
-def _estimated(result: Result) -> str:
-    """Return the estimated rates, with their intervals where there are some."""
-    found = None if result.support is None else result.support.rates
-    words = []
-    for name in result.estimated_rates:
-        rate = flag_of(name, f"{getattr(result.rates, name):g}")
-        if found is not None:
-            one = found.intervals[name]
-            rate += f" (90 %: {one.low:.2g} to {one.high:.2g})"
-        words.append(rate)
-    text = ", ".join(words)
-    if found is not None and found.sampled_under != result.rates:
-        under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in result.estimated_rates)
-        text += f"; support is of {' and '.join(under)}"
-    return text
+def estimated_lines(result: Result) -> list[str]:
+    """Return the estimated rates of the tree and, where trees were sampled, those over all samples.
+
+    The former fit one tree, which was fitted to the same errors. So they can be below the intervals of the
+    latter, which have their own means.
+    """
+    names = result.estimated_rates
+    if not names:
+        return []
+    rates = (flag_of(name, f"{getattr(result.rates, name):g}") for name in names)
+    lines = [f"error rates estimated from the matrix: {', '.join(rates)}"]
+    if (found := None if result.support is None else result.support.rates) is None:
+        return lines
+    over = (f"{flag_of(name)} {found.intervals[name].words}" for name in names)
+    lines.append(f"error rates over the sampled trees: {', '.join(over)}")
+    if found.sampled_under != result.rates:
+        under = (flag_of(name, f"{getattr(found.sampled_under, name):g}") for name in names)
+        lines.append(f"support and consensus are of {' and '.join(under)}")
+    return lines
 
 
 def misfit_of(result: Result, name: str) -> str:

@@ -7,12 +7,16 @@ import numbers
 import operator
 import reprlib
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from syclade.host.common.errors import OptionError
 
-__all__ = ["counted", "listed", "path_of", "real", "shown", "whole"]
+__all__ = ["counted", "listed", "path_of", "real", "short_repr", "shown", "whole"]
+
+MOST_ITEMS = 4
+"""Most items of a collection that a short representation shows."""
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -95,3 +99,26 @@ def shown(value: object) -> str:
         return reprlib.repr(value)
     except Exception:  # an int of thousands of digits, or any error from a user's class
         return f"of type {type(value).__name__}"
+
+
+def short_repr(value: Any) -> str:
+    """Return a dataclass or named tuple as one line: arrays by their shapes, other values by their types.
+
+    Args:
+        value: the dataclass or named tuple.
+    """
+    names = getattr(value, "_fields", None) or [one.name for one in fields(value)]
+    parts = (f"{name}={_brief(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _brief(value: Any) -> str:
+    """Return a field as a few words."""
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"<{value.dtype} of shape {value.shape}>" if value.shape else repr(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return reprlib.repr(value)
+    plain = isinstance(value, (tuple, list, dict)) and not hasattr(value, "_fields")
+    if plain and len(value) <= MOST_ITEMS and all(isinstance(one, (str, int, float)) for one in value):
+        return reprlib.repr(value)
+    return f"<{type(value).__name__}{f' of {len(value)}' if plain else ''}>"

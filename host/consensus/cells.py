@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.consensus.clone_tree import CloneTree
 from syclade.host.consensus.prevalence import Mixture, mixture_of
 from syclade.host.input.matrix import Matrix
@@ -42,6 +43,10 @@ class CloneCells:
     def mixture(self) -> Mixture:
         """Posterior of the clones of all cells, and of the clones' prevalence."""
         return mixture_of(self.likelihood)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def probability(self) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
+
 __all__ = ["CloneTree", "clone_tree_of", "make_clone_tree"]
 
 
@@ -23,6 +25,10 @@ class CloneTree:
 
     clone_of: NDArray[np.int32]
     parents: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def clones(self) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.errors import MatrixError
+from syclade.host.common.values import short_repr
 from syclade.host.consensus.cells import CloneCells, cells_on
 from syclade.host.consensus.clades import clone_support
 from syclade.host.consensus.clone_tree import CloneTree
@@ -73,6 +74,10 @@ class CloneConsensus:
     def placed(self) -> Matrix:
         """The matrix of the placed mutations and cells."""
         return self.unplaced.of_matrix(self.matrix)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def mutations(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
+
 __all__ = ["Mixture", "mixture_of"]
 
 INTERVAL = (0.05, 0.95)
@@ -43,6 +45,10 @@ class Mixture:
     probability: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def expected(self) -> NDArray[np.float64]:

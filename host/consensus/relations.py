@@ -9,6 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
+
 __all__ = ["Relations", "TreeBlocks", "count_above", "count_relations"]
 
 TreeBlocks: TypeAlias = Callable[[], Iterable[NDArray[np.int32]]]
@@ -30,6 +32,10 @@ class Relations:
 
     samples: int
     above: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def before(self) -> NDArray[np.float64]:

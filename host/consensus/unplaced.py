@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syclade.host.common.values import counted, listed
+from syclade.host.common.values import counted, listed, short_repr
 from syclade.host.consensus.relations import Relations, TreeBlocks
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.zygosity import MISSING
@@ -42,6 +42,10 @@ class Unplaced:
 
     mutations: Mapping[int, str] = field(default_factory=dict)
     cells: Mapping[int, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line."""
+        return short_repr(self)
 
     def __bool__(self) -> bool:
         """Return whether there are any."""

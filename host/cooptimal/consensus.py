@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.trees.graphviz import quoted
 from syclade.host.trees.tree import ancestor_matrix, node_labels
 
@@ -30,6 +31,10 @@ class Consensus:
     trees: int
     edges: NDArray[np.float64]
     ancestors: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def of_edges(self, parents: NDArray[np.int32], nodes: Sequence[int]) -> list[float]:
         """Return the share of trees that have the edge to each of some nodes of a tree.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.fallback.recorders.key import tree_keys
+from syclade.host.common.values import short_repr
 from syclade.host.cooptimal.neighbours import Scorer, equal_neighbours
 from syclade.host.model.problem import Problem
 
@@ -28,6 +29,10 @@ class CoOptimal:
 
     trees: NDArray[np.int32]
     complete: bool
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def counted(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.diagnostics.numbers import indicator_ess
 
 __all__ = ["LEAST", "MOST", "ROUGH", "PairSizes", "pair_sizes"]
@@ -33,6 +34,10 @@ class PairSizes(NamedTuple):
 
     uncertain: int
     sizes: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def lowest(self) -> float | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
-from syclade.host.common.values import shown
+from syclade.host.common.values import short_repr, shown
 from syclade.host.input.names import check_names, default_names, match_names, read_names
 
 __all__ = [
@@ -39,6 +39,8 @@ class Matrix:
         names_from: the file beside the matrix with the names of the rows (`syclade.host.input.beside`); None
             if the names were given, or there are none.
         cell_names_from: the same for the columns.
+        annotated: the AnnData that the matrix is from, with what it has besides (`Result.to_anndata`); None
+            for other sources, and for files, which are read again for that.
     """
 
     values: NDArray[np.uint8]
@@ -48,6 +50,11 @@ class Matrix:
     cells: tuple[str, ...] | None = None
     names_from: str | None = None
     cell_names_from: str | None = None
+    annotated: Any = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def __post_init__(self) -> None:
         if self.values.dtype != np.uint8 or self.values.ndim != 2 or not self.values.flags.c_contiguous:

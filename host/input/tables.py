@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def of_anndata(data: Any, said: dict[str, Any]) -> Matrix:
     mutations, notes = distinct_names([str(name) for name in data.var_names], _places(data.var))
     for note in notes:
         logger.info("%s", note)
-    return _matrix(values.T, mutations, [str(name) for name in data.obs_names], said)
+    matrix = _matrix(values.T, mutations, [str(name) for name in data.obs_names], said)
+    return replace(matrix, annotated=data)
 
 
 def _places(columns: Any) -> list[str]:

@@ -117,6 +117,10 @@ class TreeKind:
     judge: Callable[[SampleStore, Sampling, Problem, Sequence[str], Sequence[str]], Sampled]
     consensus: Callable[[Sampled, Parents, Matrix, Rates, Parents | None, Unplaced], CloneConsensus | None]
 
+    def __repr__(self) -> str:
+        """Return the name in a line, without the functions."""
+        return f"TreeKind(name={self.name!r})"
+
     @property
     def file_names(self) -> tuple[str, ...]:
         """Names of the files of every answer."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.read_only import freeze_arrays
+from syclade.host.common.values import short_repr
 from syclade.host.model.problem import Problem
 from syclade.host.model.rates import Rates
 from syclade.host.trees.tree import preorder
@@ -43,6 +44,10 @@ class Assignment:
     posterior: NDArray[np.float64] | None = None
     doublets: Doublets | None = None
     recurrence: Recurrence | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.likelihood import tree_of_matrix
 from syclade.host.model.rates import Rates
@@ -93,6 +94,10 @@ class Doublets:
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     relevant_rate: float
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def expected(self) -> float:

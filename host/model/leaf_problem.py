@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import MatrixError
+from syclade.host.common.values import short_repr
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.problem import CELL_BITS, Problem, SlotRates, make_problem
 from syclade.host.model.rate_model import RateModel
@@ -23,6 +24,10 @@ class LeafProblem(Problem):
     """A `Problem` in which each mutation's scores, over all cells, stay below 2^CELL_BITS."""
 
     of_cells: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def cells(self) -> int:

@@ -15,6 +15,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.host.model.rate_tables import RateTables, greatest_weights, make_rate_tables
@@ -83,6 +84,10 @@ class Problem:
     base: float
     rate_tables: RateTables
     octaves: bool = False
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @cached_property
     def rates(self) -> SlotRates:

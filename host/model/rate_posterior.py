@@ -64,6 +64,11 @@ class RateInterval(NamedTuple):
     low: float
     high: float
 
+    @property
+    def words(self) -> str:
+        """The mean with its interval as text, in three digits as all rates."""
+        return f"{self.mean:.3g} ({INSIDE:.0%}: {self.low:.3g} to {self.high:.3g})".replace("%", " %")
+
 
 class RatePosterior(NamedTuple):
     """Posterior of the estimated rates.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.model.rate_model import Places, RateModel
 from syclade.kernels.rates.arguments import FN, FP
 
@@ -36,6 +37,10 @@ class RateTables:
     fn_worth: NDArray[np.int64]
     fp_worth: NDArray[np.int64]
     doublet_worth: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def weights(self, places: Places) -> tuple[int, ...]:
         """Return the weight of every class at grid points."""

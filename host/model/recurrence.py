@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError, TreeError
-from syclade.host.common.values import shown
+from syclade.host.common.values import short_repr, shown
 from syclade.host.input.matrix import Matrix
 from syclade.host.options import flag_of
 from syclade.host.trees.tree import ancestor_matrix
@@ -95,6 +95,10 @@ class WithCopy(Matrix):
     """A matrix with the row of a copy; its digest is that of the observed matrix."""
 
     origin: Matrix | None = None
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def sha256(self) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.memory import require_memory
-from syclade.host.common.values import real, whole
+from syclade.host.common.values import real, short_repr, whole
 from syclade.host.input.matrix import Matrix
 from syclade.host.model.copies import Copy, random_parents_with_copies, states_of
 from syclade.host.model.rates import Rates
@@ -51,6 +51,10 @@ class Simulation:
     truth: NDArray[np.uint8]
     partners: NDArray[np.int32]
     copies: tuple[Copy, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def node_names(self) -> tuple[str, ...]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
+import logging
+from collections.abc import Container
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from syclade.host.common.errors import OptionError
 from syclade.host.common.install import install_command
+from syclade.host.input.formats.hdf import hdf5_format
 from syclade.host.trees.tree import depths
 
 if TYPE_CHECKING:
@@ -19,6 +24,10 @@ if TYPE_CHECKING:
     from syclade.host.output.result import Result
 
 __all__ = ["anndata_of"]
+
+logger = logging.getLogger("syclade.output")
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def anndata_of(result: Result) -> anndata.AnnData:
@@ -33,6 +42,11 @@ def anndata_of(result: Result) -> anndata.AnnData:
     mutation, the number of equally good edges and its log-likelihood there; `obs` has the parent and the
     depth of every cell. `uns["syclade"]` has the tree in Newick format, the parent vector, and the summary as
     JSON text, so that the object can be written to a file.
+
+    If the matrix is from an AnnData, or from a file of one that has not changed since, all that it has stays:
+    obs, var, layers, obsm and so on. Where it has a column or a layer of one of these names that is not of an
+    earlier result, the result's has `syclade_` before it. Its X is the layer `X` if it has other values. With
+    a recurrent mutation, only what belongs to cells, and `var`, stay.
 
     Args:
         result: the result of an inference.
@@ -55,13 +69,85 @@ def anndata_of(result: Result) -> anndata.AnnData:
         "parents": result.parents.copy(),
         "summary": json.dumps(result.summary()),
     }
-    return anndata.AnnData(
+    made = anndata.AnnData(
         np.ascontiguousarray(result.observed.values.T).astype(np.int8),
         obs=of_cells.set_axis(list(result.cells)),
         var=of_mutations.set_axis(list(result.mutations)),
         layers={"tree": np.ascontiguousarray(expected.T).astype(np.int8)},
         uns={"syclade": told},
     )
+    source = _source_of(result)
+    return made if source is None else _with_source(made, source)
+
+
+def _source_of(result: Result) -> anndata.AnnData | None:
+    """Return the AnnData that the matrix of a result is from; None if it is from something else."""
+    import anndata
+
+    observed = result.observed
+    origin = getattr(observed, "origin", None) or observed
+    if origin is None or isinstance(origin.annotated, anndata.AnnData):
+        return None if origin is None else origin.annotated
+    path = Path(origin.source)
+    if origin.file_sha256 is None or not path.is_file():
+        return None
+    with path.open("rb") as file:
+        if file.read(len(_HDF5)) != _HDF5 or hdf5_format(path) != "h5ad":
+            return None
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != origin.file_sha256:
+            logger.warning("%s has changed since the run: its obs, var and layers are left out", path)
+            return None
+    return anndata.read_h5ad(path)
+
+
+def _with_source(made: anndata.AnnData, source: anndata.AnnData) -> anndata.AnnData:
+    """Return the AnnData of a result with what the one of its matrix has besides.
+
+    Args:
+        made: of the result.
+        source: of the matrix; it is not changed. It has as many observations, and as many variables or one
+            less, the copy of a recurrent mutation.
+    """
+    ours = "syclade" in source.uns  # columns of an earlier result are replaced
+    count = source.n_vars
+    made.obs = _joined(source.obs.set_axis(made.obs_names), made.obs, ours)
+    made.var = _joined(source.var.set_axis(made.var_names[:count]).reindex(made.var_names), made.var, ours)
+    made.uns = {**source.uns, **made.uns}
+    parts = ["obsm", "obsp"]
+    if count == made.n_vars:
+        parts += ["varm", "varp"]
+        own = made.layers.pop("tree")
+        kept = {**source.layers}
+        kept[_free("tree", kept, ours)] = own
+        if source.X is not None and "X" not in kept and not _equal(source.X, made.X):
+            kept["X"] = source.X.copy()
+        for name, layer in kept.items():
+            made.layers[name] = layer
+        if source.raw is not None:
+            made.raw = source.raw.to_adata()
+    for part in parts:
+        for name, values in getattr(source, part).items():
+            getattr(made, part)[name] = values
+    return made
+
+
+def _joined(theirs: pandas.DataFrame, own: pandas.DataFrame, ours: bool) -> pandas.DataFrame:
+    """Return a table with the columns of both; see `_free`."""
+    joined = theirs.copy()
+    for name in own:
+        joined[_free(str(name), theirs, ours)] = own[name]
+    return joined
+
+
+def _free(name: str, taken: Container[str], ours: bool) -> str:
+    """Return a name that may be written: itself, or with a prefix where it is taken by something else."""
+    return f"syclade_{name}" if name in taken and not ours else name
+
+
+def _equal(theirs: Any, own: Any) -> bool:
+    """Return whether a table, which may be sparse, has the observed values."""
+    return np.array_equal(theirs.toarray() if hasattr(theirs, "toarray") else theirs, own)
 
 
 def _assigned(result: Result, labels: list[str]) -> pandas.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.values import short_repr
 from syclade.host.model.recurrence import Recurrence
 
 __all__ = ["COLUMNS", "Recurrences", "Tested"]
@@ -41,6 +42,10 @@ class Tested(NamedTuple):
     log_bayes_factor: float
     error: float
 
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Recurrences:
@@ -54,6 +59,10 @@ class Recurrences:
     tests: tuple[Tested, ...]
     chains: int
     steps: int
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def best(self) -> Tested:

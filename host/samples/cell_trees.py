@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
+from syclade.host.common.values import short_repr
 from syclade.host.diagnostics.trees import clade_ess, spread_of
 from syclade.host.model.problem import Problem
 from syclade.host.samples.clades import CladeFeatures
@@ -54,6 +55,10 @@ class SampledCellTrees(Sampled):
     spread_name = "clade_spread"
     spread_of = "their clades"
     dimension = "node"
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def lines(self) -> Iterator[str]:
         """See `Sampled.lines`; score, learned rates, score with their prior, and tree in Newick format."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
+from syclade.host.common.values import short_repr
 from syclade.host.consensus.clades import edge_support
 from syclade.host.consensus.relations import Relations
 from syclade.host.consensus.unplaced import Unplaced
@@ -49,6 +50,10 @@ class SampledMutationTrees(Sampled):
     spread_name = "ancestor_spread"
     spread_of = "who is above whom"
     dimension = "mutation"
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     @property
     def relations(self) -> Relations:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from syclade.host.common.atomic import Content
 from syclade.host.common.read_only import freeze_arrays
+from syclade.host.common.values import short_repr
 from syclade.host.consensus.unplaced import UNPLACED, Unplaced
 from syclade.host.diagnostics.pairs import ROUGH, PairSizes
 from syclade.host.model.rate_posterior import RatePosterior
@@ -76,6 +77,10 @@ class Support:
     pairs: PairSizes
     rates: RatePosterior | None = None
     unplaced: Unplaced = field(default_factory=Unplaced)
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def __post_init__(self) -> None:
         """Replace the arrays by read-only copies."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from syclade.host.common.values import short_repr
+
 __all__ = ["LEAST", "MOST", "Columns", "Reduced", "columns_of", "reduce_columns"]
 
 LEAST = 1e-200
@@ -32,6 +34,10 @@ class Columns:
     counts: NDArray[np.int64]
     starts: NDArray[np.int64]
     at_least: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
     def __post_init__(self) -> None:
         groups, columns = len(self.probabilities), len(self.at_least)

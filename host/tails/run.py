@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syclade.host.common.errors import DeviceError
+from syclade.host.common.values import short_repr
 from syclade.host.compile import machine_code
 from syclade.host.devices.choice import choose_device
 from syclade.host.devices.device import NUMPY, PYTHON, Device, native_device, own_devices
@@ -50,6 +51,10 @@ class Tails(WithWork):
     slots: int
     launches: int
     balance: float
+
+    def __repr__(self) -> str:
+        """Return the fields in a line, arrays by their shapes."""
+        return short_repr(self)
 
 
 def log_tails(

@@ -16,7 +16,7 @@ from syclade.host.input.textfile import excerpt
 from syclade.host.options import flag_of
 from syclade.host.trees.tree import cycle_text, find_cycle
 
-__all__ = ["CELL", "LabelledEdge", "parents_from_edges", "without_cells"]
+__all__ = ["CELL", "LabelledEdge", "listed", "parents_from_edges", "without_cells"]
 
 CELL = re.compile(r"s\d+")
 """SCITE's name for a cell in a tree, counted from 0."""
@@ -82,7 +82,7 @@ def parents_from_edges(
     _refuse_cycle(incoming, path)
     tops = list(dict.fromkeys(edge.parent for edge in edges if edge.parent not in incoming))
     if len(tops) != 1:
-        what = f"several roots: {_listed(tops)}" if tops else "there is no tree"
+        what = f"several roots: {listed(tops)}" if tops else "there is no tree"
         raise TreeError(what, path=path, hint="give one root above all mutations")
     root = tops[0]
     names = _names_in_use([*incoming, root], mutations)
@@ -130,7 +130,7 @@ def _check_names(
     missing = [name for name in names if name not in incoming and name != root]
     if unknown:
         raise TreeError(
-            f"not among the matrix's {len(names)} mutations: {_listed(edge.child for edge in unknown)}",
+            f"not among the matrix's {len(names)} mutations: {listed(edge.child for edge in unknown)}",
             path=path,
             line=unknown[0].line,
             hint="a node has several mutations, as in a consensus: give a tree with one in each node"
@@ -140,7 +140,7 @@ def _check_names(
         )
     if missing:
         raise TreeError(
-            f"{len(missing)} of the matrix's {len(names)} mutations are missing: {_listed(missing)}",
+            f"{len(missing)} of the matrix's {len(names)} mutations are missing: {listed(missing)}",
             path=path,
             hint="the tree must be of this matrix, with all its mutations",
         )
@@ -163,7 +163,7 @@ def _refuse_cycle(incoming: dict[str, LabelledEdge], path: str | os.PathLike[str
         raise TreeError(f"these nodes form a cycle: {around}", path=path, line=incoming[cycle[0]].line)
 
 
-def _listed(labels: Iterable[str]) -> str:
+def listed(labels: Iterable[str]) -> str:
     """Return the labels in quotes, at most ``MOST_LISTED`` of them."""
     all_of_them = list(labels)
     more = len(all_of_them) - MOST_LISTED

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syclade.host.common.errors import TreeError
+from syclade.host.input.names import default_names
 from syclade.host.trees.distances import tree_distances
+from syclade.host.trees.labelled import listed
 from syclade.host.trees.peers import multi_labelled_similarity
 from syclade.host.trees.treefile import read_labels, read_tree
 
@@ -36,5 +39,21 @@ def compare_files(tree: str | os.PathLike[str], true: str | os.PathLike[str]) ->
     Raises:
         TreeError: a file is not a tree, or the files have different mutations.
     """
-    mutations = read_labels(true)
+    mutations, labels = read_labels(true), read_labels(tree)
+    if set(labels) != set(default_names(len(labels))):  # SCITE's numbers stand for any names
+        _check_same(tree, set(labels), true, set(mutations))
     return compare(read_tree(tree, mutations), read_tree(true, mutations))
+
+
+def _check_same(
+    tree: str | os.PathLike[str], labels: set[str], true: str | os.PathLike[str], mutations: set[str]
+) -> None:
+    """Check that two trees have the same mutations."""
+    found = {f"{os.fspath(true)} lacks": labels - mutations, f"{os.fspath(tree)} lacks": mutations - labels}
+    words = "; ".join(f"{lacks} {listed(sorted(names))}" for lacks, names in found.items() if names)
+    if words:
+        raise TreeError(
+            f"the trees have different mutations: {words}",
+            path=tree,
+            hint="compare trees of the same mutations, with one mutation in each node",
+        )

@@ -45,6 +45,56 @@ def test_anndata_can_be_written_and_inferred_from_again(result: syclade.Result, 
     assert (matrix.mutations, matrix.cells) == (MUTATIONS, CELLS)
 
 
+def annotated(values: Any) -> Any:
+    """Return an AnnData with the names of this file's matrix, and with something of everything besides."""
+    import anndata
+    import pandas
+
+    cells, mutations = len(CELLS), len(MUTATIONS)
+    return anndata.AnnData(
+        values,
+        obs=pandas.DataFrame({"patient": ["p"] * cells, "support": np.arange(cells)}, index=list(CELLS)),
+        var=pandas.DataFrame({"depth": np.arange(mutations) + 30.0}, index=list(MUTATIONS)),
+        layers={"reads": np.full((cells, mutations), 7)},
+        obsm={"X_umap": np.ones((cells, 2))},
+        varm={"loadings": np.ones((mutations, 3))},
+        uns={"study": "a"},
+    )
+
+
+@pytest.mark.parametrize("by_path", [True, False])
+def test_anndata_keeps_what_the_source_has(by_path: bool, tmp_path: Path) -> None:
+    data, path = annotated(np.where(VALUES.T == 3, np.nan, VALUES.T)), tmp_path / "source.h5ad"
+    data.write_h5ad(path)
+    matrix = syclade.read_matrix(path if by_path else data, two="homozygous")
+    given: dict[str, Any] = {**RATES, "merge_homozygous": True, "device": "numpy", "chains": 2, "steps": 50}
+    made = syclade.infer(matrix, **given).to_anndata()
+    np.testing.assert_array_equal(made.X, VALUES.T)
+    np.testing.assert_array_equal(made.layers["X"], data.X)
+    assert list(made.obs) == ["patient", "support", "node", "equally_good_nodes", "log_likelihood"]
+    assert list(made.var) == ["depth", "parent", "syclade_depth"], "columns of the source are not replaced"
+    assert made.var["depth"].tolist() == data.var["depth"].tolist()
+    np.testing.assert_array_equal(made.layers["reads"], data.layers["reads"])
+    assert set(made.layers) == {"reads", "tree", "X"}
+    assert ("X_umap" in made.obsm, "loadings" in made.varm, made.uns["study"]) == (True, True, "a")
+    made.write_h5ad(tmp_path / "again.h5ad")
+    again = syclade.infer(syclade.read_matrix(tmp_path / "again.h5ad"), **given).to_anndata()
+    assert list(again.obs) == list(made.obs)
+    copy = syclade.infer(matrix, **given, recurrent=1).to_anndata()
+    assert next(iter(copy.obs)) == "patient"
+    assert copy.var["depth"].tolist()[:-1] == data.var["depth"].tolist()
+
+
+def test_anndata_of_a_file_that_has_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "source.h5ad"
+    annotated(np.where(VALUES.T == 2, 3, VALUES.T)).write_h5ad(path)
+    result = syclade.infer(path, **RATES, device="numpy", chains=2, steps=50)
+    assert "patient" in result.to_anndata().obs
+    annotated(np.ones_like(VALUES.T)).write_h5ad(path)
+    assert "patient" not in result.to_anndata().obs
+    assert "has changed since the run" in caplog.text
+
+
 def test_anndata_has_posteriors_of_the_sum_score() -> None:
     summed = syclade.infer(VALUES, **RATES, device="numpy", chains=2, steps=200, score="sum")
     data = summed.to_anndata()

@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from syclade.host.devices.cores import usable_cores
 from syclade.host.input.matrix import format_matrix
 from syclade.host.model.likelihood import event_counts
 from syclade.host.model.rates import Rates
+from syclade.host.model.simulate import simulate
 from syclade.host.trees.tree import ancestor_matrix
 from tests.test_inference import MADE, QUICK, RATES
 
@@ -116,3 +117,34 @@ def test_a_result_shows_itself_in_a_line(result: syclade.Result, converged: bool
         f"3 chains of 200 steps on numpy (numpy fallback), the best score in 2 of them: "
         f"{'converged' if converged else 'not converged'}>"
     )
+
+
+ANSWERS: list[dict[str, Any]] = [
+    {"max_trees": 10},
+    {"doublets": 0.1, "chains": 2, "steps": 200},
+    {"samples": 10, "steps": 400, "chains": 2, "tree": "leaf"},
+    {"recurrent": 1, "steps": 100, "chains": 2},
+    {"recurrent": "all", "steps": 100, "chains": 2},
+]
+
+
+@pytest.mark.parametrize("options", ANSWERS, ids=str)
+def test_values_in_a_result_show_themselves_in_a_line(options: dict[str, Any]) -> None:
+    """Their numbers are many: arrays are shown by their shapes."""
+    made = simulate(30, 12, 0.01, 0.2, 0.1, seed=1)
+    result = syclade.infer(made.matrix, **RATES, device="native", **options)
+    values = [value for top in (made, result) for value in _values_in(top)]
+    assert {"Matrix", "Assignment"} <= {type(value).__name__ for value in values}
+    for value in values:
+        assert "\n" not in repr(value)
+        assert len(repr(value)) < 500, type(value)
+
+
+def _values_in(value: Any) -> list[Any]:
+    """Return a dataclass or named tuple with all such values in it."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return [found for one in value[:3] for found in _values_in(one)]
+    names = getattr(value, "_fields", None) or (
+        [one.name for one in fields(value)] if is_dataclass(value) else []
+    )
+    return [value, *(found for name in names for found in _values_in(getattr(value, name)))] if names else []
