@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import syclade
-from syclade.host.common.errors import MatrixError, OptionError
+from syclade.host.common.errors import MatrixError, OptionError, SycladeError
 from syclade.host.input import source, textfile
 from syclade.host.input.detect import HDF5, detect_folder, detect_format
 from syclade.host.input.formats import FORMATS
@@ -238,6 +238,21 @@ def test_published_files(shared_dir: Path, name: str) -> None:
         syclade.read_matrix(shared_dir / name, strict=True)
     assert told in str(caught.value)
     assert caught.value.hint
+
+
+@pytest.mark.shared
+def test_other_published_files_are_read_or_refused_with_a_hint(shared_dir: Path) -> None:
+    folders = (shared_dir / "formats" / "real", shared_dir / "reality" / "formats")
+    others = [path for folder in folders for path in folder.iterdir()]
+    others = [path for path in others if str(path.relative_to(shared_dir)) not in REAL]
+    assert others
+    refused: dict[str, SycladeError] = {}
+    for path in others:
+        try:
+            assert syclade.read_matrix(path).values.size
+        except SycladeError as problem:
+            refused[str(path)] = problem
+    assert all(str(problem).startswith(path) and problem.hint for path, problem in refused.items()), refused
 
 
 @pytest.mark.shared
